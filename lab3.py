@@ -1,0 +1,877 @@
+#!/usr/bin/env python3
+"""How long distributed CNN inference takes and how many bytes cross the network, in closed form.
+
+The 209AS Lab 3 handout gives a 4-layer FP16 CNN and a machine of 4 nodes joined all-to-all, and
+asks for the latency and the traffic of tensor and of pipeline parallelism. The formulas speak of
+
+    C  ops of a layer (1 MAC = 2 ops)      P  nodes
+    A  output bytes of a layer             R  ops/s of a node
+    S  bytes of a shard of it, A / P       B  bytes/s of a one-way link
+    L  layers                              N  inputs
+
+Every figure is exact, an int of bytes or a Fraction of seconds, up to the moment of printing.
+`python3 lab3.py` prints the lab's answers, --explain derives them, --help tells the rest.
+"""
+
+import os
+import re
+import sys
+from collections import namedtuple
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+
+TYPE_CHECKING = False  # True to type checkers; typing and argparse would make a run 30 % longer
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+    from typing import Any, NoReturn, Self, TypeAlias
+
+# ------------------------------------------------ the lab
+
+OPS_PER_MAC = 2  # a multiplication and an addition
+FP16_BYTES = 2
+GIGA = 10**9  # of GOPS and of GB/s
+KIB = 1024  # of SRAM
+ALL_TO_ALL, RING = TOPOLOGIES = ("all-to-all", "ring")
+
+
+class ConvLayer(namedtuple("ConvLayer", "filters in_channels fx fy x y element_bytes")):
+    """A convolution without padding, stride 1 (handout, "The model").
+
+    Weights are filters x in_channels x fx x fy, the input is in_channels x x x y and the output
+    filters x out_x x out_y elements, of element_bytes each.
+    """
+
+    __slots__ = ()
+    filters: int
+    in_channels: int
+    fx: int
+    fy: int
+    x: int
+    y: int
+    element_bytes: int
+
+    def __new__(
+        cls,
+        filters: int,
+        in_channels: int,
+        fx: int,
+        fy: int,
+        x: int,
+        y: int,
+        element_bytes: int = FP16_BYTES,
+    ) -> "Self":
+        return super().__new__(cls, filters, in_channels, fx, fy, x, y, element_bytes)
+
+    @property
+    def out_x(self) -> int:
+        """x - fx + 1, which is "reduced by 2" for a filter of 3."""
+        return self.x - self.fx + 1
+
+    @property
+    def out_y(self) -> int:
+        """y - fy + 1."""
+        return self.y - self.fy + 1
+
+    @property
+    def macs(self) -> int:
+        """filters * in_channels * fx * fy * out_x * out_y multiply-accumulates."""
+        return self.filters * self.in_channels * self.fx * self.fy * self.out_x * self.out_y
+
+    @property
+    def ops(self) -> int:
+        """C = 2 * MACs (handout, "Notes and assumptions")."""
+        return OPS_PER_MAC * self.macs
+
+    @property
+    def weight_bytes(self) -> int:
+        """filters * in_channels * fx * fy * element_bytes."""
+        return self.filters * self.in_channels * self.fx * self.fy * self.element_bytes
+
+    @property
+    def input_bytes(self) -> int:
+        """in_channels * x * y * element_bytes."""
+        return self.in_channels * self.x * self.y * self.element_bytes
+
+    @property
+    def output_bytes(self) -> int:
+        """A = filters * out_x * out_y * element_bytes."""
+        return self.filters * self.out_x * self.out_y * self.element_bytes
+
+
+Network: "TypeAlias" = "Sequence[ConvLayer]"
+Rate: "TypeAlias" = "int | Fraction"  # never a float: the float 0.1 is not 1/10
+
+
+class System(namedtuple("System", "nodes ops_per_s link_bytes_per_s sram_bytes topology")):
+    """Nodes joined by one-way links; the defaults are the lab's (handout, "The hardware")."""
+
+    __slots__ = ()
+    nodes: int
+    ops_per_s: "Rate"  # of one node
+    link_bytes_per_s: "Rate"  # of one link
+    sram_bytes: int  # of one node
+    topology: str
+
+    def __new__(
+        cls,
+        nodes: int = 4,
+        ops_per_s: "Rate" = 50 * GIGA,
+        link_bytes_per_s: "Rate" = 2 * GIGA,
+        sram_bytes: int = 512 * KIB,
+        topology: str = ALL_TO_ALL,
+    ) -> "Self":
+        return super().__new__(cls, nodes, ops_per_s, link_bytes_per_s, sram_bytes, topology)
+
+    @property
+    def links(self) -> int:
+        """P * (P - 1) one-way links all-to-all; P around a one-way ring, none for one node."""
+        if self.topology == RING:
+            return self.nodes if self.nodes > 1 else 0
+        return self.nodes * (self.nodes - 1)
+
+
+NETWORK = (
+    ConvLayer(128, 3, 3, 3, 32, 32),
+    ConvLayer(128, 128, 3, 3, 30, 30),
+    ConvLayer(128, 128, 3, 3, 28, 28),
+    ConvLayer(128, 128, 3, 3, 26, 26),
+)
+SYSTEM = System()
+INPUTS = 32  # of Q2
+
+READINGS = (  # of the handout, where it leaves room
+    ("Q2's sample block", "the same four lines as Q1's; the sample repeats two and lacks one"),
+    ('"reduced by 2"', "x - fx + 1, which gives the table's 32, 30, 28, 26"),
+    ("GOPS, GB/s", "10^9 ops/s, 10^9 bytes/s"),
+    ("512 KB of SRAM", "512 * 1,024 bytes"),
+    ('"one by one"', "no batching: tensor ends an input before the next, the pipeline streams"),
+    ("sending", "a node computes its next input while its link sends the last output"),
+    ("initial inputs", "already wherever they are needed"),
+    ("final output", "gathered on one node"),
+    ("ring of 4 links", "one-way, as the 12 links of the all-to-all network are"),
+    ("SRAM", "holds one input in flight: waiting inputs, finished outputs are left out"),
+)
+
+# ------------------------------------------------ what can be modelled
+
+
+def _shown(value: object) -> str:
+    """The value for a message: ASCII, on one line and short, whatever it is."""
+    if type(value) is int and abs(value) >= 10**30:
+        return f"{Decimal(value):.5e}"
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
+
+
+def _check_count(value: object, *name: object) -> None:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{' '.join(map(str, name))}: {_shown(value)} is not an int above 0")
+
+
+def _check_rate(value: object, name: str) -> None:
+    if type(value) not in (int, Fraction) or not value > 0:  # type: ignore[operator]
+        raise ValueError(f"{name}: {_shown(value)} is not an int or a Fraction above 0")
+
+
+def _check_network(network: "Network") -> None:
+    if not network:
+        raise ValueError("network: it is empty, and needs at least one layer")
+    for number, layer in enumerate(network, 1):
+        for name, value in zip(layer._fields, layer):
+            _check_count(value, "layer", number, name)
+        if layer.fx > layer.x or layer.fy > layer.y:
+            raise ValueError(
+                f"layer {number}: a filter of {_shown(layer.fx)} x {_shown(layer.fy)} is larger"
+                f" than its input of {_shown(layer.x)} x {_shown(layer.y)}"
+            )
+    for number, (before, layer) in enumerate(zip(network, network[1:]), 2):
+        for name, taken, given in (
+            ("in_channels", layer.in_channels, before.filters),
+            ("x", layer.x, before.out_x),
+            ("y", layer.y, before.out_y),
+        ):
+            if taken != given:
+                raise ValueError(
+                    f"layer {number} {name}: {_shown(taken)} does not chain, as layer"
+                    f" {number - 1} gives {_shown(given)}"
+                )
+
+
+def _check_system(system: System) -> None:
+    _check_count(system.nodes, "nodes")
+    _check_rate(system.ops_per_s, "ops_per_s")
+    _check_rate(system.link_bytes_per_s, "link_bytes_per_s")
+    _check_count(system.sram_bytes, "sram_bytes")
+    if system.topology not in TOPOLOGIES:
+        raise ValueError(f"topology: {_shown(system.topology)} is not {' or '.join(TOPOLOGIES)}")
+
+
+def _check_tensor_parallel(network: "Network", system: System) -> None:
+    _check_network(network)
+    _check_system(system)
+    for number, layer in enumerate(network, 1):
+        if layer.filters % system.nodes:
+            raise ValueError(
+                f"nodes: {_shown(system.nodes)} do not divide the {_shown(layer.filters)} filters"
+                f" of layer {number} evenly, as tensor parallelism needs"
+            )
+
+
+def _check_pipeline_parallel(network: "Network", system: System) -> None:
+    _check_network(network)
+    _check_system(system)
+    if system.nodes < len(network):
+        raise ValueError(
+            f"nodes: {system.nodes} are fewer than the {len(network)} layers, and pipeline"
+            " parallelism needs a node for each"
+        )
+
+
+# ------------------------------------------------ collectives
+
+
+def all_gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
+    """Every node starts with a shard S and ends with all P: seconds, and bytes over all links.
+
+    all-to-all     S / B              each node sends its shard to all P - 1 peers at once
+    one-way ring   (P - 1) * S / B    each node passes on P - 1 shards, and all links are busy
+    bytes          P * (P - 1) * S    on either: each node receives the P - 1 that it lacks
+
+    Raises ValueError for a shard that is not an int above 0, and an impossible system.
+    """
+    _check_count(shard_bytes, "shard_bytes")
+    _check_system(system)
+    latency_s = Fraction(_shards_in_turn(system) * shard_bytes, system.link_bytes_per_s)
+    return latency_s, system.nodes * (system.nodes - 1) * shard_bytes
+
+
+def gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
+    """Every node starts with a shard S and one ends with all P: seconds, and bytes over all links.
+
+    all-to-all     S / B              (P - 1) * S bytes: each peer has a link to the one
+    one-way ring   (P - 1) * S / B    P * (P - 1) / 2 * S bytes: shards travel 1, 2, ... P - 1
+                                      links, and the last link carries them all
+
+    Raises ValueError as all_gather does.
+    """
+    _check_count(shard_bytes, "shard_bytes")
+    _check_system(system)
+    latency_s = Fraction(_shards_in_turn(system) * shard_bytes, system.link_bytes_per_s)
+    peers = system.nodes - 1
+    hops = system.nodes * peers // 2 if system.topology == RING else peers
+    return latency_s, hops * shard_bytes
+
+
+def _shards_in_turn(system: System) -> int:
+    """Shards that the busiest link carries, one after the other: its own, or all but one."""
+    return system.nodes - 1 if system.topology == RING else min(1, system.nodes - 1)
+
+
+# ------------------------------------------------ tensor and pipeline parallelism
+
+
+class Stage(namedtuple("Stage", "layer work latency_s traffic_bytes")):
+    """What every input goes through: the computation of a layer, or the transfer of its output."""
+
+    __slots__ = ()
+    layer: int  # counted from 1
+    work: str  # "compute", "all-gather", "gather" or "send"
+    latency_s: Fraction
+    traffic_bytes: int
+
+
+def tensor_parallel_stages(network: "Network", system: System) -> "list[Stage]":
+    """Each layer: C / (P * R) of compute, then all_gather(A / P), or gather(A / P) after the last.
+
+    Source: handout, "Tensor Parallelism" and "Notes and assumptions". Raises ValueError where
+    network or system cannot be modelled, and where filters do not divide over the nodes.
+    """
+    _check_tensor_parallel(network, system)
+    stages = []
+    for number, layer in enumerate(network, 1):
+        compute_s = Fraction(layer.ops, system.nodes * system.ops_per_s)
+        stages.append(Stage(number, "compute", compute_s, 0))
+        shard_bytes = layer.output_bytes // system.nodes
+        if number < len(network):
+            stages.append(Stage(number, "all-gather", *all_gather(shard_bytes, system)))
+        else:
+            stages.append(Stage(number, "gather", *gather(shard_bytes, system)))
+    return stages
+
+
+def tensor_parallel_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
+    """N * sum(stages) seconds: all nodes work on one stage of one input at a time.
+
+    Raises ValueError as tensor_parallel_stages does, and for inputs that are not an int above 0.
+    """
+    _check_count(inputs, "inputs")
+    stages = tensor_parallel_stages(network, system)
+    return inputs * sum((stage.latency_s for stage in stages), Fraction(0))
+
+
+def tensor_parallel_traffic(network: "Network", system: System, inputs: int = 1) -> int:
+    """N * sum(bytes of the collectives), over all links.
+
+    Raises ValueError as tensor_parallel_latency does.
+    """
+    _check_count(inputs, "inputs")
+    return inputs * sum(stage.traffic_bytes for stage in tensor_parallel_stages(network, system))
+
+
+def pipeline_parallel_stages(network: "Network", system: System) -> "list[Stage]":
+    """C_1 / R, A_1 / B, C_2 / R, ..., C_L / R: node l computes layer l, and the output travels
+    on a link of its own to node l + 1, which is its neighbour on a ring too.
+
+    Source: handout, "Pipeline Parallelism" and "Notes and assumptions". Raises ValueError where
+    network or system cannot be modelled, and where there are more layers than nodes.
+    """
+    _check_pipeline_parallel(network, system)
+    stages = []
+    for number, layer in enumerate(network, 1):
+        stages.append(Stage(number, "compute", Fraction(layer.ops, system.ops_per_s), 0))
+        if number < len(network):
+            send_s = Fraction(layer.output_bytes, system.link_bytes_per_s)
+            stages.append(Stage(number, "send", send_s, layer.output_bytes))
+    return stages
+
+
+def pipeline_parallel_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
+    """sum(stages) + (N - 1) * max(stages) seconds: the first input passes through all stages,
+    each further one comes out a bottleneck, the slowest stage, later.
+
+    Raises ValueError as pipeline_parallel_stages does, and for inputs that are not an int above 0.
+    """
+    _check_count(inputs, "inputs")
+    stages_s = [stage.latency_s for stage in pipeline_parallel_stages(network, system)]
+    return sum(stages_s, Fraction(0)) + (inputs - 1) * max(stages_s)
+
+
+def pipeline_parallel_traffic(network: "Network", system: System, inputs: int = 1) -> int:
+    """N * (A_1 + ... + A_(L-1)) bytes: the last output is already whole on the last node.
+
+    Raises ValueError as pipeline_parallel_latency does.
+    """
+    _check_count(inputs, "inputs")
+    return inputs * sum(stage.traffic_bytes for stage in pipeline_parallel_stages(network, system))
+
+
+# ------------------------------------------------ SRAM
+
+
+class SramUse(
+    namedtuple("SramUse", "when weight_bytes input_bytes output_bytes total_bytes spare_bytes fits")
+):
+    """What one node's SRAM holds at a time, for one input in flight.
+
+    Source: handout, "The hardware": there is no DRAM, so weights and activations must all fit.
+    """
+
+    __slots__ = ()
+    when: str  # "layer 2", while that is computed, or "gather"
+    weight_bytes: int
+    input_bytes: int
+    output_bytes: int
+    total_bytes: int
+    spare_bytes: int  # what is left of the SRAM or, below 0, missing
+    fits: bool
+
+
+def _sram_use(
+    when: str, system: System, weight_bytes: int, input_bytes: int, output_bytes: int
+) -> SramUse:
+    held_bytes = (weight_bytes, input_bytes, output_bytes)
+    spare_bytes = system.sram_bytes - sum(held_bytes)
+    return SramUse(when, *held_bytes, sum(held_bytes), spare_bytes, spare_bytes >= 0)
+
+
+def tensor_parallel_sram(network: "Network", system: System) -> "list[SramUse]":
+    """Every node, layer by layer: its 1/P of all weights, the layer's input, 1/P of its output;
+    at last, on one node, the gathered output.
+
+    Tensors are whole, since all nodes wait for each other after a layer. Raises ValueError as
+    tensor_parallel_stages does.
+    """
+    _check_tensor_parallel(network, system)
+    weight_bytes = sum(layer.weight_bytes for layer in network) // system.nodes
+    uses = []
+    for number, layer in enumerate(network, 1):
+        tensors = (layer.input_bytes, layer.output_bytes // system.nodes)
+        uses.append(_sram_use(f"layer {number}", system, weight_bytes, *tensors))
+    return [*uses, _sram_use("gather", system, weight_bytes, 0, network[-1].output_bytes)]
+
+
+def pipeline_parallel_sram(
+    network: "Network", system: System, rows_streamed: bool = False
+) -> "list[SramUse]":
+    """Node l, for l = 1 ... L: layer l's weights, input and output.
+
+    Tensors are whole or, with rows_streamed, fy rows of the input and one of the output, the
+    least that a convolution works on. Raises ValueError as pipeline_parallel_stages does.
+    """
+    _check_pipeline_parallel(network, system)
+    uses = []
+    for number, layer in enumerate(network, 1):
+        tensors = (layer.input_bytes, layer.output_bytes)
+        if rows_streamed:
+            tensors = (tensors[0] // layer.y * layer.fy, tensors[1] // layer.out_y)
+        uses.append(_sram_use(f"layer {number}", system, layer.weight_bytes, *tensors))
+    return uses
+
+
+def data_parallel_sram(network: "Network", system: System) -> "list[SramUse]":
+    """Every node, layer by layer, if it held all weights and whole tensors (handout, Q3).
+
+    Raises ValueError where network or system cannot be modelled.
+    """
+    _check_system(system)
+    return tensor_parallel_sram(network, system._replace(nodes=1))[:-1]
+
+
+# ------------------------------------------------ yardsticks
+
+
+def single_node_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
+    """N * (C_1 + ... + C_L) / R seconds: the work undistributed, if one node could hold it.
+
+    Raises ValueError where network or system cannot be modelled, or inputs is not an int above 0.
+    """
+    _check_system(system)
+    return tensor_parallel_latency(network, system._replace(nodes=1), inputs)
+
+
+def data_parallel_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
+    """ceil(N / P) * (C_1 + ... + C_L) / R seconds: each node computes whole inputs, if it could
+    hold all weights (handout, Q3); communication is left out.
+
+    Raises ValueError as single_node_latency does.
+    """
+    latency_s = single_node_latency(network, system, inputs)
+    return latency_s / inputs * -(-inputs // system.nodes)
+
+
+# ------------------------------------------------ the required output
+
+
+def plain(value: "Rate", digits: int = 17) -> str:
+    """The number in plain decimal notation: exact where it ends within so many significant
+    digits, otherwise rounded to them, half to even. Nothing is too large or too small for it.
+    """
+    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{context.normalize(quotient):f}"
+
+
+STRATEGIES = (
+    ("tensor", tensor_parallel_latency, tensor_parallel_traffic),
+    ("pipeline", pipeline_parallel_latency, pipeline_parallel_traffic),
+)
+
+
+def answers(network: "Network", system: System, inputs: int) -> str:
+    """The blocks of Q1 and Q2 in the format of the handout, "Deliverables"."""
+    lines = []
+    for header, count in (
+        ("-----Q1 single input-----", 1),
+        (f"--------Q2 {inputs} inputs------", inputs),
+    ):
+        lines.append(header)
+        for name, latency, traffic in STRATEGIES:
+            latency_s = plain(latency(network, system, count))
+            traffic_bytes = traffic(network, system, count)
+            lines.append(f"Total latency of {name} parallelism is {latency_s} seconds")
+            lines.append(f"Total network traffic of {name} parallelism is {traffic_bytes} bytes")
+    return "\n".join(lines)
+
+
+# ------------------------------------------------ --json
+
+LAYER_SUMS = ("macs", "ops", "weight_bytes")
+LAYER_FIGURES = ("out_x", "out_y", *LAYER_SUMS, "input_bytes", "output_bytes")
+
+
+def report(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
+    """Every figure by name, still exact: --json prints it, --explain puts it into words."""
+    layers = [
+        {
+            "layer": number,
+            **layer._asdict(),
+            **{name: getattr(layer, name) for name in LAYER_FIGURES},
+        }
+        for number, layer in enumerate(network, 1)
+    ]
+    return {
+        "system": {**system._asdict(), "links": system.links},
+        "layers": layers,
+        "layers_sum": {name: sum(layer[name] for layer in layers) for name in LAYER_SUMS},
+        **_strategies(network, system, inputs),
+        "data_parallel": {"latency_s": data_parallel_latency(network, system, inputs)},
+        "sram": {
+            "tensor_parallel": _rows(tensor_parallel_sram(network, system)),
+            "pipeline_parallel": _rows(pipeline_parallel_sram(network, system)),
+            "rows_streamed": _rows(pipeline_parallel_sram(network, system, rows_streamed=True)),
+            "data_parallel": _rows(data_parallel_sram(network, system)),
+        },
+        "topologies": {
+            topology: _strategies(network, system._replace(topology=topology), inputs)
+            for topology in TOPOLOGIES
+        },
+    }
+
+
+def _strategies(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
+    return {
+        "q1": _results(network, system, 1),
+        "q2": _results(network, system, inputs),
+        "tensor_parallel": _breakdown(tensor_parallel_stages(network, system)),
+        "pipeline_parallel": _breakdown(pipeline_parallel_stages(network, system)),
+    }
+
+
+def _breakdown(stages: "list[Stage]") -> "dict[str, Any]":
+    compute_s = sum(stage.latency_s for stage in stages if stage.work == "compute")
+    latency_s = sum(stage.latency_s for stage in stages)
+    return {
+        "stages": _rows(stages),
+        "compute_s": compute_s,
+        "communication_s": latency_s - compute_s,
+        "latency_s": latency_s,
+        "slowest_stage_s": max(stage.latency_s for stage in stages),
+        "traffic_bytes": sum(stage.traffic_bytes for stage in stages),
+    }
+
+
+def _results(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
+    single_node_s = single_node_latency(network, system, inputs)
+    results = {}
+    for name, latency, traffic in STRATEGIES:
+        latency_s = latency(network, system, inputs)
+        speed_up = single_node_s / latency_s
+        results[f"{name}_parallel"] = {
+            "inputs": inputs,
+            "strategy": name,
+            "latency_s": latency_s,
+            "traffic_bytes": traffic(network, system, inputs),
+            "speed_up": speed_up,
+            "utilisation": speed_up / system.nodes,
+        }
+    return results
+
+
+def _rows(records: "Iterable[Any]") -> "list[dict[str, Any]]":
+    return [record._asdict() for record in records]
+
+
+def to_json(value: object, indent: str = "\n") -> str:
+    """The value as JSON, its numbers as `plain` prints them: the json module would turn a Fraction
+    into a float, which rounds it, or into Infinity. Strings are put in quotes as they are.
+    """
+    if isinstance(value, dict):
+        items = [f'"{key}": {to_json(item, indent + "  ")}' for key, item in value.items()]
+        return "{" + ",".join(f"{indent}  {item}" for item in items) + indent + "}"
+    if isinstance(value, list):
+        items = [to_json(item, indent + "  ") for item in value]
+        return "[" + ",".join(f"{indent}  {item}" for item in items) + indent + "]"
+    if isinstance(value, Fraction):
+        return plain(value)
+    if isinstance(value, int):
+        return str(value).lower()  # True is a Python int too
+    return f'"{value}"'
+
+
+# ------------------------------------------------ --explain
+
+EXPLANATION = """\
+P = {system[nodes]} nodes, {system[topology]}, {system[links]} one-way links
+R = {system[ops_per_s]} ops/s a node, B = {system[link_bytes_per_s]} bytes/s a link
+{system[sram_bytes]} bytes of SRAM a node
+1 us = 10^-6 s. Figures are exact up to 12 significant digits, ratios are rounded to 5.
+
+1. Readings of the handout
+{readings}
+
+2. The network
+{shapes}
+
+   out_x = x - fx + 1, out_y = y - fy + 1
+   MACs = filters * in_channels * fx * fy * out_x * out_y, ops C = 2 * MACs
+   weights = filters * in_channels * fx * fy, input = in_channels * x * y and
+   output = filters * out_x * out_y elements, each of element_bytes; A = output bytes
+
+{work}
+
+3. Tensor parallelism
+   compute = C / (P * R), shard S = A / P; a single node communicates nothing
+   all-gather: S / B, P * (P - 1) * S bytes; on a ring (P - 1) * S / B, P * (P - 1) * S bytes
+   gather: S / B, (P - 1) * S bytes; on a ring (P - 1) * S / B, P * (P - 1) / 2 * S bytes
+
+{tensor_stages}
+
+   latency = N * (compute + communication), traffic = N * traffic bytes
+{tensor_sums}
+
+4. Pipeline parallelism
+   compute = C / R on node l for layer l, send = A / B on the link to node l + 1
+
+{pipeline_stages}
+
+   latency = sum + (N - 1) * bottleneck, traffic = N * traffic bytes
+{pipeline_sums}
+
+5. Utilisation and speed-up
+   speed up = N * sum(C) / R / latency, over a single node that computes everything
+   utilisation = ops done / ops that P nodes do in the latency = speed up / P
+
+{results}
+
+6. SRAM, and why to distribute (Q3)
+   tensor: every node holds 1/P of all weights, a layer's input and 1/P of its output,
+           and one node the whole output at last
+   pipeline: node l holds layer l's weights, input and output
+   rows: the same with rows streamed: fy rows of the input and one row of the output
+   data: every node holds all weights, a layer's input and its output
+
+{sram_uses}
+
+   If SRAM were no limit, data parallelism would take ceil(N / P) * sum(C) / R =
+   {data_parallel[latency_s]} us for N = {inputs}, compute only.
+
+7. All-to-all and ring, for 1 input (Q4)
+{topology_results}"""
+TENSOR_SUM = """\
+   N = {inputs}: {inputs} * ({sum[compute_s]} + {sum[communication_s]}) us = {latency_s} us
+      {inputs} * {sum[traffic_bytes]} bytes = {traffic_bytes} bytes"""
+PIPELINE_SUM = """\
+   N = {inputs}: {sum[latency_s]} + ({inputs} - 1) * {sum[slowest_stage_s]} us = {latency_s} us
+      {inputs} * {sum[traffic_bytes]} bytes = {traffic_bytes} bytes"""
+
+
+def explain(network: "Network", system: System, inputs: int) -> str:
+    """Every figure's derivation, to be checked by hand."""
+    shown = _shown_figures(report(network, system, inputs))
+    layers, tensor, pipeline = (
+        shown[part] for part in ("layers", "tensor_parallel", "pipeline_parallel")
+    )
+    tensor_results, pipeline_results = zip(shown["q1"].values(), shown["q2"].values())
+    for stage in pipeline["stages"]:
+        bottleneck = stage["latency_s"] == pipeline["slowest_stage_s"]
+        stage[""] = "<- bottleneck" if bottleneck else ""
+    return EXPLANATION.format(
+        readings="\n".join(f"   {what:<18} {reading}" for what, reading in READINGS),
+        shapes=_table(layers, "layer", *ConvLayer._fields, "out_x", "out_y"),
+        work=_table(
+            [*layers, {"layer": "sum", **shown["layers_sum"]}], "layer", *LAYER_FIGURES[2:]
+        ),
+        tensor_stages=_table([*tensor["stages"], {"layer": "sum", **tensor}], *Stage._fields),
+        tensor_sums="\n".join(TENSOR_SUM.format(sum=tensor, **row) for row in tensor_results),
+        pipeline_stages=_table(
+            [*pipeline["stages"], {"layer": "sum", **pipeline}], *Stage._fields, ""
+        ),
+        pipeline_sums="\n".join(
+            PIPELINE_SUM.format(sum=pipeline, **row) for row in pipeline_results
+        ),
+        results=_table([*tensor_results, *pipeline_results], *tensor_results[0]),
+        sram_uses=_table(
+            [
+                {"strategy": name.split("_")[0], **row}
+                for name, rows in shown["sram"].items()
+                for row in rows
+            ],
+            *("strategy", *SramUse._fields),
+        ),
+        inputs=tensor_results[1]["inputs"],
+        topology_results=_table(
+            [
+                {"topology": topology, **strategies[name], **strategies["q1"][name]}
+                for topology, strategies in shown["topologies"].items()
+                for name in ("tensor_parallel", "pipeline_parallel")
+            ],
+            *("topology", "strategy", "communication_s", "latency_s", "traffic_bytes"),
+        ),
+        **shown,
+    )
+
+
+def _shown_figures(value: "Any", name: str = "") -> "Any":
+    """The report with text for people in place of each figure: times in us, thousands grouped."""
+    if isinstance(value, dict):
+        return {key: _shown_figures(item, key) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shown_figures(item) for item in value]
+    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+        is_time = name.endswith("_s") and "_per_" not in name
+        is_ratio = isinstance(value, Fraction) and not name.endswith("_s")
+        figure = Decimal(plain(value * 10**6 if is_time else value, 5 if is_ratio else 12))
+        return f"{figure:,f}" if len(f"{figure:,f}") <= 15 else f"{figure:.5e}"
+    return {True: "yes", False: "NO"}.get(value, value)
+
+
+def _table(rows: "list[dict[str, str]]", *names: str) -> str:
+    """A table with a column for each name: the first flush left, the others flush right."""
+    header = [re.sub("_s$", "_us", name).replace("_", " ") for name in names]
+    cells = [header, *([row.get(name, "") for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    lines = []
+    for first, *others in cells:
+        columns = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
+        lines.append(f"   {'  '.join(columns)}".rstrip())
+    return "\n".join(lines)
+
+
+# ------------------------------------------------ command line
+
+MAX_DIGITS = 640  # of a number given as text: as many as every Python converts to an int
+LAYER_FORMAT = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
+
+DESCRIPTION = """\
+How long distributed CNN inference takes, and how many bytes cross the network,
+with tensor and with pipeline parallelism. Without options: the lab's Q1 and Q2."""
+EXAMPLES = """\
+examples:
+  python3 lab3.py --explain
+  python3 lab3.py --inputs 64 --topology ring
+  python3 lab3.py --nodes 8 --link-gbs 0.1 --json
+  python3 lab3.py --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28 --explain"""
+
+
+def main(argv: "Sequence[str] | None" = None) -> int:
+    """Run the command line. Returns the exit status: 0, 2 for bad input, 1 for failed output."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        text = _respond(arguments) if arguments else answers(NETWORK, SYSTEM, INPUTS)
+    except ValueError as error:
+        print(f"lab3.py: error: {error}", file=sys.stderr)
+        return 2
+    return _write(text)
+
+
+def _respond(arguments: "Sequence[str]") -> str:
+    parser = _parser()
+    if "-h" in arguments or "--help" in arguments:
+        return parser.format_help().rstrip()
+    options, unknown = parser.parse_known_args(_join_negatives(arguments))
+    if unknown:
+        raise ValueError(f"{_shown(unknown[0])} is not an option: lab3.py --help lists them all")
+    element_bytes = _count("--element-bytes", options.element_bytes)
+    network = [_layer(text, element_bytes) for text in options.layer]
+    if not network:
+        network = [layer._replace(element_bytes=element_bytes) for layer in NETWORK]
+    system = System(
+        nodes=_count("--nodes", options.nodes),
+        ops_per_s=_rate("--gops", options.gops) * GIGA,
+        link_bytes_per_s=_rate("--link-gbs", options.link_gbs) * GIGA,
+        sram_bytes=_bytes("--sram-kib", options.sram_kib),
+        topology=options.topology,
+    )
+    inputs = _count("--inputs", options.inputs)
+    if options.json:
+        return to_json(report(network, system, inputs))
+    return (explain if options.explain else answers)(network, system, inputs)
+
+
+def _parser() -> "argparse.ArgumentParser":
+    import argparse  # here, since the lab's answers do without it
+
+    class Parser(argparse.ArgumentParser):
+        def error(self, message: str) -> "NoReturn":
+            raise ValueError(message)
+
+    parser = Parser(
+        prog="lab3.py",
+        usage="lab3.py [--explain | --json] [what-if options]",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    output = parser.add_argument_group("output").add_mutually_exclusive_group()
+    output.add_argument("--explain", action="store_true", help="derive every figure, step by step")
+    output.add_argument(
+        "--json", action="store_true", help="print every figure as JSON, in seconds and bytes"
+    )
+    output.add_argument("-h", "--help", action="store_true", help="print this text")
+    what_if = parser.add_argument_group("what if (the defaults are the handout's)")
+    for option, metavar, default, meaning in (
+        ("--inputs", "N", INPUTS, "number of inputs in Q2"),
+        ("--nodes", "P", SYSTEM.nodes, "number of nodes"),
+        ("--gops", "X", SYSTEM.ops_per_s // GIGA, "a node's 10^9 ops/s"),
+        ("--link-gbs", "X", SYSTEM.link_bytes_per_s // GIGA, "a one-way link's 10^9 bytes/s"),
+        ("--sram-kib", "X", SYSTEM.sram_bytes // KIB, "a node's SRAM in 1,024 bytes"),
+        ("--topology", "T", SYSTEM.topology, " or ".join(TOPOLOGIES)),
+        ("--element-bytes", "B", FP16_BYTES, "bytes of a weight or an activation"),
+    ):
+        meaning += f" (default: {default})"
+        what_if.add_argument(option, metavar=metavar, default=str(default), help=meaning)
+    what_if.add_argument(
+        "--layer",
+        metavar=LAYER_FORMAT,
+        action="append",
+        default=[],
+        help="a layer instead of the handout's; repeat for each layer, in order",
+    )
+    return parser
+
+
+def _join_negatives(arguments: "Sequence[str]") -> "list[str]":
+    """--gops -1e5 as --gops=-1e5: argparse would take the value for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and re.match(r"-([0-9.]|inf|nan)", argument, re.IGNORECASE):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
+def _count(name: str, text: str) -> int:
+    if re.fullmatch(f"[0-9]{{1,{MAX_DIGITS}}}", text) and int(text) > 0:
+        return int(text)
+    raise ValueError(
+        f"{name}: {_shown(text)} is not a whole number above 0, of at most {MAX_DIGITS} digits 0-9"
+    )
+
+
+def _rate(name: str, text: str) -> Fraction:
+    decimal = r"([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?"
+    ratio = "[0-9]+/0*[1-9][0-9]*"
+    if len(text) <= MAX_DIGITS and re.fullmatch(f"{decimal}|{ratio}", text, re.IGNORECASE):
+        rate = Fraction(text)
+        if rate > 0:
+            return rate
+    raise ValueError(
+        f"{name}: {_shown(text)} is not a number above 0, such as 50, 0.1, 1/3 or 2e-9, of at most"
+        f" {MAX_DIGITS} characters, 3 of them for the exponent"
+    )
+
+
+def _bytes(name: str, text: str) -> int:
+    size = _rate(name, text) * KIB
+    if size.denominator == 1:
+        return int(size)
+    raise ValueError(f"{name}: {_shown(text)} is not a whole number of bytes")
+
+
+def _layer(text: str, element_bytes: int) -> ConvLayer:
+    names, parts = LAYER_FORMAT.split(","), text.split(",")
+    if len(parts) != len(names):
+        raise ValueError(f"--layer: {_shown(text)} is not {len(names)} counts {LAYER_FORMAT}")
+    counts = (_count(f"--layer {name}", part) for name, part in zip(names, parts))
+    return ConvLayer(*counts)._replace(element_bytes=element_bytes)
+
+
+def _write(text: str) -> int:
+    """Print the text. Returns the exit status."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # At exit the interpreter flushes what is left: into nothing, so that it cannot fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no error
+            print(f"lab3.py: error: cannot write the output: {error.strerror}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
