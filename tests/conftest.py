@@ -1,0 +1,8 @@
+"""Settings that all tests share."""
+
+from hypothesis import settings
+
+# The suite draws the same cases every time; "thorough" draws new ones, thousands of them.
+settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None, database=None)
+settings.register_profile("thorough", max_examples=2000, deadline=None)
+settings.load_profile("suite")

@@ -1,0 +1,104 @@
+"""--explain: every step with its figures, for people."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import cases_of_both
+
+import lab3
+from lab3 import NETWORK, READINGS, SYSTEM, ConvLayer, System
+
+TEXT = lab3.explain(NETWORK, SYSTEM, 32)
+
+
+def rows(text):
+    return [line.split() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        # the network
+        "2 128 128 3 3 30 30 2 28 28",
+        "2 115,605,504 231,211,008 294,912 230,400 200,704",
+        "sum 303,330,816 606,661,632 891,648",
+        # tensor parallelism
+        "1 compute 31.104 0",
+        "1 all-gather 28.8 691,200",
+        "4 gather 18.432 110,592",
+        "sum 3,127.26016 1,923,072",
+        "N = 1: 1 * (3,033.30816 + 93.952) us = 3,127.26016 us",
+        "1 * 1,923,072 bytes = 1,923,072 bytes",
+        "N = 32: 32 * (3,033.30816 + 93.952) us = 100,072.32512 us",
+        "32 * 1,923,072 bytes = 61,538,304 bytes",
+        # pipeline parallelism
+        "1 send 115.2 230,400",
+        "2 compute 4,624.22016 0 <- bottleneck",
+        "3 compute 3,987.21024 0",
+        "sum 12,435.31264 604,160",
+        "N = 1: 12,435.31264 + (1 - 1) * 4,624.22016 us = 12,435.31264 us",
+        "N = 32: 12,435.31264 + (32 - 1) * 4,624.22016 us = 155,786.1376 us",
+        "32 * 604,160 bytes = 19,333,120 bytes",
+        # utilisation and speed-up
+        "1 tensor 3,127.26016 1,923,072 3.8798 0.96996",
+        "1 pipeline 12,435.31264 604,160 0.97571 0.24393",
+        "32 pipeline 155,786.1376 19,333,120 2.4923 0.62307",
+        # SRAM
+        "tensor layer 2 222,912 230,400 50,176 503,488 20,800 yes",
+        "pipeline layer 2 294,912 230,400 200,704 726,016 -201,728 NO",
+        "rows layer 2 294,912 23,040 7,168 325,120 199,168 yes",
+        "data layer 2 891,648 230,400 200,704 1,322,752 -798,464 NO",
+        "97,065.86112 us for N = 32, compute only.",
+        # the ring
+        "all-to-all tensor 93.952 3,127.26016 1,923,072",
+        "ring tensor 281.856 3,315.16416 2,033,664",
+        "ring pipeline 302.08 12,435.31264 604,160",
+    ],
+)
+def test_the_labs_figures(row):
+    assert row.split() in rows(TEXT)
+
+
+def test_the_bottleneck_is_marked_once():
+    assert TEXT.count("bottleneck\n") == 1
+
+
+def test_the_machine():
+    assert "P = 4 nodes, all-to-all, 12 one-way links\n" in TEXT
+    assert "R = 50,000,000,000 ops/s a node, B = 2,000,000,000 bytes/s a link\n" in TEXT
+    assert "524,288 bytes of SRAM a node\n" in TEXT
+
+
+def test_each_reading_has_its_line():
+    lines = TEXT.splitlines()
+    for what, reading in READINGS:
+        assert sum(what in line and reading in line for line in lines) == 1
+
+
+def test_headers_name_the_units():
+    assert "layer work latency us traffic bytes".split() in rows(TEXT)
+    assert "topology strategy communication us latency us traffic bytes".split() in rows(TEXT)
+
+
+def test_what_if():
+    text = lab3.explain(NETWORK, SYSTEM._replace(topology="ring"), 7)
+    assert "P = 4 nodes, ring, 4 one-way links\n" in text
+    assert "N = 7: 7 * (3,033.30816 + 281.856) us = 23,206.14912 us".split() in rows(text)
+
+
+def test_long_numbers_are_shortened():
+    text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], System(nodes=1, ops_per_s=3), 10**400)
+    assert "1 compute 666,666.666667 0".split() in rows(text)  # 2 ops at 3 a second
+    assert "1.00000e+400 tensor 6.66667e+405 0 1 1".split() in rows(text)
+
+
+@given(cases_of_both(), st.integers(1, 10**6))
+def test_it_fits_100_columns_of_ascii(case, inputs):
+    text = lab3.explain(*case, inputs)
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 100
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_the_lab_fits_100_columns():
+    assert max(map(len, TEXT.splitlines())) <= 100

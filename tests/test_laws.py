@@ -1,0 +1,208 @@
+"""Laws that hold for every network and machine, and the lecture's toy examples."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
+
+from lab3 import (
+    NETWORK,
+    SYSTEM,
+    ConvLayer,
+    System,
+    all_gather,
+    data_parallel_latency,
+    data_parallel_sram,
+    pipeline_parallel_latency,
+    pipeline_parallel_sram,
+    pipeline_parallel_stages,
+    pipeline_parallel_traffic,
+    single_node_latency,
+    tensor_parallel_latency,
+    tensor_parallel_sram,
+    tensor_parallel_traffic,
+)
+
+COUNTS = st.integers(1, 10**12)
+LATENCIES = [tensor_parallel_latency, pipeline_parallel_latency, single_node_latency]
+LATENCIES += [data_parallel_latency]
+TRAFFICS = [tensor_parallel_traffic, pipeline_parallel_traffic]
+
+
+# ------------------------------------------------ laws
+
+
+@given(cases_of_both(), COUNTS, RATES)
+def test_rates_scale_every_latency_and_no_traffic(case, inputs, factor):
+    network, system = case
+    faster = system._replace(
+        ops_per_s=system.ops_per_s * factor, link_bytes_per_s=system.link_bytes_per_s * factor
+    )
+    for latency in LATENCIES:
+        assert latency(network, faster, inputs) == latency(network, system, inputs) / factor
+    for traffic in TRAFFICS:
+        assert traffic(network, faster, inputs) == traffic(network, system, inputs)
+
+
+@given(cases_of_both(), COUNTS)
+def test_traffic_and_tensor_parallelism_are_linear_in_inputs(case, inputs):
+    for function in (tensor_parallel_latency, single_node_latency, *TRAFFICS):
+        assert function(*case, inputs) == inputs * function(*case, 1)
+
+
+@given(pipeline_parallel_cases(), COUNTS)
+def test_bounds_of_the_pipeline(case, inputs):
+    stages_s = [stage.latency_s for stage in pipeline_parallel_stages(*case)]
+    latency_s = pipeline_parallel_latency(*case, inputs)
+    assert max(inputs * max(stages_s), sum(stages_s)) <= latency_s <= inputs * sum(stages_s)
+
+
+@given(pipeline_parallel_cases(), COUNTS)
+def test_each_further_input_costs_the_pipeline_a_bottleneck(case, inputs):
+    stages_s = [stage.latency_s for stage in pipeline_parallel_stages(*case)]
+    latency_s, next_s = (pipeline_parallel_latency(*case, count) for count in (inputs, inputs + 1))
+    assert next_s - latency_s == max(stages_s)
+
+
+@given(pipeline_parallel_cases(), COUNTS, COUNTS)
+def test_splitting_a_run_never_speeds_the_pipeline_up(case, some, others):
+    whole_s = pipeline_parallel_latency(*case, some + others)
+    parts_s = [pipeline_parallel_latency(*case, inputs) for inputs in (some, others)]
+    assert max(parts_s) <= whole_s <= sum(parts_s)
+
+
+@given(cases_of_both(layers=1), COUNTS)
+def test_one_node_communicates_nothing(case, inputs):
+    network, system = case[0], case[1]._replace(nodes=1)
+    for latency in LATENCIES:
+        assert latency(network, system, inputs) == single_node_latency(network, system, inputs)
+    for traffic in TRAFFICS:
+        assert traffic(network, system, inputs) == 0
+
+
+@given(cases_of_both(), COUNTS)
+def test_the_ring_never_beats_all_to_all(case, inputs):
+    network, system = case
+    direct, ring = (system._replace(topology=name) for name in ("all-to-all", "ring"))
+    for function in (*LATENCIES, *TRAFFICS):
+        assert function(network, direct, inputs) <= function(network, ring, inputs)
+    for function in (pipeline_parallel_latency, pipeline_parallel_traffic):
+        assert function(network, direct, inputs) == function(network, ring, inputs)
+
+
+@given(tensor_parallel_cases(), COUNTS)
+def test_two_nodes_are_a_ring_and_all_to_all(case, inputs):
+    network = [layer._replace(filters=layer.filters * 2) for layer in case[0]]
+    network = [network[0]] + [
+        layer._replace(in_channels=before.filters)
+        for before, layer in zip(network, network[1:], strict=False)
+    ]
+    direct, ring = (case[1]._replace(nodes=2, topology=name) for name in ("all-to-all", "ring"))
+    for function in (tensor_parallel_latency, tensor_parallel_traffic):
+        assert function(network, direct, inputs) == function(network, ring, inputs)
+
+
+@given(cases_of_both(), COUNTS)
+def test_no_strategy_beats_perfect_speed_up(case, inputs):
+    network, system = case
+    single_s = single_node_latency(network, system, inputs)
+    assert tensor_parallel_latency(network, system, inputs) >= single_s / system.nodes
+    assert pipeline_parallel_latency(network, system, inputs) >= single_s / len(network)
+    assert data_parallel_latency(network, system, inputs) >= single_s / system.nodes
+
+
+@given(pipeline_parallel_cases(), COUNTS, st.integers(1, 8))
+def test_idle_nodes_change_nothing_for_the_pipeline(case, inputs, more):
+    network, system = case
+    larger = system._replace(nodes=system.nodes + more)
+    for function in (pipeline_parallel_latency, pipeline_parallel_traffic):
+        assert function(network, larger, inputs) == function(network, system, inputs)
+
+
+@given(cases_of_both(), COUNTS, st.integers(1, 8))
+def test_wider_elements_mean_more_bytes_and_no_more_ops(case, inputs, factor):
+    network, system = case
+    wider = [layer._replace(element_bytes=layer.element_bytes * factor) for layer in network]
+    for traffic in TRAFFICS:
+        assert traffic(wider, system, inputs) == factor * traffic(network, system, inputs)
+    assert single_node_latency(wider, system) == single_node_latency(network, system)
+
+
+@given(cases_of_both())
+def test_weights_are_shared_out_without_loss(case):
+    network, system = case
+    all_weights_bytes = sum(layer.weight_bytes for layer in network)
+    tensor, pipeline = tensor_parallel_sram(*case), pipeline_parallel_sram(*case)
+    assert {use.weight_bytes * system.nodes for use in tensor} == {all_weights_bytes}
+    assert sum(use.weight_bytes for use in pipeline) == all_weights_bytes
+    assert {use.weight_bytes for use in data_parallel_sram(*case)} == {all_weights_bytes}
+
+
+@given(pipeline_parallel_cases())
+def test_streaming_rows_never_needs_more(case):
+    whole, rows = (pipeline_parallel_sram(*case, rows_streamed) for rows_streamed in (False, True))
+    for use, less in zip(whole, rows, strict=True):
+        assert less.weight_bytes == use.weight_bytes
+        assert less.input_bytes <= use.input_bytes
+        assert less.output_bytes <= use.output_bytes
+        assert less.spare_bytes >= use.spare_bytes
+
+
+@given(tensor_parallel_cases(), COUNTS)
+def test_more_nodes_compute_faster(case, inputs):
+    network, system = case
+    assume(system.nodes > 1)
+    unlimited = system._replace(link_bytes_per_s=10**60)  # next to no communication
+    alone_s = single_node_latency(network, system, inputs)
+    assert tensor_parallel_latency(network, unlimited, inputs) < alone_s
+
+
+# ------------------------------------------------ toys
+
+
+@pytest.mark.parametrize("topology", ["all-to-all", "ring"])
+def test_counts_of_collectives(topology):
+    # 4 nodes with one value each: an all-gather moves 4 * 3 values. A reduce-scatter is the same
+    # backwards, so an all-reduce of 4 values moves 24; if all pairs exchanged all 4, it were 48.
+    _, values = all_gather(1, System(topology=topology))
+    assert values == 12
+    assert values + values == 24
+    assert all_gather(4, System(topology=topology))[1] == 48
+
+
+@pytest.mark.parametrize(
+    ("layers", "inputs", "slots"), [(2, 3, 5), (1, 7, 7), (4, 1, 7), (3, 6, 10)]
+)
+def test_a_pipeline_of_equal_stages(layers, inputs, slots):
+    # L layers are M = 2 L - 1 stages, computing and sending by turns: M + N - 1 slots, not M * N.
+    # One filter of 1 x 1 on 1 x 1: 2 ops and 2 bytes, so at 2 of each a second a slot is a second.
+    network = [ConvLayer(1, 1, 1, 1, 1, 1)] * layers
+    system = System(nodes=layers, ops_per_s=2, link_bytes_per_s=2)
+    assert (
+        pipeline_parallel_latency(network, system, inputs) == slots == 2 * layers - 1 + inputs - 1
+    )
+
+
+# ------------------------------------------------ sizes
+
+
+def test_a_billion_inputs_and_nodes():
+    assert tensor_parallel_latency(NETWORK, SYSTEM, 10**9) == 10**9 * Fraction("0.00312726016")
+    expected = Fraction("0.01243531264") + (10**9 - 1) * Fraction("0.00462422016")
+    assert pipeline_parallel_latency(NETWORK, SYSTEM, 10**9) == expected
+    network, system = [ConvLayer(10**12, 1, 1, 1, 1, 1)], System(nodes=10**12, topology="ring")
+    assert tensor_parallel_traffic(network, system) == 10**12 * (
+        10**12 - 1
+    )  # 2 bytes, half the way
+
+
+def test_ten_thousand_layers():
+    network = [ConvLayer(4, 4, 1, 1, 1, 1)] * 10_000  # 32 ops and 8 bytes each
+    system = System(nodes=10_000)
+    send_s, compute_s = Fraction(8, 2 * 10**9), Fraction(32, 50 * 10**9)
+    expected = 10_000 * compute_s + 9_999 * send_s + 31 * max(compute_s, send_s)
+    assert pipeline_parallel_latency(network, system, 32) == expected
+    shared_s = 10_000 * (compute_s / 4 + send_s / 4)
+    assert tensor_parallel_latency(network, SYSTEM) == shared_s

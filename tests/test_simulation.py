@@ -1,0 +1,51 @@
+"""The closed forms against the event-driven simulation: equal, exactly, in every case drawn."""
+
+import pytest
+import simulation
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import pipeline_parallel_cases, tensor_parallel_cases
+
+from lab3 import (
+    NETWORK,
+    SYSTEM,
+    pipeline_parallel_latency,
+    pipeline_parallel_stages,
+    pipeline_parallel_traffic,
+    tensor_parallel_latency,
+    tensor_parallel_traffic,
+)
+
+INPUTS = st.integers(1, 40)
+
+
+def check_tensor_parallel(network, system, inputs):
+    latency_s, link_bytes = simulation.tensor_parallel(network, system, inputs)
+    assert latency_s == tensor_parallel_latency(network, system, inputs)
+    assert sum(link_bytes.values()) == tensor_parallel_traffic(network, system, inputs)
+
+
+def check_pipeline_parallel(network, system, inputs):
+    latency_s, link_bytes = simulation.pipeline_parallel(network, system, inputs)
+    assert latency_s == pipeline_parallel_latency(network, system, inputs)
+    assert sum(link_bytes.values()) == pipeline_parallel_traffic(network, system, inputs)
+    for stage in pipeline_parallel_stages(network, system):
+        if stage.work == "send":
+            assert link_bytes[stage.layer - 1, stage.layer] == inputs * stage.traffic_bytes
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 32])
+@pytest.mark.parametrize("topology", ["all-to-all", "ring"])
+@pytest.mark.parametrize("check", [check_tensor_parallel, check_pipeline_parallel])
+def test_the_lab(check, topology, inputs):
+    check(NETWORK, SYSTEM._replace(topology=topology), inputs)
+
+
+@given(tensor_parallel_cases(), INPUTS)
+def test_tensor_parallelism(case, inputs):
+    check_tensor_parallel(*case, inputs)
+
+
+@given(pipeline_parallel_cases(), INPUTS)
+def test_pipeline_parallelism(case, inputs):
+    check_pipeline_parallel(*case, inputs)
