@@ -156,11 +156,12 @@ READINGS = (  # of the handout, where it leaves room
 # ------------------------------------------------ what can be modelled
 
 
-def _shown(value: object) -> str:
-    """The value for a message: ASCII, on one line and short, whatever it is."""
-    if type(value) is int and abs(value) >= 10**30:
-        return f"{Decimal(value):.5e}"
-    text = ascii(value)
+def _shown(*values: object) -> str:
+    """The values for a message: ASCII, on one line and short, whatever they are."""
+    text = ", ".join(
+        f"{Decimal(value):.5e}" if type(value) is int and abs(value) > 10**30 else ascii(value)
+        for value in values
+    )
     return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
 
 
@@ -182,20 +183,17 @@ def _check_network(network: "Network") -> None:
             _check_count(value, "layer", number, name)
         if layer.fx > layer.x or layer.fy > layer.y:
             raise ValueError(
-                f"layer {number}: a filter of {_shown(layer.fx)} x {_shown(layer.fy)} is larger"
-                f" than its input of {_shown(layer.x)} x {_shown(layer.y)}"
+                f"layer {number}: a filter of fx, fy = {_shown(layer.fx, layer.fy)} is larger than"
+                f" its input of x, y = {_shown(layer.x, layer.y)}"
             )
     for number, (before, layer) in enumerate(zip(network, network[1:]), 2):
-        for name, taken, given in (
-            ("in_channels", layer.in_channels, before.filters),
-            ("x", layer.x, before.out_x),
-            ("y", layer.y, before.out_y),
-        ):
-            if taken != given:
-                raise ValueError(
-                    f"layer {number} {name}: {_shown(taken)} does not chain, as layer"
-                    f" {number - 1} gives {_shown(given)}"
-                )
+        taken = (layer.in_channels, layer.x, layer.y)
+        given = (before.filters, before.out_x, before.out_y)
+        if taken != given:
+            raise ValueError(
+                f"layer {number}: in_channels, x, y = {_shown(*taken)} do not chain, as layer"
+                f" {number - 1} gives {_shown(*given)}"
+            )
 
 
 def _check_system(system: System) -> None:
@@ -292,11 +290,9 @@ def tensor_parallel_stages(network: "Network", system: System) -> "list[Stage]":
     for number, layer in enumerate(network, 1):
         compute_s = Fraction(layer.ops, system.nodes * system.ops_per_s)
         stages.append(Stage(number, "compute", compute_s, 0))
-        shard_bytes = layer.output_bytes // system.nodes
-        if number < len(network):
-            stages.append(Stage(number, "all-gather", *all_gather(shard_bytes, system)))
-        else:
-            stages.append(Stage(number, "gather", *gather(shard_bytes, system)))
+        collective = all_gather if number < len(network) else gather
+        work = collective.__name__.replace("_", "-")
+        stages.append(Stage(number, work, *collective(layer.output_bytes // system.nodes, system)))
     return stages
 
 
@@ -463,8 +459,8 @@ def plain(value: "Rate", digits: int = 17) -> str:
 
 
 STRATEGIES = (
-    ("tensor", tensor_parallel_latency, tensor_parallel_traffic),
-    ("pipeline", pipeline_parallel_latency, pipeline_parallel_traffic),
+    ("tensor", tensor_parallel_stages, tensor_parallel_latency, tensor_parallel_traffic),
+    ("pipeline", pipeline_parallel_stages, pipeline_parallel_latency, pipeline_parallel_traffic),
 )
 
 
@@ -476,7 +472,7 @@ def answers(network: "Network", system: System, inputs: int) -> str:
         (f"--------Q2 {inputs} inputs------", inputs),
     ):
         lines.append(header)
-        for name, latency, traffic in STRATEGIES:
+        for name, _, latency, traffic in STRATEGIES:
             latency_s = plain(latency(network, system, count))
             traffic_bytes = traffic(network, system, count)
             lines.append(f"Total latency of {name} parallelism is {latency_s} seconds")
@@ -486,106 +482,82 @@ def answers(network: "Network", system: System, inputs: int) -> str:
 
 # ------------------------------------------------ --json
 
-LAYER_SUMS = ("macs", "ops", "weight_bytes")
-LAYER_FIGURES = ("out_x", "out_y", *LAYER_SUMS, "input_bytes", "output_bytes")
+LAYER_SHAPE = (*ConvLayer._fields, "out_x", "out_y")
+LAYER_FIGURES = ("macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
 
 
 def report(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
-    """Every figure by name, still exact: --json prints it, --explain puts it into words."""
-    layers = [
-        {
-            "layer": number,
-            **layer._asdict(),
-            **{name: getattr(layer, name) for name in LAYER_FIGURES},
-        }
-        for number, layer in enumerate(network, 1)
-    ]
+    """Every figure, still exact, in tables of named columns: --json and --explain print it."""
     return {
         "system": {**system._asdict(), "links": system.links},
-        "layers": layers,
-        "layers_sum": {name: sum(layer[name] for layer in layers) for name in LAYER_SUMS},
-        **_strategies(network, system, inputs),
-        "data_parallel": {"latency_s": data_parallel_latency(network, system, inputs)},
-        "sram": {
-            "tensor_parallel": _rows(tensor_parallel_sram(network, system)),
-            "pipeline_parallel": _rows(pipeline_parallel_sram(network, system)),
-            "rows_streamed": _rows(pipeline_parallel_sram(network, system, rows_streamed=True)),
-            "data_parallel": _rows(data_parallel_sram(network, system)),
-        },
-        "topologies": {
-            topology: _strategies(network, system._replace(topology=topology), inputs)
+        "layers": [
+            {
+                "layer": number,
+                **{name: getattr(layer, name) for name in LAYER_SHAPE + LAYER_FIGURES},
+            }
+            for number, layer in enumerate(network, 1)
+        ],
+        "tensor_parallel_stages": _rows(tensor_parallel_stages(network, system)),
+        "pipeline_parallel_stages": _rows(pipeline_parallel_stages(network, system)),
+        "results": [
+            row
             for topology in TOPOLOGIES
-        },
+            for count in (1, inputs)
+            for row in _results(network, system._replace(topology=topology), count)
+        ],
+        "sram": [
+            *_rows(tensor_parallel_sram(network, system), strategy="tensor"),
+            *_rows(pipeline_parallel_sram(network, system), strategy="pipeline"),
+            *_rows(pipeline_parallel_sram(network, system, True), strategy="streamed"),
+            *_rows(data_parallel_sram(network, system), strategy="data"),
+        ],
+        "data_parallel_latency_s": data_parallel_latency(network, system, inputs),
     }
 
 
-def _strategies(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
-    return {
-        "q1": _results(network, system, 1),
-        "q2": _results(network, system, inputs),
-        "tensor_parallel": _breakdown(tensor_parallel_stages(network, system)),
-        "pipeline_parallel": _breakdown(pipeline_parallel_stages(network, system)),
-    }
+def _rows(records: "Iterable[Any]", **columns: str) -> "list[dict[str, Any]]":
+    return [{**columns, **record._asdict()} for record in records]
 
 
-def _breakdown(stages: "list[Stage]") -> "dict[str, Any]":
-    compute_s = sum(stage.latency_s for stage in stages if stage.work == "compute")
-    latency_s = sum(stage.latency_s for stage in stages)
-    return {
-        "stages": _rows(stages),
-        "compute_s": compute_s,
-        "communication_s": latency_s - compute_s,
-        "latency_s": latency_s,
-        "slowest_stage_s": max(stage.latency_s for stage in stages),
-        "traffic_bytes": sum(stage.traffic_bytes for stage in stages),
-    }
-
-
-def _results(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
-    single_node_s = single_node_latency(network, system, inputs)
-    results = {}
-    for name, latency, traffic in STRATEGIES:
+def _results(network: "Network", system: System, inputs: int) -> "list[dict[str, Any]]":
+    rows = []
+    for strategy, stages_of, latency, traffic in STRATEGIES:
+        stages = stages_of(network, system)
         latency_s = latency(network, system, inputs)
-        speed_up = single_node_s / latency_s
-        results[f"{name}_parallel"] = {
-            "inputs": inputs,
-            "strategy": name,
-            "latency_s": latency_s,
-            "traffic_bytes": traffic(network, system, inputs),
-            "speed_up": speed_up,
-            "utilisation": speed_up / system.nodes,
-        }
-    return results
+        speed_up = single_node_latency(network, system, inputs) / latency_s
+        rows.append(
+            {
+                "topology": system.topology,
+                "inputs": inputs,
+                "strategy": strategy,
+                "compute_s": sum(stage.latency_s for stage in stages if not stage.traffic_bytes),
+                "communication_s": sum(stage.latency_s for stage in stages if stage.traffic_bytes),
+                "slowest_stage_s": max(stage.latency_s for stage in stages),
+                "latency_s": latency_s,
+                "traffic_bytes": traffic(network, system, inputs),
+                "speed_up": speed_up,
+                "utilisation": speed_up / system.nodes,
+            }
+        )
+    return rows
 
 
-def _rows(records: "Iterable[Any]") -> "list[dict[str, Any]]":
-    return [record._asdict() for record in records]
-
-
-def to_json(value: object, indent: str = "\n") -> str:
-    """The value as JSON, its numbers as `plain` prints them: the json module would turn a Fraction
-    into a float, which rounds it, or into Infinity. Strings are put in quotes as they are.
+def to_json(figures: "dict[str, Any]") -> str:
+    """The report as JSON, with numbers as `plain` prints them: a float would round them, or be
+    Infinity. The json module passes a number on as a string with a mark, which is then taken off.
     """
-    if isinstance(value, dict):
-        items = [f'"{key}": {to_json(item, indent + "  ")}' for key, item in value.items()]
-        return "{" + ",".join(f"{indent}  {item}" for item in items) + indent + "}"
-    if isinstance(value, list):
-        items = [to_json(item, indent + "  ") for item in value]
-        return "[" + ",".join(f"{indent}  {item}" for item in items) + indent + "]"
-    if isinstance(value, Fraction):
-        return plain(value)
-    if isinstance(value, int):
-        return str(value).lower()  # True is a Python int too
-    return f'"{value}"'
+    import json  # here, since the lab's answers do without it
+
+    text = json.dumps(figures, indent=2, default=lambda value: f"#{plain(value)}")
+    return re.sub('"#(.*)"', r"\1", text)
 
 
 # ------------------------------------------------ --explain
 
 EXPLANATION = """\
-P = {system[nodes]} nodes, {system[topology]}, {system[links]} one-way links
-R = {system[ops_per_s]} ops/s a node, B = {system[link_bytes_per_s]} bytes/s a link
-{system[sram_bytes]} bytes of SRAM a node
-1 us = 10^-6 s. Figures are exact up to 12 significant digits, ratios are rounded to 5.
+P = {nodes} nodes, {topology}, {links} one-way links, {sram_bytes} bytes of SRAM a node
+R = {ops_per_s} ops/s a node, B = {link_bytes_per_s} bytes/s a link, 1 us = 10^-6 s
+Figures are exact up to 12 significant digits, ratios are rounded to 5.
 
 1. Readings of the handout
 {readings}
@@ -607,7 +579,7 @@ R = {system[ops_per_s]} ops/s a node, B = {system[link_bytes_per_s]} bytes/s a l
 
 {tensor_stages}
 
-   latency = N * (compute + communication), traffic = N * traffic bytes
+   latency = N * (compute + communication), traffic = N * sum(traffic bytes)
 {tensor_sums}
 
 4. Pipeline parallelism
@@ -615,7 +587,7 @@ R = {system[ops_per_s]} ops/s a node, B = {system[link_bytes_per_s]} bytes/s a l
 
 {pipeline_stages}
 
-   latency = sum + (N - 1) * bottleneck, traffic = N * traffic bytes
+   latency = compute + communication + (N - 1) * bottleneck, traffic = N * sum(traffic bytes)
 {pipeline_sums}
 
 5. Utilisation and speed-up
@@ -628,88 +600,75 @@ R = {system[ops_per_s]} ops/s a node, B = {system[link_bytes_per_s]} bytes/s a l
    tensor: every node holds 1/P of all weights, a layer's input and 1/P of its output,
            and one node the whole output at last
    pipeline: node l holds layer l's weights, input and output
-   rows: the same with rows streamed: fy rows of the input and one row of the output
+   streamed: the same pipeline by rows, with fy rows of the input and one of the output
    data: every node holds all weights, a layer's input and its output
 
 {sram_uses}
 
    If SRAM were no limit, data parallelism would take ceil(N / P) * sum(C) / R =
-   {data_parallel[latency_s]} us for N = {inputs}, compute only.
+   {data_parallel_us} us for N = {inputs}, compute only.
 
 7. All-to-all and ring, for 1 input (Q4)
-{topology_results}"""
+{topologies}"""
 TENSOR_SUM = """\
-   N = {inputs}: {inputs} * ({sum[compute_s]} + {sum[communication_s]}) us = {latency_s} us
-      {inputs} * {sum[traffic_bytes]} bytes = {traffic_bytes} bytes"""
+   N = {inputs}: {inputs} * ({compute_s} + {communication_s}) us
+      = {latency_s} us, {traffic_bytes} bytes"""
 PIPELINE_SUM = """\
-   N = {inputs}: {sum[latency_s]} + ({inputs} - 1) * {sum[slowest_stage_s]} us = {latency_s} us
-      {inputs} * {sum[traffic_bytes]} bytes = {traffic_bytes} bytes"""
+   N = {inputs}: {compute_s} + {communication_s} + ({inputs} - 1) * {slowest_stage_s} us
+      = {latency_s} us, {traffic_bytes} bytes"""
+RESULT_FIGURES = ("latency_s", "traffic_bytes", "speed_up", "utilisation")
+TOPOLOGY_FIGURES = ("communication_s", "latency_s", "traffic_bytes")
 
 
 def explain(network: "Network", system: System, inputs: int) -> str:
     """Every figure's derivation, to be checked by hand."""
-    shown = _shown_figures(report(network, system, inputs))
-    layers, tensor, pipeline = (
-        shown[part] for part in ("layers", "tensor_parallel", "pipeline_parallel")
-    )
-    tensor_results, pipeline_results = zip(shown["q1"].values(), shown["q2"].values())
-    for stage in pipeline["stages"]:
-        bottleneck = stage["latency_s"] == pipeline["slowest_stage_s"]
-        stage[""] = "<- bottleneck" if bottleneck else ""
+    figures = report(network, system, inputs)
+    layers, stages = figures["layers"], figures["pipeline_parallel_stages"]
+    total = {name: sum(layer[name] for layer in layers) for name in LAYER_FIGURES[:3]}
+    slowest_s = max(stage["latency_s"] for stage in stages)
+    for stage in stages:
+        stage[""] = "<- bottleneck" if stage["latency_s"] == slowest_s else ""
+    results = [row for row in figures["results"] if row["topology"] == system.topology]
+    single_inputs = [row for row in figures["results"] if row["inputs"] == 1]
     return EXPLANATION.format(
         readings="\n".join(f"   {what:<18} {reading}" for what, reading in READINGS),
-        shapes=_table(layers, "layer", *ConvLayer._fields, "out_x", "out_y"),
-        work=_table(
-            [*layers, {"layer": "sum", **shown["layers_sum"]}], "layer", *LAYER_FIGURES[2:]
-        ),
-        tensor_stages=_table([*tensor["stages"], {"layer": "sum", **tensor}], *Stage._fields),
-        tensor_sums="\n".join(TENSOR_SUM.format(sum=tensor, **row) for row in tensor_results),
-        pipeline_stages=_table(
-            [*pipeline["stages"], {"layer": "sum", **pipeline}], *Stage._fields, ""
-        ),
-        pipeline_sums="\n".join(
-            PIPELINE_SUM.format(sum=pipeline, **row) for row in pipeline_results
-        ),
-        results=_table([*tensor_results, *pipeline_results], *tensor_results[0]),
-        sram_uses=_table(
-            [
-                {"strategy": name.split("_")[0], **row}
-                for name, rows in shown["sram"].items()
-                for row in rows
-            ],
-            *("strategy", *SramUse._fields),
-        ),
-        inputs=tensor_results[1]["inputs"],
-        topology_results=_table(
-            [
-                {"topology": topology, **strategies[name], **strategies["q1"][name]}
-                for topology, strategies in shown["topologies"].items()
-                for name in ("tensor_parallel", "pipeline_parallel")
-            ],
-            *("topology", "strategy", "communication_s", "latency_s", "traffic_bytes"),
-        ),
-        **shown,
+        shapes=_table(layers, "layer", *LAYER_SHAPE),
+        work=_table([*layers, {"layer": "sum", **total}], "layer", *LAYER_FIGURES),
+        tensor_stages=_table(figures["tensor_parallel_stages"], *Stage._fields),
+        tensor_sums="\n".join(TENSOR_SUM.format(**_texts(row)) for row in results[::2]),
+        pipeline_stages=_table(stages, *Stage._fields, ""),
+        pipeline_sums="\n".join(PIPELINE_SUM.format(**_texts(row)) for row in results[1::2]),
+        results=_table(results, "inputs", "strategy", *RESULT_FIGURES),
+        sram_uses=_table(figures["sram"], "strategy", *SramUse._fields),
+        topologies=_table(single_inputs, "topology", "strategy", *TOPOLOGY_FIGURES),
+        data_parallel_us=_text("data_parallel_latency_s", figures["data_parallel_latency_s"]),
+        inputs=_text("inputs", inputs),
+        **_texts(figures["system"]),
     )
 
 
-def _shown_figures(value: "Any", name: str = "") -> "Any":
-    """The report with text for people in place of each figure: times in us, thousands grouped."""
-    if isinstance(value, dict):
-        return {key: _shown_figures(item, key) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shown_figures(item) for item in value]
-    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-        is_time = name.endswith("_s") and "_per_" not in name
-        is_ratio = isinstance(value, Fraction) and not name.endswith("_s")
-        figure = Decimal(plain(value * 10**6 if is_time else value, 5 if is_ratio else 12))
-        return f"{figure:,f}" if len(f"{figure:,f}") <= 15 else f"{figure:.5e}"
-    return {True: "yes", False: "NO"}.get(value, value)
+def _texts(figures: "dict[str, Any]") -> "dict[str, str]":
+    return {name: _text(name, value) for name, value in figures.items()}
 
 
-def _table(rows: "list[dict[str, str]]", *names: str) -> str:
-    """A table with a column for each name: the first flush left, the others flush right."""
-    header = [re.sub("_s$", "_us", name).replace("_", " ") for name in names]
-    cells = [header, *([row.get(name, "") for name in names] for row in rows)]
+def _text(name: str, value: "Any", width: int = 14) -> str:
+    """A figure for people: times in us, thousands grouped, scientific if wider than the width."""
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    if not isinstance(value, (int, Fraction)):
+        return str(value)
+    if name.endswith("_s") and "_per_" not in name:
+        value *= 10**6
+    digits = 5 if name in ("speed_up", "utilisation") else 12
+    figure = Decimal(plain(value, digits))
+    return f"{figure:,f}" if len(f"{figure:,f}") <= width else f"{figure:.4e}"
+
+
+def _table(rows: "list[dict[str, Any]]", *names: str) -> str:
+    """A table with these columns: the first flush left, the others flush right."""
+    cells = [[re.sub("_s$", "_us", name).replace("_", " ") for name in names]]
+    width = 100 // len(names)
+    cells += [[_text(name, row.get(name, ""), width) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = []
     for first, *others in cells:

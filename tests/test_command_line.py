@@ -203,10 +203,13 @@ def test_a_layer_with_a_bad_count(refusal, layer, field, value):
         (["--explain", "-1"], ["--explain", "'-1'"]),
         (["--nodes", "5"], ["nodes: 5 do not divide the 128 filters of layer 1 evenly"]),
         (["--nodes", "2"], ["nodes: 2 are fewer than the 4 layers"]),
-        (["--layer", "4,3,3,5,4,4"], ["layer 1: a filter of 3 x 5 is larger than its input of 4"]),
+        (
+            ["--layer", "4,3,3,5,4,4"],
+            ["layer 1: a filter of fx, fy = 3, 5 is larger than its input"],
+        ),
         (
             ["--layer", "4,3,3,3,8,8", "--layer", "4,5,3,3,6,6"],
-            ["layer 2 in_channels: 5 does not chain, as layer 1 gives 4"],
+            ["layer 2: in_channels, x, y = 5, 6, 6 do not chain, as layer 1 gives 4, 6, 6"],
         ),
     ],
     ids=str,

@@ -47,27 +47,27 @@ def test_inputs(function, inputs):
         ),
         (
             [LAYER._replace(x=2)],
-            "layer 1: a filter of 3 x 3 is larger than its input of 2 x 16",
+            "layer 1: a filter of fx, fy = 3, 3 is larger than its input of x, y = 2, 16",
         ),
         (
             [LAYER._replace(fy=17)],
-            "layer 1: a filter of 3 x 17 is larger than its input of 16 x 16",
+            "layer 1: a filter of fx, fy = 3, 17 is larger than its input of x, y = 16, 16",
         ),
         (
             [LAYER, LAYER],
-            "layer 2 in_channels: 3 does not chain, as layer 1 gives 8",
+            "layer 2: in_channels, x, y = 3, 16, 16 do not chain, as layer 1 gives 8, 14, 14",
         ),
         (
-            [LAYER, LAYER._replace(in_channels=8)],
-            "layer 2 x: 16 does not chain, as layer 1 gives 14",
+            [LAYER, LAYER._replace(in_channels=8, y=14)],
+            "layer 2: in_channels, x, y = 8, 16, 14 do not chain, as layer 1 gives 8, 14, 14",
         ),
         (
             [LAYER, LAYER._replace(in_channels=8, x=14, y=13)],
-            "layer 2 y: 13 does not chain, as layer 1 gives 14",
+            "layer 2: in_channels, x, y = 8, 14, 13 do not chain, as layer 1 gives 8, 14, 14",
         ),
         (
             [LAYER._replace(fx=10**40)],
-            "layer 1: a filter of 1.00000e+40 x 3 is larger than its input of 16 x 16",
+            "layer 1: a filter of fx, fy = 1.00000e+40, 3 is larger than its input of x, y = 16, 16",
         ),
     ],
 )

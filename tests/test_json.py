@@ -12,6 +12,8 @@ from machines import cases_of_both
 import lab3
 from lab3 import NETWORK, SYSTEM, System
 
+RING = SYSTEM._replace(topology="ring")
+
 
 def parse(text):
     def refuse(constant):
@@ -51,61 +53,72 @@ def test_the_lab():
         "input_bytes": 230_400,
         "output_bytes": 200_704,
     }
-    assert figures["layers_sum"] == {
-        "macs": 303_330_816,
-        "ops": 606_661_632,
-        "weight_bytes": 891_648,
-    }
-    assert figures["data_parallel"] == {"latency_s": Decimal("0.09706586112")}
+    assert len(figures["layers"]) == 4
+    assert figures["data_parallel_latency_s"] == Decimal("0.09706586112")
 
 
 @pytest.mark.parametrize(
-    ("question", "strategy", "inputs", "latency_s", "traffic_bytes"),
+    ("topology", "inputs", "strategy", "communication_s", "latency_s", "traffic_bytes"),
     [
-        ("q1", "tensor", 1, "0.00312726016", 1_923_072),
-        ("q1", "pipeline", 1, "0.01243531264", 604_160),
-        ("q2", "tensor", 32, "0.10007232512", 61_538_304),
-        ("q2", "pipeline", 32, "0.1557861376", 19_333_120),
+        ("all-to-all", 1, "tensor", "0.000093952", "0.00312726016", 1_923_072),
+        ("all-to-all", 1, "pipeline", "0.00030208", "0.01243531264", 604_160),
+        ("all-to-all", 32, "tensor", "0.000093952", "0.10007232512", 61_538_304),
+        ("all-to-all", 32, "pipeline", "0.00030208", "0.1557861376", 19_333_120),
+        ("ring", 1, "tensor", "0.000281856", "0.00331516416", 2_033_664),
+        ("ring", 1, "pipeline", "0.00030208", "0.01243531264", 604_160),
+        ("ring", 32, "tensor", "0.000281856", "0.10608525312", 65_077_248),
+        ("ring", 32, "pipeline", "0.00030208", "0.1557861376", 19_333_120),
     ],
 )
-def test_results(question, strategy, inputs, latency_s, traffic_bytes):
-    result = of()[question][f"{strategy}_parallel"]
-    assert result["inputs"] == inputs and result["strategy"] == strategy
-    assert result["latency_s"] == Decimal(latency_s)
-    assert result["traffic_bytes"] == traffic_bytes
+@pytest.mark.parametrize("system", [SYSTEM, RING])
+def test_results(system, topology, inputs, strategy, communication_s, latency_s, traffic_bytes):
+    results = of(system=system)["results"]
+    assert len(results) == 8
+    (row,) = [
+        row
+        for row in results
+        if (row["topology"], row["inputs"], row["strategy"]) == (topology, inputs, strategy)
+    ]
+    assert row["communication_s"] == Decimal(communication_s)
+    assert row["latency_s"] == Decimal(latency_s)
+    assert row["traffic_bytes"] == traffic_bytes
+    tensor = strategy == "tensor"
+    assert row["compute_s"] == Decimal("0.00303330816" if tensor else "0.01213323264")
+    assert row["slowest_stage_s"] == Decimal("0.00115605504" if tensor else "0.00462422016")
     # 606,661,632 ops an input at 50 a ns are 12,133,232.64 ns on one node
     speed_up = inputs * Decimal("0.01213323264") / Decimal(latency_s)
-    assert abs(result["speed_up"] - speed_up) < Decimal("1e-15")
-    assert abs(result["utilisation"] - speed_up / 4) < Decimal("1e-15")
+    assert abs(row["speed_up"] - speed_up) < Decimal("1e-15")
+    assert abs(row["utilisation"] - speed_up / 4) < Decimal("1e-15")
 
 
-def test_breakdown():
-    tensor, pipeline = of()["tensor_parallel"], of()["pipeline_parallel"]
-    assert tensor["stages"][1] == {
+def test_stages():
+    figures = of()
+    assert figures["tensor_parallel_stages"][1] == {
         "layer": 1,
         "work": "all-gather",
         "latency_s": Decimal("0.0000288"),
         "traffic_bytes": 691_200,
     }
-    assert tensor["compute_s"] == Decimal("0.00303330816")
-    assert tensor["communication_s"] == Decimal("0.000093952")
-    assert tensor["latency_s"] == Decimal("0.00312726016")
-    assert tensor["traffic_bytes"] == 1_923_072
-    assert len(pipeline["stages"]) == 7
-    assert pipeline["compute_s"] == Decimal("0.01213323264")
-    assert pipeline["communication_s"] == Decimal("0.00030208")
-    assert pipeline["slowest_stage_s"] == Decimal("0.00462422016")
+    assert figures["pipeline_parallel_stages"][2] == {
+        "layer": 2,
+        "work": "compute",
+        "latency_s": Decimal("0.00462422016"),
+        "traffic_bytes": 0,
+    }
+    assert len(figures["tensor_parallel_stages"]) == 8
+    assert len(figures["pipeline_parallel_stages"]) == 7
+    # the system's own topology
+    assert of(system=RING)["tensor_parallel_stages"][1]["latency_s"] == Decimal("0.0000864")
+    assert of(system=RING)["system"]["links"] == 4
 
 
 def test_sram():
     sram = of()["sram"]
-    assert {name: len(uses) for name, uses in sram.items()} == {
-        "tensor_parallel": 5,
-        "pipeline_parallel": 4,
-        "rows_streamed": 4,
-        "data_parallel": 4,
-    }
-    assert sram["pipeline_parallel"][1] == {
+    assert [row["strategy"] for row in sram] == (
+        ["tensor"] * 5 + ["pipeline"] * 4 + ["streamed"] * 4 + ["data"] * 4
+    )
+    assert sram[6] == {
+        "strategy": "pipeline",
         "when": "layer 2",
         "weight_bytes": 294_912,
         "input_bytes": 230_400,
@@ -114,18 +127,7 @@ def test_sram():
         "spare_bytes": -201_728,
         "fits": False,
     }
-    assert sram["rows_streamed"][1]["fits"] is True
-
-
-def test_the_ring_stands_beside_all_to_all():
-    topologies = of()["topologies"]
-    assert list(topologies) == ["all-to-all", "ring"]
-    ring = of(system=SYSTEM._replace(topology="ring"))
-    for name, figures in topologies["ring"].items():
-        assert figures == ring[name]
-    assert ring["topologies"] == topologies
-    assert ring["system"]["links"] == 4
-    assert ring["tensor_parallel"]["communication_s"] == Decimal("0.000281856")
+    assert sram[10]["total_bytes"] == 325_120 and sram[10]["fits"] is True
 
 
 def numbers(value):
@@ -150,10 +152,10 @@ def test_every_number_is_the_reports(case, inputs):
 
 def test_numbers_beyond_any_float():
     slow = System(ops_per_s=Fraction(1, 10**400), link_bytes_per_s=10**600)
-    figures = of(system=slow, inputs=10**400)
-    assert figures["q2"]["tensor_parallel"]["inputs"] == 10**400
-    assert figures["q2"]["tensor_parallel"]["latency_s"] > 10**800
-    assert 0 < figures["tensor_parallel"]["communication_s"] < Decimal("1e-590")
+    row = of(system=slow, inputs=10**400)["results"][2]
+    assert row["inputs"] == 10**400
+    assert row["latency_s"] > 10**800
+    assert 0 < row["communication_s"] < Decimal("1e-590")
 
 
 def test_the_text_is_indented_by_two():
