@@ -760,8 +760,8 @@ def _parser() -> "argparse.ArgumentParser":
         ("--topology", "T", SYSTEM.topology, " or ".join(TOPOLOGIES)),
         ("--element-bytes", "B", FP16_BYTES, "bytes of a weight or an activation"),
     ):
-        meaning += f" (default: {default})"
-        what_if.add_argument(option, metavar=metavar, default=str(default), help=meaning)
+        help_text = f"{meaning} (default: {default})"
+        what_if.add_argument(option, metavar=metavar, default=str(default), help=help_text)
     what_if.add_argument(
         "--layer",
         metavar=LAYER_FORMAT,

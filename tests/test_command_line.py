@@ -246,7 +246,8 @@ def test_a_reader_that_leaves(monkeypatch, capsys):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk(monkeypatch, capsys):
-    assert write_to(open("/dev/full", "w"), monkeypatch) == 1
+    writer = os.open("/dev/full", os.O_WRONLY)
+    assert write_to(os.fdopen(writer, "w"), monkeypatch) == 1
     message = "lab3.py: error: cannot write the output: No space left on device\n"
     assert capsys.readouterr().err == message
 
@@ -255,12 +256,14 @@ def test_a_full_disk(monkeypatch, capsys):
 @pytest.mark.parametrize("arguments", ["", "--explain", "--json", "--help"])
 def test_in_a_shell(arguments):
     command = f'"{sys.executable}" "{SCRIPT}" {arguments}'
-    shell = {"shell": True, "capture_output": True, "text": True, "check": False, "timeout": 60}
-    piped = subprocess.run(f"{command} | head -n 1", **shell)
-    assert len(piped.stdout.splitlines()) == 1 and piped.stderr == ""
-    full = subprocess.run(f"{command} > /dev/full", **shell)
+    shell = {"shell": True, "capture_output": True, "text": True, "timeout": 60}
+    piped = subprocess.run(f"{command} | head -n 1", check=True, **shell)
+    assert len(piped.stdout.splitlines()) == 1
+    assert piped.stderr == ""
+    full = subprocess.run(f"{command} > /dev/full", check=False, **shell)
     assert full.returncode == 1
-    assert full.stderr.count("\n") == 1 and "No space left on device" in full.stderr
+    assert full.stderr.count("\n") == 1
+    assert "No space left on device" in full.stderr
 
 
 def test_an_ascii_only_output(monkeypatch):

@@ -1,4 +1,4 @@
-"""What cannot be modelled raises ValueError with one sentence that names the value and the limit."""
+"""What cannot be modelled raises ValueError with one sentence that names value and limit."""
 
 from fractions import Fraction
 
@@ -67,7 +67,8 @@ def test_inputs(function, inputs):
         ),
         (
             [LAYER._replace(fx=10**40)],
-            "layer 1: a filter of fx, fy = 1.00000e+40, 3 is larger than its input of x, y = 16, 16",
+            "layer 1: a filter of fx, fy = 1.00000e+40, 3 is larger than its input of"
+            " x, y = 16, 16",
         ),
     ],
 )

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import cases_of_both
 
 import lab3
 from lab3 import NETWORK, READINGS, SYSTEM, ConvLayer, System
+from machines import cases_of_both
 
 TEXT = lab3.explain(NETWORK, SYSTEM, 32)
 
@@ -74,20 +74,21 @@ def test_each_reading_has_its_line():
 
 
 def test_headers_name_the_units():
-    assert "layer work latency us traffic bytes".split() in rows(TEXT)
-    assert "topology strategy communication us latency us traffic bytes".split() in rows(TEXT)
+    assert ["layer", "work", "latency", "us", "traffic", "bytes"] in rows(TEXT)
+    header = "topology strategy communication us latency us traffic bytes"
+    assert header.split() in rows(TEXT)
 
 
 def test_what_if():
     text = lab3.explain(NETWORK, SYSTEM._replace(topology="ring"), 7)
     assert "P = 4 nodes, ring, 4 one-way links, " in text
-    assert "= 23,206.14912 us, 14,235,648 bytes".split() in rows(text)
+    assert ["=", "23,206.14912", "us,", "14,235,648", "bytes"] in rows(text)
 
 
 def test_long_numbers_are_shortened():
     text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], System(nodes=1, ops_per_s=3), 10**400)
-    assert "1 compute 666,666.666667 0".split() in rows(text)  # 2 ops at 3 a second
-    assert "1.0000e+400 tensor 6.6667e+405 0 1 1".split() in rows(text)
+    assert ["1", "compute", "666,666.666667", "0"] in rows(text)  # 2 ops at 3 a second
+    assert ["1.0000e+400", "tensor", "6.6667e+405", "0", "1", "1"] in rows(text)
 
 
 @given(cases_of_both(), st.integers(1, 10**400), st.integers(1, 10**12))

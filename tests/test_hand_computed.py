@@ -158,7 +158,8 @@ def test_collectives(collective, nodes, topology, shards_in_turn, shards_moved):
 
 
 # All weights are 6,912 + 3 * 294,912 = 891,648 bytes, a quarter of them 222,912.
-# weights, input, output (a quarter, 57,600 = 230,400 / 4, but in the gather), total, spare of 524,288
+# weights, input, output (a quarter: 230,400 / 4 = 57,600; all of it in the gather), total, and what
+# is left of 524,288
 TENSOR_SRAM = [
     ("layer 1", 222_912, 6_144, 57_600, 286_656, 237_632, True),
     ("layer 2", 222_912, 230_400, 50_176, 503_488, 20_800, True),

@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import cases_of_both
 
 import lab3
 from lab3 import NETWORK, SYSTEM, System
+from machines import cases_of_both
 
 RING = SYSTEM._replace(topology="ring")
 

@@ -1,11 +1,11 @@
 """Laws that hold for every network and machine, and the lecture's toy examples."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
 
 from lab3 import (
     NETWORK,
@@ -24,6 +24,7 @@ from lab3 import (
     tensor_parallel_sram,
     tensor_parallel_traffic,
 )
+from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
 
 COUNTS = st.integers(1, 10**12)
 LATENCIES = [tensor_parallel_latency, pipeline_parallel_latency, single_node_latency]
@@ -96,8 +97,7 @@ def test_the_ring_never_beats_all_to_all(case, inputs):
 def test_two_nodes_are_a_ring_and_all_to_all(case, inputs):
     network = [layer._replace(filters=layer.filters * 2) for layer in case[0]]
     network = [network[0]] + [
-        layer._replace(in_channels=before.filters)
-        for before, layer in zip(network, network[1:], strict=False)
+        layer._replace(in_channels=before.filters) for before, layer in pairwise(network)
     ]
     direct, ring = (case[1]._replace(nodes=2, topology=name) for name in ("all-to-all", "ring"))
     for function in (tensor_parallel_latency, tensor_parallel_traffic):

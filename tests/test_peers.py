@@ -6,8 +6,8 @@ import pytest
 
 from lab3 import NETWORK, SYSTEM, pipeline_parallel_latency, tensor_parallel_latency
 
-# ASTRA-sim, commit 518bd51, its analytical congestion-aware backend fed with Chakra traces of the
-# lab, links set to exactly 2 * 10^9 bytes/s and a cycle to 10 ps: the cycle at which each case ends.
+# ASTRA-sim, commit 518bd51: its analytical congestion-aware backend, fed with Chakra traces of the
+# lab, links set to exactly 2 * 10^9 bytes/s, a cycle to 10 ps. The cycle at which each case ends.
 # (By default it reads 2 GB/s as 2 * 2^30 bytes/s and cuts to whole ns, which is 0.2 % off.)
 ASTRA_SIM_CYCLE_S = Fraction(10, 10**12)
 

@@ -1,11 +1,10 @@
 """The closed forms against the event-driven simulation: equal, exactly, in every case drawn."""
 
 import pytest
-import simulation
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import pipeline_parallel_cases, tensor_parallel_cases
 
+import simulation
 from lab3 import (
     NETWORK,
     SYSTEM,
@@ -15,6 +14,7 @@ from lab3 import (
     tensor_parallel_latency,
     tensor_parallel_traffic,
 )
+from machines import pipeline_parallel_cases, tensor_parallel_cases
 
 INPUTS = st.integers(1, 40)
 
