@@ -11,5 +11,6 @@ trap 'kill %1' EXIT
 sleep 5
 
 cosmic-ray init tests/cosmic_ray.toml "$session"
+cosmic-ray baseline tests/cosmic_ray.toml
 cosmic-ray exec tests/cosmic_ray.toml "$session"
 cr-report --show-diff --surviving-only "$session"
