@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 PATH="$PWD/.venv/bin:$PATH"
 session="$(mktemp -d)/session.sqlite"
 
-cr-http-workers tests/cosmic_ray.toml "$PWD" &
+cr-http-workers tests/cosmic_ray.toml "$PWD" > "$session.log" 2>&1 &
 trap 'kill %1' EXIT
 sleep 5
 
