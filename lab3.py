@@ -263,7 +263,7 @@ def gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
 
 def _shards_in_turn(system: System) -> int:
     """Shards that the busiest link carries, one after the other: its own, or all but one."""
-    return system.nodes - 1 if system.topology == RING else min(1, system.nodes - 1)
+    return system.nodes - 1 if system.topology == RING else int(system.nodes > 1)
 
 
 # ------------------------------------------------ tensor and pipeline parallelism

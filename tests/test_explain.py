@@ -58,6 +58,22 @@ def test_the_labs_figures(row):
     assert row.split() in rows(TEXT)
 
 
+def test_columns_are_aligned():
+    assert TEXT.endswith(
+        """
+7. All-to-all and ring, for 1 input (Q4)
+   topology    strategy  communication us    latency us  traffic bytes
+   all-to-all    tensor            93.952   3,127.26016      1,923,072
+   all-to-all  pipeline            302.08  12,435.31264        604,160
+   ring          tensor           281.856   3,315.16416      2,033,664
+   ring        pipeline            302.08  12,435.31264        604,160"""
+    )
+
+
+def test_each_strategy_is_summed_up_for_1_and_for_n_inputs():
+    assert TEXT.count("   N = 1: ") == TEXT.count("   N = 32: ") == 2
+
+
 def test_the_bottleneck_is_marked_once():
     assert TEXT.count("bottleneck\n") == 1
 
@@ -89,6 +105,18 @@ def test_long_numbers_are_shortened():
     text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], System(nodes=1, ops_per_s=3), 10**400)
     assert ["1", "compute", "666,666.666667", "0"] in rows(text)  # 2 ops at 3 a second
     assert ["1.0000e+400", "tensor", "6.6667e+405", "0", "1", "1"] in rows(text)
+
+
+@pytest.mark.parametrize(("size", "text"), [(9_999_999, "9,999,999"), (12_345_678, "12,345,678")])
+def test_a_figure_that_fits_its_column_is_exact(size, text):
+    # 10 columns of sizes share 100 characters
+    shapes = lab3.explain([ConvLayer(4, 1, 1, 1, size, size)], SYSTEM, 1)
+    assert ["1", "4", "1", "1", "1", text, text, "2", text, text] in rows(shapes)
+
+
+def test_a_figure_that_does_not_fit_its_column_is_rounded():
+    shapes = lab3.explain([ConvLayer(4, 1, 1, 1, 123_456_789, 1)], SYSTEM, 1)
+    assert ["1", "4", "1", "1", "1", "1.2346e+8", "1", "2", "1.2346e+8", "1"] in rows(shapes)
 
 
 @given(cases_of_both(), st.integers(1, 10**400), st.integers(1, 10**12))
