@@ -502,7 +502,7 @@ def report(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
         "results": [
             row
             for topology in TOPOLOGIES
-            for count in (1, inputs)
+            for count in sorted({1, inputs})
             for row in _results(network, system._replace(topology=topology), count)
         ],
         "sram": [
@@ -630,6 +630,7 @@ def explain(network: "Network", system: System, inputs: int) -> str:
         stage[""] = "<- bottleneck" if stage["latency_s"] == slowest_s else ""
     results = [row for row in figures["results"] if row["topology"] == system.topology]
     single_inputs = [row for row in figures["results"] if row["inputs"] == 1]
+    data_parallel_latency_s = figures["data_parallel_latency_s"]
     return EXPLANATION.format(
         readings="\n".join(f"   {what:<18} {reading}" for what, reading in READINGS),
         shapes=_table(layers, "layer", *LAYER_SHAPE),
@@ -641,17 +642,16 @@ def explain(network: "Network", system: System, inputs: int) -> str:
         results=_table(results, "inputs", "strategy", *RESULT_FIGURES),
         sram_uses=_table(figures["sram"], "strategy", *SramUse._fields),
         topologies=_table(single_inputs, "topology", "strategy", *TOPOLOGY_FIGURES),
-        data_parallel_us=_text("data_parallel_latency_s", figures["data_parallel_latency_s"]),
-        inputs=_text("inputs", inputs),
-        **_texts(figures["system"]),
+        data_parallel_us=_text("data_parallel_latency_s", data_parallel_latency_s, 25),
+        **_texts({**figures["system"], "inputs": inputs}, 25),
     )
 
 
-def _texts(figures: "dict[str, Any]") -> "dict[str, str]":
-    return {name: _text(name, value) for name, value in figures.items()}
+def _texts(figures: "dict[str, Any]", width: int = 14) -> "dict[str, str]":
+    return {name: _text(name, value, width) for name, value in figures.items()}
 
 
-def _text(name: str, value: "Any", width: int = 14) -> str:
+def _text(name: str, value: "Any", width: int) -> str:
     """A figure for people: times in us, thousands grouped, scientific if wider than the width."""
     if isinstance(value, bool):
         return "yes" if value else "NO"

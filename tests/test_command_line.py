@@ -112,8 +112,17 @@ def test_help_shows_the_defaults(output, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = output("--help")
     assert text == output("-h") == output("--inputs", "0", "--help")
-    for default in ("32", "4", "50", "2", "512", "all-to-all"):
-        assert f"(default: {default})" in text
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for line in (
+        "--inputs N number of inputs in Q2 (default: 32)",
+        "--nodes P number of nodes (default: 4)",
+        "--gops X a node's 10^9 ops/s (default: 50)",
+        "--link-gbs X a one-way link's 10^9 bytes/s (default: 2)",
+        "--sram-kib X a node's SRAM in 1,024 bytes (default: 512)",
+        "--topology T all-to-all or ring (default: all-to-all)",
+        "--element-bytes B bytes of a weight or an activation (default: 2)",
+    ):
+        assert line in lines
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -150,6 +159,7 @@ def test_a_count_that_is_none(refusal, option, value):
     assert f"{option}: {ascii(value)[:40]}" in message
     assert "is not a whole number above 0, of at most 640 digits 0-9" in message
     assert refusal(f"{option}={value}") == message
+    assert refusal("--gops", "1", option, value) == message
 
 
 @pytest.mark.parametrize("option", ["--gops", "--link-gbs", "--sram-kib"])
@@ -158,6 +168,7 @@ def test_a_rate_that_is_none(refusal, option, value):
     message = refusal(option, value)
     assert f"{option}: {ascii(value)[:40]}" in message
     assert "is not a number above 0, such as 50, 0.1, 1/3 or 2e-9" in message
+    assert refusal("--inputs", "1", option, value) == message
 
 
 def test_sram_is_whole_bytes(refusal):

@@ -134,6 +134,8 @@ def test_collectives(collective):
 def test_a_long_value_is_cut_short():
     text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, "9" * 10_000)
     assert text == f"inputs: '{'9' * 39}... (10002 characters) is not an int above 0"
+    text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, "9" * 58)
+    assert text == f"inputs: '{'9' * 58}' is not an int above 0"
     text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**30))
     assert text == f"inputs: -{10**30} is not an int above 0"
     assert "-1.00000e+9000" in message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**9000))

@@ -72,6 +72,16 @@ def test_columns_are_aligned():
 
 def test_each_strategy_is_summed_up_for_1_and_for_n_inputs():
     assert TEXT.count("   N = 1: ") == TEXT.count("   N = 32: ") == 2
+    single = lab3.explain(NETWORK, SYSTEM, 1)
+    assert single.count("   N = ") == 2
+    assert single.count("   ring  ") == 2
+
+
+def test_what_is_said_in_a_sentence_is_exact_where_a_column_would_round():
+    text = lab3.explain(NETWORK, System(ops_per_s=123_456_789_012, link_bytes_per_s=10**15), 1)
+    assert "R = 123,456,789,012 ops/s a node, B = 1,000,000,000,000,000 bytes/s a link" in text
+    text = lab3.explain(NETWORK, System(ops_per_s=10**19), 1)
+    assert "R = 1.0000e+19 ops/s a node" in text
 
 
 def test_the_bottleneck_is_marked_once():
