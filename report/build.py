@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Build the report, slides.pdf, and a picture of it for the README, results.png.
+
+Every number in them is computed at that moment, by lab3 and by analysis.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+REPORT = Path(__file__).resolve().parent
+sys.path[:0] = [str(REPORT.parent), str(REPORT)]  # where lab3 is, and analysis and figures are
+
+PICTURED_PAGE = 2  # the results
+PICTURE_PIXELS_PER_INCH = 80
+
+EXAMPLES = """\
+examples:
+  python report/build.py
+  python report/build.py --author "First Last" --uid 123456789 --date "June 12"
+
+needs, once:
+  pip install -r report/requirements.txt"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line. Returns the exit status: 0, 1 for a failure, 2 for bad usage."""
+    options = _parser().parse_args(argv)
+    try:
+        pdf, png = build(options.author, options.uid, options.date)
+        replace(options.output / "slides.pdf", pdf)
+        replace(options.output / "results.png", png)
+    except ImportError as error:
+        return _fail(f"{error.name} is not installed: pip install -r report/requirements.txt")
+    except OSError as error:
+        return _fail(f"cannot write {options.output}: {error.strerror}")
+    return 0
+
+
+def build(author: str = "", uid: str = "", date: str = "") -> tuple[bytes, bytes]:
+    """The deck as PDF, and a page of it as PNG."""
+    import typst  # here, as figures is: main tells what to do without them
+
+    import analysis
+    import figures
+    import lab3
+
+    numbers = lab3.report(lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS)
+    inputs = {
+        "author": author,
+        "uid": uid,
+        "date": date,
+        "data": lab3.to_json({**numbers, "analysis": analysis.summary()}),
+        "readings": json.dumps(lab3.READINGS),
+        "colours": json.dumps(figures.COLOURS),
+        **{f"chart-{name}": svg for name, svg in figures.draw_all().items()},
+    }
+    deck = typst.Compiler(
+        REPORT / "slides.typ", root=REPORT, ignore_system_fonts=True, sys_inputs=inputs
+    )
+    pages = deck.compile(format="png", ppi=PICTURE_PIXELS_PER_INCH)
+    return deck.compile(format="pdf"), pages[PICTURED_PAGE - 1]
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write the whole file, or leave the old one whole."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_bytes(content)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    class Parser(argparse.ArgumentParser):
+        def error(self, message: str) -> NoReturn:
+            self.exit(2, f"build.py: error: {message}; build.py --help lists the options\n")
+
+    parser = Parser(
+        prog="build.py",
+        usage="build.py [--author NAME] [--uid UID] [--date DATE] [--output FOLDER]",
+        description=__doc__,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for option, what in (("--author", "NAME"), ("--uid", "UID"), ("--date", "DATE")):
+        parser.add_argument(
+            option,
+            metavar=what,
+            type=_printable,
+            default="",
+            help="shown at the foot of each page (default: nothing)",
+        )
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        default=REPORT,
+        help="an existing folder for both files (default: report)",
+    )
+    return parser
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    raise argparse.ArgumentTypeError(f"{text!a} is not printable text on one line")
+
+
+def _fail(message: str) -> int:
+    print(f"build.py: error: {message}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
