@@ -138,6 +138,8 @@ def test_a_long_value_is_cut_short():
     assert text == f"inputs: '{'9' * 58}' is not an int above 0"
     text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**30))
     assert text == f"inputs: -{10**30} is not an int above 0"
+    text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**30) - 1)
+    assert text == "inputs: -1.00000e+30 is not an int above 0"
     assert "-1.00000e+9000" in message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**9000))
     nodes = message(lab3.tensor_parallel_latency, NETWORK, System(nodes=10**9000))
     assert nodes.startswith("nodes: 1.00000e+9000 do not divide the 128 filters")

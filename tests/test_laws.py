@@ -206,3 +206,5 @@ def test_ten_thousand_layers():
     assert pipeline_parallel_latency(network, system, 32) == expected
     shared_s = 10_000 * (compute_s / 4 + send_s / 4)
     assert tensor_parallel_latency(network, SYSTEM) == shared_s
+    # 9,999 all-gathers and a gather of shards of 2 bytes, over 12 and over 3 links
+    assert tensor_parallel_traffic(network, SYSTEM) == 9_999 * 12 * 2 + 3 * 2
