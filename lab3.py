@@ -20,11 +20,10 @@ from collections import namedtuple
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 
-TYPE_CHECKING = False  # True to type checkers; typing and argparse would make a run 30 % longer
+TYPE_CHECKING = False  # True to type checkers; importing typing takes an eighth of the whole run
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Sequence
-    from typing import Any, NoReturn, Self, TypeAlias
+    from typing import Any, Self, TypeAlias
 
 # ------------------------------------------------ the lab
 
@@ -146,11 +145,12 @@ READINGS = (  # of the handout, where it leaves room
     ("GOPS, GB/s", "10^9 ops/s, 10^9 bytes/s"),
     ("512 KB of SRAM", "512 * 1,024 bytes"),
     ('"one by one"', "no batching: tensor ends an input before the next, the pipeline streams"),
-    ("sending", "a node computes its next input while its link sends the last output"),
+    ("no overlap: tensor", "all nodes compute a layer, then exchange its output, then go on"),
+    ("overlap: pipeline", "an output is sent when whole, while its node computes the next"),
     ("initial inputs", "already wherever they are needed"),
     ("final output", "gathered on one node"),
     ("ring of 4 links", "one-way, as the 12 links of the all-to-all network are"),
-    ("SRAM", "holds one input in flight: waiting inputs, finished outputs are left out"),
+    ("SRAM", "holds one input in flight: waiting inputs and finished outputs are left out"),
 )
 
 # ------------------------------------------------ what can be modelled
@@ -173,6 +173,11 @@ def _check_count(value: object, *name: object) -> None:
 def _check_rate(value: object, name: str) -> None:
     if type(value) not in (int, Fraction) or not value > 0:  # type: ignore[operator]
         raise ValueError(f"{name}: {_shown(value)} is not an int or a Fraction above 0")
+
+
+def _check_topology(value: object, name: str) -> None:
+    if value not in TOPOLOGIES:
+        raise ValueError(f"{name}: {_shown(value)} is not {' or '.join(TOPOLOGIES)}")
 
 
 def _check_network(network: "Network") -> None:
@@ -201,8 +206,7 @@ def _check_system(system: System) -> None:
     _check_rate(system.ops_per_s, "ops_per_s")
     _check_rate(system.link_bytes_per_s, "link_bytes_per_s")
     _check_count(system.sram_bytes, "sram_bytes")
-    if system.topology not in TOPOLOGIES:
-        raise ValueError(f"topology: {_shown(system.topology)} is not {' or '.join(TOPOLOGIES)}")
+    _check_topology(system.topology, "topology")
 
 
 def _check_tensor_parallel(network: "Network", system: System) -> None:
@@ -211,8 +215,8 @@ def _check_tensor_parallel(network: "Network", system: System) -> None:
     for number, layer in enumerate(network, 1):
         if layer.filters % system.nodes:
             raise ValueError(
-                f"nodes: {_shown(system.nodes)} do not divide the {_shown(layer.filters)} filters"
-                f" of layer {number} evenly, as tensor parallelism needs"
+                f"nodes: {_shown(layer.filters)} filters of layer {number} do not divide evenly"
+                f" over {_shown(system.nodes)} nodes, as tensor parallelism needs"
             )
 
 
@@ -221,8 +225,8 @@ def _check_pipeline_parallel(network: "Network", system: System) -> None:
     _check_system(system)
     if system.nodes < len(network):
         raise ValueError(
-            f"nodes: {system.nodes} are fewer than the {len(network)} layers, and pipeline"
-            " parallelism needs a node for each"
+            f"nodes: {len(network)} layers need {len(network)} nodes or more for pipeline"
+            f" parallelism, not {system.nodes}"
         )
 
 
@@ -235,6 +239,7 @@ def all_gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
     all-to-all     S / B              each node sends its shard to all P - 1 peers at once
     one-way ring   (P - 1) * S / B    each node passes on P - 1 shards, and all links are busy
     bytes          P * (P - 1) * S    on either: each node receives the P - 1 that it lacks
+    one node       nothing
 
     Raises ValueError for a shard that is not an int above 0, and an impossible system.
     """
@@ -250,6 +255,7 @@ def gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
     all-to-all     S / B              (P - 1) * S bytes: each peer has a link to the one
     one-way ring   (P - 1) * S / B    P * (P - 1) / 2 * S bytes: shards travel 1, 2, ... P - 1
                                       links, and the last link carries them all
+    one node       nothing
 
     Raises ValueError as all_gather does.
     """
@@ -262,8 +268,10 @@ def gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
 
 
 def _shards_in_turn(system: System) -> int:
-    """Shards that the busiest link carries, one after the other: its own, or all but one."""
-    return system.nodes - 1 if system.topology == RING else int(system.nodes > 1)
+    """Shards that the busiest link carries one after the other: 1 all-to-all, P - 1 on a ring."""
+    if system.nodes == 1:
+        return 0
+    return system.nodes - 1 if system.topology == RING else 1
 
 
 # ------------------------------------------------ tensor and pipeline parallelism
@@ -290,8 +298,8 @@ def tensor_parallel_stages(network: "Network", system: System) -> "list[Stage]":
     for number, layer in enumerate(network, 1):
         compute_s = Fraction(layer.ops, system.nodes * system.ops_per_s)
         stages.append(Stage(number, "compute", compute_s, 0))
-        collective = all_gather if number < len(network) else gather
-        work = collective.__name__.replace("_", "-")
+        is_last = number == len(network)
+        work, collective = ("gather", gather) if is_last else ("all-gather", all_gather)
         stages.append(Stage(number, work, *collective(layer.output_bytes // system.nodes, system)))
     return stages
 
@@ -483,7 +491,8 @@ def answers(network: "Network", system: System, inputs: int) -> str:
 # ------------------------------------------------ --json
 
 LAYER_SHAPE = (*ConvLayer._fields, "out_x", "out_y")
-LAYER_FIGURES = ("macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
+LAYER_SUMS = ("macs", "ops", "weight_bytes")
+LAYER_FIGURES = (*LAYER_SUMS, "input_bytes", "output_bytes")
 
 
 def report(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
@@ -523,6 +532,7 @@ def _results(network: "Network", system: System, inputs: int) -> "list[dict[str,
     rows = []
     for strategy, stages_of, latency, traffic in STRATEGIES:
         stages = stages_of(network, system)
+        compute_s = sum(stage.latency_s for stage in stages if stage.work == "compute")
         latency_s = latency(network, system, inputs)
         speed_up = single_node_latency(network, system, inputs) / latency_s
         rows.append(
@@ -530,8 +540,8 @@ def _results(network: "Network", system: System, inputs: int) -> "list[dict[str,
                 "topology": system.topology,
                 "inputs": inputs,
                 "strategy": strategy,
-                "compute_s": sum(stage.latency_s for stage in stages if not stage.traffic_bytes),
-                "communication_s": sum(stage.latency_s for stage in stages if stage.traffic_bytes),
+                "one_input_compute_s": compute_s,
+                "one_input_communication_s": sum(stage.latency_s for stage in stages) - compute_s,
                 "slowest_stage_s": max(stage.latency_s for stage in stages),
                 "latency_s": latency_s,
                 "traffic_bytes": traffic(network, system, inputs),
@@ -557,7 +567,8 @@ def to_json(figures: "dict[str, Any]") -> str:
 EXPLANATION = """\
 P = {nodes} nodes, {topology}, {links} one-way links, {sram_bytes} bytes of SRAM a node
 R = {ops_per_s} ops/s a node, B = {link_bytes_per_s} bytes/s a link, 1 us = 10^-6 s
-Figures are exact up to 12 significant digits, ratios are rounded to 5.
+Figures are exact up to 12 significant digits. Ratios, and figures too wide for their place, are
+rounded to 5.
 
 1. Readings of the handout
 {readings}
@@ -573,7 +584,7 @@ Figures are exact up to 12 significant digits, ratios are rounded to 5.
 {work}
 
 3. Tensor parallelism
-   compute = C / (P * R), shard S = A / P; a single node communicates nothing
+   compute = C / (P * R), shard S = A / P; one node communicates nothing
    all-gather: S / B, P * (P - 1) * S bytes; on a ring (P - 1) * S / B, P * (P - 1) * S bytes
    gather: S / B, (P - 1) * S bytes; on a ring (P - 1) * S / B, P * (P - 1) / 2 * S bytes
 
@@ -597,61 +608,72 @@ Figures are exact up to 12 significant digits, ratios are rounded to 5.
 {results}
 
 6. SRAM, and why to distribute (Q3)
-   tensor: every node holds 1/P of all weights, a layer's input and 1/P of its output,
-           and one node the whole output at last
-   pipeline: node l holds layer l's weights, input and output
-   streamed: the same pipeline by rows, with fy rows of the input and one of the output
-   data: every node holds all weights, a layer's input and its output
+   tensor    every node holds 1/P of all weights, a layer's input and 1/P of its output;
+             one node the whole output at last
+   pipeline  node l holds layer l's weights, input and output
+   streamed  the least that node l works with: layer l's weights, fy rows of the input, one row of
+             the output; the rest of the first input and of the last output comes on top
+   data      every node holds all weights, a layer's input and its output
 
 {sram_uses}
 
-   If SRAM were no limit, data parallelism would take ceil(N / P) * sum(C) / R =
-   {data_parallel_us} us for N = {inputs}, compute only.
+   All weights are {weight_bytes} bytes, a node's SRAM is {sram_bytes}. Were it no limit,
+   data parallelism would take ceil(N / P) * sum(C) / R = {data_parallel_us} us
+   for N = {inputs}, compute only. The times above do not ask what fits.
 
 7. All-to-all and ring, for 1 input (Q4)
 {topologies}"""
-TENSOR_SUM = """\
-   N = {inputs}: {inputs} * ({compute_s} + {communication_s}) us
-      = {latency_s} us, {traffic_bytes} bytes"""
-PIPELINE_SUM = """\
-   N = {inputs}: {compute_s} + {communication_s} + ({inputs} - 1) * {slowest_stage_s} us
-      = {latency_s} us, {traffic_bytes} bytes"""
+SUMS = {
+    "tensor": """\
+   N = {inputs}
+      {inputs} * ({one_input_compute_s} + {one_input_communication_s}) us
+      = {latency_s} us, {traffic_bytes} bytes""",
+    "pipeline": """\
+   N = {inputs}
+      {one_input_compute_s} + {one_input_communication_s} + ({inputs} - 1) * {slowest_stage_s} us
+      = {latency_s} us, {traffic_bytes} bytes""",
+}
 RESULT_FIGURES = ("latency_s", "traffic_bytes", "speed_up", "utilisation")
-TOPOLOGY_FIGURES = ("communication_s", "latency_s", "traffic_bytes")
+TOPOLOGY_FIGURES = ("one_input_communication_s", "latency_s", "traffic_bytes")
 
 
 def explain(network: "Network", system: System, inputs: int) -> str:
     """Every figure's derivation, to be checked by hand."""
     figures = report(network, system, inputs)
     layers, stages = figures["layers"], figures["pipeline_parallel_stages"]
-    total = {name: sum(layer[name] for layer in layers) for name in LAYER_FIGURES[:3]}
+    total = {name: sum(layer[name] for layer in layers) for name in LAYER_SUMS}
     slowest_s = max(stage["latency_s"] for stage in stages)
     for stage in stages:
         stage[""] = "<- bottleneck" if stage["latency_s"] == slowest_s else ""
     results = [row for row in figures["results"] if row["topology"] == system.topology]
     single_inputs = [row for row in figures["results"] if row["inputs"] == 1]
-    data_parallel_latency_s = figures["data_parallel_latency_s"]
+    sums = {
+        name: "\n".join(form.format(**_texts(row)) for row in results if row["strategy"] == name)
+        for name, form in SUMS.items()
+    }
     return EXPLANATION.format(
         readings="\n".join(f"   {what:<18} {reading}" for what, reading in READINGS),
         shapes=_table(layers, "layer", *LAYER_SHAPE),
         work=_table([*layers, {"layer": "sum", **total}], "layer", *LAYER_FIGURES),
         tensor_stages=_table(figures["tensor_parallel_stages"], *Stage._fields),
-        tensor_sums="\n".join(TENSOR_SUM.format(**_texts(row)) for row in results[::2]),
+        tensor_sums=sums["tensor"],
         pipeline_stages=_table(stages, *Stage._fields, ""),
-        pipeline_sums="\n".join(PIPELINE_SUM.format(**_texts(row)) for row in results[1::2]),
+        pipeline_sums=sums["pipeline"],
         results=_table(results, "inputs", "strategy", *RESULT_FIGURES),
         sram_uses=_table(figures["sram"], "strategy", *SramUse._fields),
         topologies=_table(single_inputs, "topology", "strategy", *TOPOLOGY_FIGURES),
-        data_parallel_us=_text("data_parallel_latency_s", data_parallel_latency_s, 25),
-        **_texts({**figures["system"], "inputs": inputs}, 25),
+        data_parallel_us=_text("latency_s", figures["data_parallel_latency_s"]),
+        weight_bytes=_text("weight_bytes", total["weight_bytes"]),
+        inputs=_text("inputs", inputs),
+        **_texts(figures["system"]),
     )
 
 
-def _texts(figures: "dict[str, Any]", width: int = 14) -> "dict[str, str]":
-    return {name: _text(name, value, width) for name, value in figures.items()}
+def _texts(figures: "dict[str, Any]") -> "dict[str, str]":
+    return {name: _text(name, value) for name, value in figures.items()}
 
 
-def _text(name: str, value: "Any", width: int) -> str:
+def _text(name: str, value: "Any", width: int = 16) -> str:
     """A figure for people: times in us, thousands grouped, scientific if wider than the width."""
     if isinstance(value, bool):
         return "yes" if value else "NO"
@@ -667,7 +689,7 @@ def _text(name: str, value: "Any", width: int) -> str:
 def _table(rows: "list[dict[str, Any]]", *names: str) -> str:
     """A table with these columns: the first flush left, the others flush right."""
     cells = [[re.sub("_s$", "_us", name).replace("_", " ") for name in names]]
-    width = 100 // len(names)
+    width = min(16, 100 // len(names))
     cells += [[_text(name, row.get(name, ""), width) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = []
@@ -681,11 +703,40 @@ def _table(rows: "list[dict[str, Any]]", *names: str) -> str:
 
 MAX_DIGITS = 640  # of a number given as text: as many as every Python converts to an int
 LAYER_FORMAT = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
+DEFAULTS = {
+    "--inputs": str(INPUTS),
+    "--nodes": str(SYSTEM.nodes),
+    "--gops": str(SYSTEM.ops_per_s // GIGA),
+    "--link-gbs": str(SYSTEM.link_bytes_per_s // GIGA),
+    "--sram-kib": str(SYSTEM.sram_bytes // KIB),
+    "--topology": SYSTEM.topology,
+    "--element-bytes": str(FP16_BYTES),
+}
+HELP = """\
+usage: python3 lab3.py [--explain | --json] [what-if options]
 
-DESCRIPTION = """\
 How long distributed CNN inference takes, and how many bytes cross the network,
-with tensor and with pipeline parallelism. Without options: the lab's Q1 and Q2."""
-EXAMPLES = """\
+with tensor and with pipeline parallelism. Without options: the lab's Q1 and Q2.
+
+output:
+  --explain          derive every figure, step by step
+  --json             print every figure as JSON, in seconds and bytes
+  -h, --help         print this text
+
+what if (the defaults are the handout's):
+  --inputs N         number of inputs in Q2 (default: {--inputs})
+  --nodes P          number of nodes (default: {--nodes})
+  --gops X           10^9 ops/s of a node (default: {--gops})
+  --link-gbs X       10^9 bytes/s of a one-way link (default: {--link-gbs})
+  --sram-kib X       KiB, 1,024 bytes, of a node's SRAM (default: {--sram-kib})
+  --topology T       all-to-all or ring (default: {--topology})
+  --element-bytes B  bytes of a weight or an activation (default: {--element-bytes})
+  --layer FILTERS,IN_CHANNELS,FX,FY,X,Y
+                     a layer instead of the handout's; repeat for each, in order
+
+X is a number above 0, such as 50, 0.1, 1/3 or 2e-9; the others are whole.
+P must divide every layer's filters, and be no less than the number of layers.
+
 examples:
   python3 lab3.py --explain
   python3 lab3.py --inputs 64 --topology ring
@@ -699,92 +750,50 @@ def main(argv: "Sequence[str] | None" = None) -> int:
     try:
         text = _respond(arguments) if arguments else answers(NETWORK, SYSTEM, INPUTS)
     except ValueError as error:
-        print(f"lab3.py: error: {error}", file=sys.stderr)
+        _complain(str(error))
         return 2
     return _write(text)
 
 
 def _respond(arguments: "Sequence[str]") -> str:
-    parser = _parser()
     if "-h" in arguments or "--help" in arguments:
-        return parser.format_help().rstrip()
-    options, unknown = parser.parse_known_args(_join_negatives(arguments))
-    if unknown:
-        raise ValueError(f"{_shown(unknown[0])} is not an option: lab3.py --help lists them all")
-    element_bytes = _count("--element-bytes", options.element_bytes)
-    network = [_layer(text, element_bytes) for text in options.layer]
-    if not network:
-        network = [layer._replace(element_bytes=element_bytes) for layer in NETWORK]
+        return HELP.format_map(DEFAULTS)
+    given = _options(arguments)
+    if ("--explain", "") in given and ("--json", "") in given:
+        raise ValueError("--explain and --json exclude each other")
+    options = {**DEFAULTS, **dict(given)}
+    _check_topology(options["--topology"], "--topology")
+    network = [_layer(text) for name, text in given if name == "--layer"] or NETWORK
+    element_bytes = _count("--element-bytes", options["--element-bytes"])
+    network = [layer._replace(element_bytes=element_bytes) for layer in network]
     system = System(
-        nodes=_count("--nodes", options.nodes),
-        ops_per_s=_rate("--gops", options.gops) * GIGA,
-        link_bytes_per_s=_rate("--link-gbs", options.link_gbs) * GIGA,
-        sram_bytes=_bytes("--sram-kib", options.sram_kib),
-        topology=options.topology,
+        nodes=_count("--nodes", options["--nodes"]),
+        ops_per_s=_rate("--gops", options["--gops"]) * GIGA,
+        link_bytes_per_s=_rate("--link-gbs", options["--link-gbs"]) * GIGA,
+        sram_bytes=_bytes("--sram-kib", options["--sram-kib"]),
+        topology=options["--topology"],
     )
-    inputs = _count("--inputs", options.inputs)
-    if options.json:
+    inputs = _count("--inputs", options["--inputs"])
+    if "--json" in options:
         return to_json(report(network, system, inputs))
-    return (explain if options.explain else answers)(network, system, inputs)
+    return (explain if "--explain" in options else answers)(network, system, inputs)
 
 
-def _parser() -> "argparse.ArgumentParser":
-    import argparse  # here, since the lab's answers do without it
+def _options(arguments: "Sequence[str]") -> "list[tuple[str, str]]":
+    import getopt  # here, since the lab's answers do without it; argparse takes -1e5 for an option
 
-    class Parser(argparse.ArgumentParser):
-        def error(self, message: str) -> "NoReturn":
-            raise ValueError(message)
-
-    parser = Parser(
-        prog="lab3.py",
-        usage="lab3.py [--explain | --json] [what-if options]",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=False,
-        allow_abbrev=False,
-    )
-    output = parser.add_argument_group("output").add_mutually_exclusive_group()
-    output.add_argument("--explain", action="store_true", help="derive every figure, step by step")
-    output.add_argument(
-        "--json", action="store_true", help="print every figure as JSON, in seconds and bytes"
-    )
-    output.add_argument("-h", "--help", action="store_true", help="print this text")
-    what_if = parser.add_argument_group("what if (the defaults are the handout's)")
-    for option, metavar, default, meaning in (
-        ("--inputs", "N", INPUTS, "number of inputs in Q2"),
-        ("--nodes", "P", SYSTEM.nodes, "number of nodes"),
-        ("--gops", "X", SYSTEM.ops_per_s // GIGA, "a node's 10^9 ops/s"),
-        ("--link-gbs", "X", SYSTEM.link_bytes_per_s // GIGA, "a one-way link's 10^9 bytes/s"),
-        ("--sram-kib", "X", SYSTEM.sram_bytes // KIB, "a node's SRAM in 1,024 bytes"),
-        ("--topology", "T", SYSTEM.topology, " or ".join(TOPOLOGIES)),
-        ("--element-bytes", "B", FP16_BYTES, "bytes of a weight or an activation"),
-    ):
-        help_text = f"{meaning} (default: {default})"
-        what_if.add_argument(option, metavar=metavar, default=str(default), help=help_text)
-    what_if.add_argument(
-        "--layer",
-        metavar=LAYER_FORMAT,
-        action="append",
-        default=[],
-        help="a layer instead of the handout's; repeat for each layer, in order",
-    )
-    return parser
-
-
-def _join_negatives(arguments: "Sequence[str]") -> "list[str]":
-    """--gops -1e5 as --gops=-1e5: argparse would take the value for an option."""
-    joined: list[str] = []
-    for argument in arguments:
-        if joined and re.match(r"-([0-9.]|inf|nan)", argument, re.IGNORECASE):
-            joined[-1] += f"={argument}"
-        else:
-            joined.append(argument)
-    return joined
+    names = ["explain", "json", "layer=", *(f"{option[2:]}=" for option in DEFAULTS)]
+    try:
+        given, words = getopt.getopt(arguments, "", names)
+    except getopt.GetoptError as error:
+        raise ValueError(f"{ascii(error.msg)[1:-1]}; lab3.py --help lists the options") from None
+    if words:
+        raise ValueError(f"{_shown(words[0])} is not an option; lab3.py --help lists the options")
+    return given
 
 
 def _count(name: str, text: str) -> int:
-    if re.fullmatch(f"[0-9]{{1,{MAX_DIGITS}}}", text) and int(text) > 0:
+    if len(text) <= MAX_DIGITS and re.fullmatch("0*[1-9][0-9]*", text):
         return int(text)
     raise ValueError(
         f"{name}: {_shown(text)} is not a whole number above 0, of at most {MAX_DIGITS} digits 0-9"
@@ -808,28 +817,38 @@ def _bytes(name: str, text: str) -> int:
     size = _rate(name, text) * KIB
     if size.denominator == 1:
         return int(size)
-    raise ValueError(f"{name}: {_shown(text)} is not a whole number of bytes")
+    raise ValueError(f"{name}: {_shown(text)} is not a multiple of 1/1024")
 
 
-def _layer(text: str, element_bytes: int) -> ConvLayer:
+def _layer(text: str) -> ConvLayer:
     names, parts = LAYER_FORMAT.split(","), text.split(",")
     if len(parts) != len(names):
         raise ValueError(f"--layer: {_shown(text)} is not {len(names)} counts {LAYER_FORMAT}")
-    counts = (_count(f"--layer {name}", part) for name, part in zip(names, parts))
-    return ConvLayer(*counts)._replace(element_bytes=element_bytes)
+    return ConvLayer(*(_count(f"--layer {name}", part) for name, part in zip(names, parts)))
 
 
 def _write(text: str) -> int:
     """Print the text. Returns the exit status."""
+    if sys.stdout is None:
+        _complain("cannot write the output: it is closed")
+        return 1
     try:
         print(text, flush=True)
     except OSError as error:
         # At exit the interpreter flushes what is left: into nothing, so that it cannot fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no error
-            print(f"lab3.py: error: cannot write the output: {error.strerror}", file=sys.stderr)
+            _complain(f"cannot write the output: {error.strerror}")
             return 1
     return 0
+
+
+def _complain(message: str) -> None:
+    try:
+        sys.stderr.write(f"lab3.py: error: {message}\n")
+        sys.stderr.flush()
+    except (AttributeError, OSError):
+        pass  # it is closed or full, and there is nowhere else to say so
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 import timeit
-import venv
 from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parent.parent / "lab3.py"
@@ -33,7 +32,7 @@ def process_s(*command):
 def process_ratio(pairs=100):
     """Median of paired runs, in a clean virtual environment."""
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, symlinks=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = str(next(Path(folder).glob("*/python")))
         return statistics.median(
             process_s(python, SCRIPT) / process_s(python, "-c", "pass") for _ in range(pairs)

@@ -108,17 +108,16 @@ def test_the_script_reads_its_arguments(monkeypatch, capsys, arguments):
 # ------------------------------------------------ help
 
 
-def test_help_shows_the_defaults(output, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
+def test_help_shows_the_defaults(output):
     text = output("--help")
     assert text == output("-h") == output("--inputs", "0", "--help")
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for line in (
         "--inputs N number of inputs in Q2 (default: 32)",
         "--nodes P number of nodes (default: 4)",
-        "--gops X a node's 10^9 ops/s (default: 50)",
-        "--link-gbs X a one-way link's 10^9 bytes/s (default: 2)",
-        "--sram-kib X a node's SRAM in 1,024 bytes (default: 512)",
+        "--gops X 10^9 ops/s of a node (default: 50)",
+        "--link-gbs X 10^9 bytes/s of a one-way link (default: 2)",
+        "--sram-kib X KiB, 1,024 bytes, of a node's SRAM (default: 512)",
         "--topology T all-to-all or ring (default: all-to-all)",
         "--element-bytes B bytes of a weight or an activation (default: 2)",
     ):
@@ -127,7 +126,7 @@ def test_help_shows_the_defaults(output, monkeypatch):
 
 
 def test_the_examples_of_the_help_work(output):
-    examples = [line for line in output("--help").splitlines() if "python3 lab3.py " in line]
+    examples = [line for line in output("--help").splitlines() if line.startswith("  python3 ")]
     assert len(examples) >= 2
     for example in examples:
         assert output(*example.split()[2:])
@@ -173,7 +172,7 @@ def test_a_rate_that_is_none(refusal, option, value):
 
 def test_sram_is_whole_bytes(refusal):
     assert refusal("--sram-kib", "0.0001") == (
-        "lab3.py: error: --sram-kib: '0.0001' is not a whole number of bytes\n"
+        "lab3.py: error: --sram-kib: '0.0001' is not a multiple of 1/1024\n"
     )
 
 
@@ -203,17 +202,20 @@ def test_a_layer_with_a_bad_count(refusal, layer, field, value):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--bogus"], ["'--bogus' is not an option", "--help"]),
+        (["--bogus"], ["option --bogus not recognized", "--help"]),
         (["word"], ["'word' is not an option"]),
         (["--nodes=8", "a\nb"], ["'a\\nb' is not an option"]),
-        (["-x"], ["'-x' is not an option"]),
-        (["--input", "5"], ["'--input' is not an option"]),  # no abbreviations
-        (["--topology", "star"], ["topology: 'star' is not all-to-all or ring"]),
-        (["--explain", "--json"], ["--json", "not allowed with", "--explain"]),
-        (["--inputs"], ["--inputs", "expected one argument"]),
-        (["--explain", "-1"], ["--explain", "'-1'"]),
-        (["--nodes", "5"], ["nodes: 5 do not divide the 128 filters of layer 1 evenly"]),
-        (["--nodes", "2"], ["nodes: 2 are fewer than the 4 layers"]),
+        (["-x"], ["option -x not recognized", "--help"]),
+        (["--nodes", "8", "-2"], ["option -2 not recognized"]),
+        (["--bogus=\u0661\n"], ["option --bogus not recognized"]),
+        (["--\u0661\n"], ["option --\\u0661\\n not recognized"]),
+        (["--topology", "star"], ["--topology: 'star' is not all-to-all or ring"]),
+        (["--topology="], ["--topology: '' is not all-to-all or ring"]),
+        (["--explain", "--json"], ["--explain and --json exclude each other"]),
+        (["--explain", "-1"], ["option -1 not recognized"]),
+        (["--explain=3"], ["option --explain must not have an argument"]),
+        (["--nodes", "5"], ["nodes: 128 filters of layer 1 do not divide evenly over 5 nodes"]),
+        (["--nodes", "2"], ["nodes: 4 layers need 4 nodes or more"]),
         (
             ["--layer", "4,3,3,5,4,4"],
             ["layer 1: a filter of fx, fy = 3, 5 is larger than its input"],
@@ -229,7 +231,18 @@ def test_other_bad_input(refusal, arguments, parts):
     message = refusal(*arguments)
     for part in parts:
         assert part in message
-    assert refusal(*arguments, *([] if "--explain" in arguments else ["--explain"])) == message
+    assert refusal("--inputs", "3", *arguments) == message
+
+
+@pytest.mark.parametrize("option", [*lab3.DEFAULTS, "--layer"])
+def test_an_option_without_its_value(refusal, option):
+    assert refusal(option) == (
+        f"lab3.py: error: option {option} requires argument; lab3.py --help lists the options\n"
+    )
+
+
+def test_a_unique_beginning_of_an_option_is_enough(output):
+    assert output("--inp", "3") == output("--inputs", "3")
 
 
 def test_bad_input_in_a_real_process():
@@ -275,6 +288,32 @@ def test_in_a_shell(arguments):
     assert full.returncode == 1
     assert full.stderr.count("\n") == 1
     assert "No space left on device" in full.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_closed_streams():
+    command = f'"{sys.executable}" "{SCRIPT}"'
+
+    def shell(line):
+        return subprocess.run(
+            line, shell=True, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    silent = shell(f"{command} --inputs 0 2>&-")
+    assert (silent.returncode, silent.stdout, silent.stderr) == (2, "", "")
+    unheard = shell(f"{command} --inputs 0 2>/dev/full")
+    assert (unheard.returncode, unheard.stdout) == (2, "")
+    closed = shell(f"{command} >&-")
+    assert closed.returncode == 1
+    assert closed.stderr == "lab3.py: error: cannot write the output: it is closed\n"
+
+
+def test_no_streams_at_all(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main([]) == 1
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main([]) == 1
+    assert main(["--inputs", "0"]) == 2
 
 
 def test_an_ascii_only_output(monkeypatch):

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 import tarfile
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -38,12 +39,12 @@ def test_the_examples_work(line):
 
 def test_the_python_example_works():
     (expression,) = re.findall(r"`(lab3\.tensor_parallel_latency\(.*?\))`", README)
-    expected = lab3.tensor_parallel_latency(lab3.NETWORK, lab3.SYSTEM._replace(nodes=8), 64)
-    assert eval(expression) == expected
+    # On 8 nodes compute takes 3,033.30816 / 2 us, communication 93.952 / 2 us; 64 inputs
+    assert eval(expression) == 32 * Fraction("0.00312726016")
 
 
 def test_ci_runs_the_readmes_test_command():
-    (command,) = [line for line in SHELL_LINES if line.endswith("-m pytest")]
+    (command,) = [line for line in SHELL_LINES if "-m pytest" in line]
     assert command in (PROJECT / ".ci" / "run").read_text().splitlines()
 
 

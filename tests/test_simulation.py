@@ -23,6 +23,14 @@ def check_tensor_parallel(network, system, inputs):
     latency_s, link_bytes = simulation.tensor_parallel(network, system, inputs)
     assert latency_s == tensor_parallel_latency(network, system, inputs)
     assert sum(link_bytes.values()) == tensor_parallel_traffic(network, system, inputs)
+    gathered_by_all = sum(layer.output_bytes for layer in network[:-1]) // system.nodes
+    gathered_by_one = network[-1].output_bytes // system.nodes
+    for (source, target), moved_bytes in link_bytes.items():
+        if system.topology == "ring":  # the gather's shards come together on the way to node 0
+            shards_bytes = (system.nodes - 1) * gathered_by_all + source * gathered_by_one
+        else:
+            shards_bytes = gathered_by_all + (gathered_by_one if target == 0 else 0)
+        assert moved_bytes == inputs * shards_bytes
 
 
 def check_pipeline_parallel(network, system, inputs):
