@@ -203,7 +203,7 @@ def test_a_layer_with_a_bad_count(refusal, layer, field, value):
     ("arguments", "parts"),
     [
         (["--bogus"], ["option --bogus not recognized", "--help"]),
-        (["word"], ["'word' is not an option"]),
+        (["word", "other"], ["'word' is not an option"]),
         (["--nodes=8", "a\nb"], ["'a\\nb' is not an option"]),
         (["-x"], ["option -x not recognized", "--help"]),
         (["--nodes", "8", "-2"], ["option -2 not recognized"]),
