@@ -65,6 +65,8 @@ BYTES_1 = tuple(layer._replace(element_bytes=1) for layer in NETWORK)
         (["--inputs=007"], NETWORK, SYSTEM, 7),
         (["--inputs", "1", "--inputs", "9"], NETWORK, SYSTEM, 9),
         (["--inputs", "9" * 400], NETWORK, SYSTEM, 10**400 - 1),
+        (["--inputs", "9" * 640], NETWORK, SYSTEM, 10**640 - 1),
+        (["--gops", "1." + "0" * 638], NETWORK, SYSTEM._replace(ops_per_s=10**9), 32),
         (["--nodes", "8"], NETWORK, SYSTEM._replace(nodes=8), 32),
         (["--gops", "0.5"], NETWORK, SYSTEM._replace(ops_per_s=500_000_000), 32),
         (["--gops", "1/3"], NETWORK, SYSTEM._replace(ops_per_s=Fraction(10**9, 3)), 32),

@@ -138,6 +138,8 @@ def test_a_long_value_is_cut_short():
     assert text == f"inputs: '{'9' * 39}... (10002 characters) is not an int above 0"
     text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, "9" * 58)
     assert text == f"inputs: '{'9' * 58}' is not an int above 0"
+    text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, "9" * 59)
+    assert text == f"inputs: '{'9' * 39}... (61 characters) is not an int above 0"
     text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**30))
     assert text == f"inputs: -{10**30} is not an int above 0"
     text = message(lab3.tensor_parallel_latency, NETWORK, SYSTEM, -(10**30) - 1)

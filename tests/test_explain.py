@@ -1,5 +1,7 @@
 """--explain: every step with its figures, for people."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,7 +141,9 @@ def test_headers_name_the_units():
 
 
 def test_what_if():
-    text = lab3.explain(NETWORK, SYSTEM._replace(topology="ring"), 7)
+    ring = "".join(["ri", "ng"])  # equal to lab3's, not identical
+    text = lab3.explain(NETWORK, SYSTEM._replace(topology=ring), 7)
+    assert text.count("   N = 7\n") == 2
     assert "P = 4 nodes, ring, 4 one-way links, " in text
     assert ["=", "23,206.14912", "us,", "14,235,648", "bytes"] in rows(text)
 
@@ -155,6 +159,14 @@ def test_a_figure_that_fits_its_column_is_exact(size, text):
     # 10 columns of sizes share 100 characters
     shapes = lab3.explain([ConvLayer(4, 1, 1, 1, size, size)], SYSTEM, 1)
     assert ["1", "4", "1", "1", "1", text, text, "2", text, text] in rows(shapes)
+
+
+def test_twelve_digits_fit_a_column():
+    # 2 ops at 2 / 1,234.56789012 a second; 1,234,567,890,123 bytes have a digit too many
+    system = System(nodes=1, ops_per_s=Fraction(2, 1) / Fraction("1234.56789012"))
+    text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1, 1_234_567_890_123)], system, 1)
+    assert "1 compute 1,234,567,890.12 0".split() in rows(text)
+    assert "1 1 2 1.2346e+12 1.2346e+12 1.2346e+12".split() in rows(text)
 
 
 def test_a_figure_that_does_not_fit_its_column_is_rounded():

@@ -33,6 +33,7 @@ def test_the_handouts_machine():
     assert SYSTEM == (4, 50_000_000_000, 2_000_000_000, 524_288, "all-to-all")  # 512 * 1,024
     assert SYSTEM.links == 12  # each of 4 nodes to 3 others
     assert RING.links == 4
+    assert SYSTEM._replace(topology="".join(["ri", "ng"])).links == 4  # equal, not identical
     assert RING._replace(nodes=1).links == 0
     assert RING._replace(nodes=2).links == 2
 
@@ -150,7 +151,7 @@ def test_tensor_parallelism_on_the_ring():
     ],
 )
 def test_collectives(collective, nodes, topology, shards_in_turn, shards_moved):
-    topology = "".join(list(topology))  # a string of its own: equal, not identical
+    topology = "".join(list(topology))  # equal, not identical
     # A shard of 10 bytes takes 10 / 2,000,000,000 s = 5 ns on a link.
     system = SYSTEM._replace(nodes=nodes, topology=topology)
     latency_s, traffic_bytes = collective(10, system)
