@@ -140,17 +140,17 @@ SYSTEM = System()
 INPUTS = 32  # of Q2
 
 READINGS = (  # of the handout, where it leaves room
-    ("Q2's sample block", "the same four lines as Q1's; the sample repeats two and lacks one"),
+    ("Q2's sample block", "as Q1's; it repeats two lines and lacks one"),
     ('"reduced by 2"', "x - fx + 1, which gives the table's 32, 30, 28, 26"),
     ("GOPS, GB/s", "10^9 ops/s, 10^9 bytes/s"),
     ("512 KB of SRAM", "512 * 1,024 bytes"),
-    ('"one by one"', "no batching: tensor ends an input before the next, the pipeline streams"),
-    ("layer by layer", "tensor: all nodes compute a layer, then exchange its output, then go on"),
-    ("node by node", "pipeline: an output is sent when whole, while its node computes the next"),
+    ('"one by one"', "no batching, but streamed by the pipeline"),
+    ("tensor parallelism", "all compute a layer, then exchange it"),
+    ("pipeline", "an output is sent when whole, while its node goes on"),
     ("initial inputs", "already wherever they are needed"),
     ("final output", "gathered on one node"),
-    ("ring of 4 links", "one-way, as the 12 links of the all-to-all network are"),
-    ("SRAM", "holds one input in flight: waiting inputs and finished outputs are left out"),
+    ("ring of 4 links", "one-way, like the 12 links all-to-all"),
+    ("SRAM", "one input in flight, nothing that waits or is finished"),
 )
 
 # ------------------------------------------------ what can be modelled

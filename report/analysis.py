@@ -36,6 +36,7 @@ from lab3 import (
 
 BITS_PER_BYTE = 8
 KILO = 1000
+SLOW_LINK_BYTES_PER_S = 50 * 10**6
 
 # ------------------------------------------------ schedules
 
@@ -194,9 +195,11 @@ def readings() -> list[Reading]:
     """As read here, then one change at a time."""
     return [
         AS_READ,
-        of_system("1 GB = 2³⁰ bytes", with_bandwidth(2 * KIB**3)),
-        of_system("2 Gbit/s links", with_bandwidth(2 * GIGA // BITS_PER_BYTE)),
-        of_system("1 KB = 1,000 bytes", SYSTEM._replace(sram_bytes=512 * KILO)),
+        of_system("1 GB = 2³⁰ bytes", with_bandwidth(SYSTEM.link_bytes_per_s // GIGA * KIB**3)),
+        of_system("2 Gbit/s links", with_bandwidth(SYSTEM.link_bytes_per_s // BITS_PER_BYTE)),
+        of_system(
+            "1 KB = 1,000 bytes", SYSTEM._replace(sram_bytes=SYSTEM.sram_bytes // KIB * KILO)
+        ),
         input_on_one_node(),
         output_on_all_nodes(),
         rows_are_streamed(),
@@ -238,6 +241,16 @@ def rows_are_streamed() -> Reading:
         pipeline_q1_s=rows_streamed.simulate(NETWORK, SYSTEM).latency_s,
         pipeline_q2_s=rows_streamed.simulate(NETWORK, SYSTEM, INPUTS).latency_s,
     )
+
+
+def rows_on_slow_links() -> dict[str, Any]:
+    """One input on links slow enough that streaming its rows beats tensor parallelism."""
+    slow = with_bandwidth(SLOW_LINK_BYTES_PER_S)
+    return {
+        "link_bytes_per_s": SLOW_LINK_BYTES_PER_S,
+        "tensor_s": tensor_parallel_latency(NETWORK, slow),
+        "rows_s": rows_streamed.simulate(NETWORK, slow).latency_s,
+    }
 
 
 def of_pipeline(name: str, input_to_input_s: Fraction) -> Reading:
@@ -301,14 +314,6 @@ def node_sram(strategy: str, nodes: str, use: SramUse) -> NodeSram:
     return NodeSram(strategy, nodes, *parts_bytes, sum(parts_bytes))
 
 
-def rows_streamed_sram() -> dict[str, Any]:
-    """The smallest SRAM that still works with rows streamed, and the fullest node in the lab's."""
-    return {
-        "smallest_bytes": max(rows_streamed.smallest_sram_bytes(NETWORK, SYSTEM)),
-        "peak_bytes": max(rows_streamed.simulate(NETWORK, SYSTEM).peak_bytes),
-    }
-
-
 # ------------------------------------------------ all of it
 
 
@@ -333,6 +338,7 @@ def summary() -> dict[str, Any]:
         },
         "readings": [reading._asdict() for reading in readings()],
         "node_sram": [node._asdict() for node in node_srams()],
-        "rows_streamed": rows_streamed_sram(),
+        "rows_smallest_sram_bytes": max(rows_streamed.smallest_sram_bytes(NETWORK, SYSTEM)),
+        "rows_on_slow_links": rows_on_slow_links(),
         "two_way_ring_s": tensor_parallel_latency(NETWORK, two_way_ring()),
     }

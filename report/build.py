@@ -7,6 +7,7 @@ Every number in them is computed at that moment, by lab3 and by analysis.
 import argparse
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -31,12 +32,13 @@ def main(argv: list[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         pdf, png = build(options.author, options.uid, options.date)
-        replace(options.output / "slides.pdf", pdf)
-        replace(options.output / "results.png", png)
-    except ImportError as error:
+        replace({options.output / "slides.pdf": pdf, options.output / "results.png": png})
+    except ModuleNotFoundError as error:
         return _fail(f"{error.name} is not installed: pip install -r report/requirements.txt")
     except OSError as error:
-        return _fail(f"cannot write {options.output}: {error.strerror}")
+        return _fail(f"cannot write to {options.output}: {error.strerror}")
+    except KeyboardInterrupt:
+        return _fail("interrupted")
     return 0
 
 
@@ -65,14 +67,17 @@ def build(author: str = "", uid: str = "", date: str = "") -> tuple[bytes, bytes
     return deck.compile(format="pdf"), pages[PICTURED_PAGE - 1]
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Write the whole file, or leave the old one whole."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+def replace(contents: dict[Path, bytes]) -> None:
+    """Write the files beside the old ones, and only when all are whole put them in their place."""
+    new_paths = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in contents}
     try:
-        new.write_bytes(content)
-        new.replace(path)
+        for path, new in new_paths.items():
+            new.write_bytes(contents[path])
+        for path, new in new_paths.items():
+            new.replace(path)
     finally:
-        new.unlink(missing_ok=True)
+        for new in new_paths.values():
+            new.unlink(missing_ok=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -107,9 +112,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _printable(text: str) -> str:
-    if text.isprintable():
+    # Typst's own fonts have Latin, Greek and Cyrillic; a letter that they lack would be a box.
+    if text.isprintable() and re.fullmatch(r"[\0-\u052f\u1e00-\u206f]{0,60}", text):
         return text
-    raise argparse.ArgumentTypeError(f"{text!a} is not printable text on one line")
+    shown = text if len(text) <= 60 else f"{text[:30]}..."
+    raise argparse.ArgumentTypeError(
+        f"{shown!a} is not a line of at most 60 Latin, Greek or Cyrillic letters"
+    )
 
 
 def _fail(message: str) -> int:

@@ -66,6 +66,10 @@ def test_inputs(function, inputs):
             "layer 2: in_channels, x, y = 8, 14, 13 do not chain, as layer 1 gives 8, 14, 14",
         ),
         (
+            [LAYER, ConvLayer(8, 8, 3, 3, 14, 14), LAYER],
+            "layer 3: in_channels, x, y = 3, 16, 16 do not chain, as layer 2 gives 8, 12, 12",
+        ),
+        (
             [LAYER._replace(fx=10**40)],
             "layer 1: a filter of fx, fy = 1.00000e+40, 3 is larger than its input of"
             " x, y = 16, 16",

@@ -219,4 +219,5 @@ def test_yardsticks():
     # 32 inputs on 4 nodes: 8 each; 33: one node has a ninth
     assert data_parallel_latency(NETWORK, SYSTEM, 32) == Fraction("0.09706586112")
     assert data_parallel_latency(NETWORK, SYSTEM, 33) == 9 * Fraction("0.01213323264")
-    assert data_parallel_latency(NETWORK, SYSTEM) == Fraction("0.01213323264")
+    one_node = SYSTEM._replace(nodes=1)
+    assert data_parallel_latency(NETWORK, one_node) == Fraction("0.01213323264")

@@ -60,7 +60,7 @@ def test_answers_are_in_it_as_lab3_prints_them():
 @pytest.mark.parametrize(
     ("page", "texts"),
     [
-        (1, ["12 one-way links", "230,400", "one-way, as the 12 links"]),
+        (1, ["12 one-way links", "230,400", "one-way, like the 12 links"]),
         (2, ["3.98", "1.56", "3.18", "97.0 %", "62.3 %"]),
         (3, ["97 %", "3,033.30816", "93.952", "1,923,072", "all-gather 28.8 µs"]),
         (4, ["12,435.31264", "4,624.22016", "62 %", "65.6 %", "35 slots", "106.2 ms"]),
@@ -157,8 +157,10 @@ def assert_one_sentence(text, *parts):
         (["--autor", "X"], ["--autor X", "--help"]),
         (["--author"], ["--author", "expected one argument"]),
         (["slides.pdf"], ["slides.pdf"]),
-        (["--uid", "1\n2"], ["--uid", r"'1\n2'", "printable"]),
-        (["--date", "\udcff"], ["--date", r"'\udcff'", "printable"]),
+        (["--uid", "1\n2"], ["--uid", r"'1\n2'", "is not a line"]),
+        (["--date", "\udcff"], ["--date", r"'\udcff'", "is not a line"]),
+        (["--author", "\u65e5\u672c"], ["--author", "at most 60 Latin, Greek or Cyrillic letters"]),
+        (["--author", "A" * 61], ["--author", f"'{'A' * 30}...'", "at most 60"]),
     ],
 )
 def test_bad_usage(arguments, parts, capsys, old_files):
@@ -178,6 +180,15 @@ def test_a_module_is_not_installed(module, monkeypatch, capsys, old_files):
     output = capsys.readouterr()
     assert output.out == ""
     assert_one_sentence(output.err, module, "pip install -r report/requirements.txt")
+
+
+def test_an_interrupt(monkeypatch, capsys, old_files):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "build", interrupt)
+    assert build.main(["--output", str(old_files)]) == 1
+    assert_one_sentence(capsys.readouterr().err, "interrupted")
 
 
 def test_a_folder_that_cannot_be_written(monkeypatch, capsys, tmp_path):
