@@ -167,6 +167,20 @@ def test_twelve_digits_fit_a_column():
     text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1, 1_234_567_890_123)], system, 1)
     assert ["1", "compute", "1,234,567,890.12", "0"] in rows(text)
     assert ["1", "1", "2", "1.2346e+12", "1.2346e+12", "1.2346e+12"] in rows(text)
+    assert "      1 * (1,234,567,890.12 + 0) us\n" in text
+
+
+def test_thirteen_digits_fit_no_column():
+    # an output of 2 * 617,283,945,062 bytes at 2,000 a microsecond
+    layer = ConvLayer(2, 2, 1, 1, 1, 1, 617_283_945_062)
+    text = lab3.explain([layer, layer], System(nodes=2), 1)
+    assert ["1", "send", "617,283,945.062", "1.2346e+12", "<-", "bottleneck"] in rows(text)
+
+
+def test_every_bottleneck_is_marked():
+    layer = ConvLayer(2, 2, 1, 1, 1, 1)
+    text = lab3.explain([layer, layer], System(nodes=2, link_bytes_per_s=10**12), 1)
+    assert text.count("<- bottleneck\n") == 2
 
 
 def test_a_figure_that_does_not_fit_its_column_is_rounded():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
-from lab3 import NETWORK, SYSTEM, System
+from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import cases_of_both
 
 RING = SYSTEM._replace(topology="ring")
@@ -89,6 +89,19 @@ def test_results(system, topology, inputs, strategy, communication_s, latency_s,
     speed_up = inputs * Decimal("0.01213323264") / Decimal(latency_s)
     assert abs(row["speed_up"] - speed_up) < Decimal("1e-15")
     assert abs(row["utilisation"] - speed_up / 4) < Decimal("1e-15")
+
+
+def test_communication_that_takes_longer_than_compute():
+    # 8 and 32 ops at 8 a second on a node, outputs of 8 bytes at 1 a second on a link; tensor
+    # parallelism computes on 4 nodes and moves shards of 2 bytes, twice
+    network = [ConvLayer(4, 1, 1, 1, 1, 1), ConvLayer(4, 4, 1, 1, 1, 1)]
+    system = System(ops_per_s=8, link_bytes_per_s=1)
+    tensor, pipeline = of(network, system, 1)["results"][:2]
+    assert (tensor["one_input_compute_s"], tensor["one_input_communication_s"]) == (
+        Decimal("1.25"),
+        4,
+    )
+    assert (pipeline["one_input_compute_s"], pipeline["one_input_communication_s"]) == (5, 8)
 
 
 def test_stages():
