@@ -692,11 +692,10 @@ def _table(rows: "list[dict[str, Any]]", *names: str) -> str:
     width = min(16, 100 // len(names))
     cells += [[_text(name, row.get(name, ""), width) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells)]
-    lines = []
-    for first, *others in cells:
-        columns = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
-        lines.append(f"   {'  '.join(columns)}".rstrip())
-    return "\n".join(lines)
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells
+    ]
+    return "\n".join(f"   {line}".rstrip() for line in lines)
 
 
 # ------------------------------------------------ command line
@@ -759,21 +758,23 @@ def _respond(arguments: "Sequence[str]") -> str:
     if "-h" in arguments or "--help" in arguments:
         return HELP.format_map(DEFAULTS)
     given = _options(arguments)
-    if ("--explain", "") in given and ("--json", "") in given:
-        raise ValueError("--explain and --json exclude each other")
     options = {**DEFAULTS, **dict(given)}
-    _check_topology(options["--topology"], "--topology")
-    network = [_layer(text) for name, text in given if name == "--layer"] or NETWORK
-    element_bytes = _count("--element-bytes", options["--element-bytes"])
-    network = [layer._replace(element_bytes=element_bytes) for layer in network]
-    system = System(
-        nodes=_count("--nodes", options["--nodes"]),
-        ops_per_s=_rate("--gops", options["--gops"]) * GIGA,
-        link_bytes_per_s=_rate("--link-gbs", options["--link-gbs"]) * GIGA,
-        sram_bytes=_bytes("--sram-kib", options["--sram-kib"]),
-        topology=options["--topology"],
+    if "--explain" in options and "--json" in options:
+        raise ValueError("--explain and --json exclude each other")
+    topology = options["--topology"]
+    _check_topology(topology, "--topology")
+    inputs, nodes, element_bytes = (
+        _count(name, options[name]) for name in ("--inputs", "--nodes", "--element-bytes")
     )
-    inputs = _count("--inputs", options["--inputs"])
+    gops, link_gbs, sram_kib = (
+        _rate(name, options[name]) for name in ("--gops", "--link-gbs", "--sram-kib")
+    )
+    sram_bytes = int(sram_kib * KIB)
+    if sram_bytes != sram_kib * KIB:
+        raise ValueError(f"--sram-kib: {_shown(options['--sram-kib'])} is not a multiple of 1/1024")
+    layers = [_layer(text) for name, text in given if name == "--layer"] or NETWORK
+    network = [layer._replace(element_bytes=element_bytes) for layer in layers]
+    system = System(nodes, gops * GIGA, link_gbs * GIGA, sram_bytes, topology)
     if "--json" in options:
         return to_json(report(network, system, inputs))
     return (explain if "--explain" in options else answers)(network, system, inputs)
@@ -811,13 +812,6 @@ def _rate(name: str, text: str) -> Fraction:
         f"{name}: {_shown(text)} is not a number above 0, such as 50, 0.1, 1/3 or 2e-9, of at most"
         f" {MAX_DIGITS} characters, 3 of them for the exponent"
     )
-
-
-def _bytes(name: str, text: str) -> int:
-    size = _rate(name, text) * KIB
-    if size.denominator == 1:
-        return int(size)
-    raise ValueError(f"{name}: {_shown(text)} is not a multiple of 1/1024")
 
 
 def _layer(text: str) -> ConvLayer:
