@@ -144,13 +144,13 @@ READINGS = (  # of the handout, where it leaves room
     ('"reduced by 2"', "x - fx + 1, which gives the table's 32, 30, 28, 26"),
     ("GOPS, GB/s", "10^9 ops/s, 10^9 bytes/s"),
     ("512 KB of SRAM", "512 * 1,024 bytes"),
-    ('"one by one"', "no batching, but streamed by the pipeline"),
-    ("tensor parallelism", "all compute a layer, then exchange it"),
+    ('"one by one"', "no batching: tensor ends an input before the next, the pipeline streams"),
+    ("tensor parallelism", "all nodes compute a layer, then exchange its output, then go on"),
     ("pipeline", "an output is sent when whole, while its node goes on"),
     ("initial inputs", "already wherever they are needed"),
     ("final output", "gathered on one node"),
     ("ring of 4 links", "one-way, like the 12 links all-to-all"),
-    ("SRAM", "one input in flight, nothing that waits or is finished"),
+    ("SRAM", "one input in flight; waiting inputs and finished outputs are not counted"),
 )
 
 # ------------------------------------------------ what can be modelled
