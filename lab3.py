@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long distributed CNN inference takes and how many bytes cross the network, in closed form.
+"""How long distributed CNN inference takes, and how many bytes cross the network, in closed form.
 
 The 209AS Lab 3 handout gives a 4-layer FP16 CNN and a machine of 4 nodes joined all-to-all, and
 asks for the latency and the traffic of tensor and of pipeline parallelism. The formulas speak of
@@ -9,125 +9,118 @@ asks for the latency and the traffic of tensor and of pipeline parallelism. The 
     S  bytes of a shard of it, A / P       B  bytes/s of a one-way link
     L  layers                              N  inputs
 
+One law carries both strategies. An input goes through steps, each the computation of a layer or
+the transfer of its output; steps that occupy the same nodes and links are one stage; and
+
+    latency = sum(steps) + (N - 1) * longest stage         traffic = N * sum(bytes of the steps)
+
 Every figure is exact, an int of bytes or a Fraction of seconds, up to the moment of printing.
+What cannot be modelled raises ValueError with a sentence that names the value and the limit.
 `python3 lab3.py` prints the lab's answers, --explain derives them, --help tells the rest.
 """
+
+from __future__ import annotations
 
 import os
 import re
 import sys
 from collections import namedtuple
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from itertools import chain
 
-TYPE_CHECKING = False  # True to type checkers; importing typing takes an eighth of the whole run
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, Self, TypeAlias
+# fmt: off
+__all__ = [
+    "ALL_TO_ALL", "GIGA", "INPUTS", "KIB", "NETWORK", "OPTIONS", "READINGS", "RING",
+    "STRATEGIES", "SYSTEM", "TOPOLOGIES", "WHAT_IF_HELP", "ConvLayer", "SramUse", "Step",
+    "System", "all_gather", "answers", "data_parallel_latency", "duration", "explain", "gather",
+    "latency", "main", "pipeline_parallel_latency", "pipeline_parallel_stages",
+    "pipeline_parallel_traffic", "plain", "possible_stages", "read_options", "report", "run",
+    "single_node_latency", "sram_uses", "tensor_parallel_latency", "tensor_parallel_stages",
+    "tensor_parallel_traffic", "traffic", "what_if",
+]
+# fmt: on
 
 # ------------------------------------------------ the lab
 
-OPS_PER_MAC = 2  # a multiplication and an addition
-FP16_BYTES = 2
 GIGA = 10**9  # of GOPS and of GB/s
 KIB = 1024  # of SRAM
+OPS_PER_MAC = 2  # a multiplication and an addition
+FP16_BYTES = 2
 ALL_TO_ALL, RING = TOPOLOGIES = ("all-to-all", "ring")
 
 
-class ConvLayer(namedtuple("ConvLayer", "filters in_channels fx fy x y element_bytes")):
+class ConvLayer(
+    namedtuple("ConvLayer", "filters in_channels fx fy x y element_bytes", defaults=[FP16_BYTES])
+):
     """A convolution without padding, stride 1 (handout, "The model").
 
-    Weights are filters x in_channels x fx x fy, the input is in_channels x x x y and the output
-    filters x out_x x out_y elements, of element_bytes each.
+    Weights are filters x in_channels x fx x fy elements, the input is in_channels x x x y and the
+    output filters x out_x x out_y, of element_bytes each: ints above 0, checked in a network.
     """
-
-    __slots__ = ()
-    filters: int
-    in_channels: int
-    fx: int
-    fy: int
-    x: int
-    y: int
-    element_bytes: int
-
-    def __new__(
-        cls,
-        filters: int,
-        in_channels: int,
-        fx: int,
-        fy: int,
-        x: int,
-        y: int,
-        element_bytes: int = FP16_BYTES,
-    ) -> "Self":
-        return super().__new__(cls, filters, in_channels, fx, fy, x, y, element_bytes)
 
     @property
     def out_x(self) -> int:
-        """x - fx + 1, which is "reduced by 2" for a filter of 3."""
-        return self.x - self.fx + 1
+        """x - fx + 1, "reduced by 2" for a filter of 3"""
+        return _filter_places("fx", self.fx, self.x)
 
     @property
     def out_y(self) -> int:
-        """y - fy + 1."""
-        return self.y - self.fy + 1
+        """y - fy + 1"""
+        return _filter_places("fy", self.fy, self.y)
 
     @property
     def macs(self) -> int:
-        """filters * in_channels * fx * fy * out_x * out_y multiply-accumulates."""
+        """filters * in_channels * fx * fy * out_x * out_y"""
         return self.filters * self.in_channels * self.fx * self.fy * self.out_x * self.out_y
 
     @property
     def ops(self) -> int:
-        """C = 2 * MACs (handout, "Notes and assumptions")."""
+        """C = 2 * MACs (handout, "Notes and assumptions")"""
         return OPS_PER_MAC * self.macs
 
     @property
     def weight_bytes(self) -> int:
-        """filters * in_channels * fx * fy * element_bytes."""
+        """filters * in_channels * fx * fy * element_bytes"""
         return self.filters * self.in_channels * self.fx * self.fy * self.element_bytes
 
     @property
     def input_bytes(self) -> int:
-        """in_channels * x * y * element_bytes."""
+        """in_channels * x * y * element_bytes"""
         return self.in_channels * self.x * self.y * self.element_bytes
 
     @property
     def output_bytes(self) -> int:
-        """A = filters * out_x * out_y * element_bytes."""
+        """A = filters * out_x * out_y * element_bytes"""
         return self.filters * self.out_x * self.out_y * self.element_bytes
 
 
-Network: "TypeAlias" = "Sequence[ConvLayer]"
-Rate: "TypeAlias" = "int | Fraction"  # never a float: the float 0.1 is not 1/10
+def _filter_places(name: str, filter_size: int, input_size: int) -> int:
+    if filter_size > input_size:
+        raise ValueError(f"{name}: a filter of {filter_size} exceeds its input of {input_size}")
+    return input_size - filter_size + 1
 
 
-class System(namedtuple("System", "nodes ops_per_s link_bytes_per_s sram_bytes topology")):
-    """Nodes joined by one-way links; the defaults are the lab's (handout, "The hardware")."""
+class System(
+    namedtuple(
+        "System",
+        "nodes ops_per_s link_bytes_per_s sram_bytes topology",
+        defaults=[4, 50 * GIGA, 2 * GIGA, 512 * KIB, ALL_TO_ALL],
+    )
+):
+    """P nodes joined by one-way links; the defaults are the lab's (handout, "The hardware").
 
-    __slots__ = ()
-    nodes: int
-    ops_per_s: "Rate"  # of one node
-    link_bytes_per_s: "Rate"  # of one link
-    sram_bytes: int  # of one node
-    topology: str
-
-    def __new__(
-        cls,
-        nodes: int = 4,
-        ops_per_s: "Rate" = 50 * GIGA,
-        link_bytes_per_s: "Rate" = 2 * GIGA,
-        sram_bytes: int = 512 * KIB,
-        topology: str = ALL_TO_ALL,
-    ) -> "Self":
-        return super().__new__(cls, nodes, ops_per_s, link_bytes_per_s, sram_bytes, topology)
+    ops_per_s and sram_bytes are of a node, link_bytes_per_s of a link. The rates are ints or
+    Fractions above 0, the others ints above 0, which is checked where a system is used.
+    """
 
     @property
     def links(self) -> int:
-        """P * (P - 1) one-way links all-to-all; P around a one-way ring, none for one node."""
-        if self.topology == RING:
-            return self.nodes if self.nodes > 1 else 0
-        return self.nodes * (self.nodes - 1)
+        """P * (P - 1) one-way links all-to-all; P around a ring, none for one node"""
+        _check_system(self)
+        peers = self.nodes - 1
+        return self.nodes * (min(peers, 1) if self.topology == RING else peers)
 
 
 NETWORK = (
@@ -139,710 +132,728 @@ NETWORK = (
 SYSTEM = System()
 INPUTS = 32  # of Q2
 
-READINGS = (  # of the handout, where it leaves room
-    ("Q2's sample block", "as Q1's; it repeats two lines and lacks one"),
-    ('"reduced by 2"', "x - fx + 1, which gives the table's 32, 30, 28, 26"),
-    ("GOPS, GB/s", "10^9 ops/s, 10^9 bytes/s"),
-    ("512 KB of SRAM", "512 * 1,024 bytes"),
-    ('"one by one"', "no batching: tensor ends an input before the next, the pipeline streams"),
-    ("tensor parallelism", "all nodes compute a layer, then exchange its output, then go on"),
-    ("pipeline", "an output is sent when whole, while its node goes on"),
-    ("initial inputs", "already wherever they are needed"),
-    ("final output", "gathered on one node"),
-    ("ring of 4 links", "one-way, like the 12 links all-to-all"),
-    ("SRAM", "one input in flight; waiting inputs and finished outputs are not counted"),
-)
-
-# ------------------------------------------------ what can be modelled
+# ------------------------------------------------ the law
 
 
-def _shown(*values: object) -> str:
-    """The values for a message: ASCII, on one line and short, whatever they are."""
-    text = ", ".join(
-        f"{Decimal(value):.5e}" if type(value) is int and abs(value) > 10**30 else ascii(value)
-        for value in values
-    )
-    return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
+class Step(namedtuple("Step", "layer work node_ops link_bytes traffic_bytes")):
+    """The computation of a layer, counted from 1, or the transfer of its output, for one input.
+
+    work is "compute", "all-gather", "gather" or "send"; node_ops is what each of its nodes
+    computes, link_bytes what the busiest link carries, traffic_bytes what all links carry.
+    """
 
 
-def _check_count(value: object, *name: object) -> None:
-    if type(value) is not int or value < 1:
-        raise ValueError(f"{' '.join(map(str, name))}: {_shown(value)} is not an int above 0")
+def duration(steps: Iterable[Step], system: System) -> Fraction:
+    """sum(node ops / R + link bytes / B) seconds"""
+    ops, link_bytes = map(sum, zip(*((step.node_ops, step.link_bytes) for step in steps)))
+    return Fraction(ops, system.ops_per_s) + Fraction(link_bytes, system.link_bytes_per_s)
 
 
-def _check_rate(value: object, name: str) -> None:
-    if type(value) not in (int, Fraction) or not value > 0:  # type: ignore[operator]
-        raise ValueError(f"{name}: {_shown(value)} is not an int or a Fraction above 0")
+def latency(stages: Sequence[Sequence[Step]], system: System, inputs: int = 1) -> Fraction:
+    """sum(steps) + (N - 1) * interval seconds; interval: the longest stage
+
+    The first input goes through all steps. A stage serves one input at a time, so each further
+    one comes out an interval, the time of the bottleneck, after the one before.
+    """
+    _check_number("inputs", inputs)
+    stages_s = [duration(stage, system) for stage in stages]
+    return sum(stages_s, Fraction(0)) + (inputs - 1) * max(stages_s)
 
 
-def _check_topology(value: object, name: str) -> None:
-    if value not in TOPOLOGIES:
-        raise ValueError(f"{name}: {_shown(value)} is not {' or '.join(TOPOLOGIES)}")
-
-
-def _check_network(network: "Network") -> None:
-    if not network:
-        raise ValueError("network: it is empty, and needs at least one layer")
-    for number, layer in enumerate(network, 1):
-        for name, value in zip(layer._fields, layer):
-            _check_count(value, "layer", number, name)
-        if layer.fx > layer.x or layer.fy > layer.y:
-            raise ValueError(
-                f"layer {number}: a filter of fx, fy = {_shown(layer.fx, layer.fy)} is larger than"
-                f" its input of x, y = {_shown(layer.x, layer.y)}"
-            )
-    for number, (before, layer) in enumerate(zip(network, network[1:]), 2):
-        taken = (layer.in_channels, layer.x, layer.y)
-        given = (before.filters, before.out_x, before.out_y)
-        if taken != given:
-            raise ValueError(
-                f"layer {number}: in_channels, x, y = {_shown(*taken)} do not chain, as layer"
-                f" {number - 1} gives {_shown(*given)}"
-            )
-
-
-def _check_system(system: System) -> None:
-    _check_count(system.nodes, "nodes")
-    _check_rate(system.ops_per_s, "ops_per_s")
-    _check_rate(system.link_bytes_per_s, "link_bytes_per_s")
-    _check_count(system.sram_bytes, "sram_bytes")
-    _check_topology(system.topology, "topology")
-
-
-def _check_tensor_parallel(network: "Network", system: System) -> None:
-    _check_network(network)
-    _check_system(system)
-    for number, layer in enumerate(network, 1):
-        if layer.filters % system.nodes:
-            raise ValueError(
-                f"nodes: {_shown(layer.filters)} filters of layer {number} do not divide evenly"
-                f" over {_shown(system.nodes)} nodes, as tensor parallelism needs"
-            )
-
-
-def _check_pipeline_parallel(network: "Network", system: System) -> None:
-    _check_network(network)
-    _check_system(system)
-    if system.nodes < len(network):
-        raise ValueError(
-            f"nodes: {len(network)} layers need {len(network)} nodes or more for pipeline"
-            f" parallelism, not {system.nodes}"
-        )
+def traffic(stages: Sequence[Sequence[Step]], inputs: int = 1) -> int:
+    """N * sum(traffic bytes)"""
+    _check_number("inputs", inputs)
+    return inputs * sum(step.traffic_bytes for stage in stages for step in stage)
 
 
 # ------------------------------------------------ collectives
 
 
-def all_gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
-    """Every node starts with a shard S and ends with all P: seconds, and bytes over all links.
+def all_gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
+    """Every node starts with a shard S and ends with all P of them:
 
-    all-to-all     S / B              each node sends its shard to all P - 1 peers at once
-    one-way ring   (P - 1) * S / B    each node passes on P - 1 shards, and all links are busy
-    bytes          P * (P - 1) * S    on either: each node receives the P - 1 that it lacks
-    one node       nothing
+    all-to-all     S / B seconds, as each node sends to all its peers at once
+    one-way ring   (P - 1) * S / B seconds, as each passes on P - 1 shards
+    both           P * (P - 1) * S bytes, as each node lacks P - 1 shards
 
-    Raises ValueError for a shard that is not an int above 0, and an impossible system.
+    Returns seconds, and bytes over all links; 0 for one node. Source: handout, "Hints".
     """
-    _check_count(shard_bytes, "shard_bytes")
-    _check_system(system)
-    latency_s = Fraction(_shards_in_turn(system) * shard_bytes, system.link_bytes_per_s)
-    return latency_s, system.nodes * (system.nodes - 1) * shard_bytes
+    return _cost("all-gather", shard_bytes, system)
 
 
-def gather(shard_bytes: int, system: System) -> "tuple[Fraction, int]":
-    """Every node starts with a shard S and one ends with all P: seconds, and bytes over all links.
+def gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
+    """Every node starts with a shard S and one node ends with all P of them:
 
-    all-to-all     S / B              (P - 1) * S bytes: each peer has a link to the one
-    one-way ring   (P - 1) * S / B    P * (P - 1) / 2 * S bytes: shards travel 1, 2, ... P - 1
-                                      links, and the last link carries them all
-    one node       nothing
+    all-to-all     S / B seconds, (P - 1) * S bytes
+    one-way ring   (P - 1) * S / B seconds, as the last link carries P - 1 shards,
+                   P * (P - 1) / 2 * S bytes, as they pass 1, 2, ... P - 1 links
 
-    Raises ValueError as all_gather does.
+    Returns as all_gather does. Source: handout, "Notes and assumptions".
     """
-    _check_count(shard_bytes, "shard_bytes")
+    return _cost("gather", shard_bytes, system)
+
+
+def _cost(work: str, shard_bytes: int, system: System) -> tuple[Fraction, int]:
+    _check_number("shard_bytes", shard_bytes)
     _check_system(system)
-    latency_s = Fraction(_shards_in_turn(system) * shard_bytes, system.link_bytes_per_s)
-    peers = system.nodes - 1
-    hops = system.nodes * peers // 2 if system.topology == RING else peers
-    return latency_s, hops * shard_bytes
+    step = _collective(0, work, shard_bytes, system)
+    return duration([step], system), step.traffic_bytes
 
 
-def _shards_in_turn(system: System) -> int:
-    """Shards that the busiest link carries one after the other: 1 all-to-all, P - 1 on a ring."""
-    if system.nodes == 1:
-        return 0
-    return system.nodes - 1 if system.topology == RING else 1
+def _collective(layer: int, work: str, shard_bytes: int, system: System) -> Step:
+    peers, is_ring = system.nodes - 1, system.topology == RING
+    shards_in_turn = peers if is_ring else min(peers, 1)  # on the busiest link
+    hops = system.nodes * peers  # of all shards
+    if work == "gather":
+        hops = hops // 2 if is_ring else peers
+    return Step(layer, work, 0, shards_in_turn * shard_bytes, hops * shard_bytes)
 
 
 # ------------------------------------------------ tensor and pipeline parallelism
 
 
-class Stage(namedtuple("Stage", "layer work latency_s traffic_bytes")):
-    """What every input goes through: the computation of a layer, or the transfer of its output."""
+def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list[list[Step]]:
+    """Each layer is divided by its filters over all nodes, C / P ops a node;
+    then an all-gather of shards S = A / P, after the last layer a gather.
+    All nodes wait for each other: all steps are one stage.
 
-    __slots__ = ()
-    layer: int  # counted from 1
-    work: str  # "compute", "all-gather", "gather" or "send"
-    latency_s: Fraction
-    traffic_bytes: int
-
-
-def tensor_parallel_stages(network: "Network", system: System) -> "list[Stage]":
-    """Each layer: C / (P * R) of compute, then all_gather(A / P), or gather(A / P) after the last.
-
-    Source: handout, "Tensor Parallelism" and "Notes and assumptions". Raises ValueError where
-    network or system cannot be modelled, and where filters do not divide over the nodes.
+    Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
     """
-    _check_tensor_parallel(network, system)
+    _check_network(network)
+    _check_system(system)
+    steps = []
+    for number, layer in enumerate(network, 1):
+        if layer.filters % system.nodes:
+            raise ValueError(
+                f"Tensor parallelism is not possible: {system.nodes} nodes do not divide the"
+                f" {layer.filters} filters of layer {number}"
+            )
+        work = "all-gather" if number < len(network) else "gather"
+        shard_bytes = layer.output_bytes // system.nodes
+        steps.append(Step(number, "compute", layer.ops // system.nodes, 0, 0))
+        steps.append(_collective(number, work, shard_bytes, system))
+    return [steps]
+
+
+def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> list[list[Step]]:
+    """Node l computes layer l, C ops, and sends the whole output, A bytes, to
+    node l + 1 on a link of its own, on a ring to its neighbour, as it works on.
+    Each step is a stage: C_1 / R, A_1 / B, C_2 / R, A_2 / B, ... C_L / R.
+
+    Source: handout, "Pipeline Parallelism". Each layer needs a node.
+    """
+    _check_network(network)
+    _check_system(system)
+    if system.nodes < len(network):
+        raise ValueError(
+            f"Pipeline parallelism is not possible: {len(network)} layers need {len(network)} nodes"
+            f" or more, not {system.nodes}"
+        )
     stages = []
     for number, layer in enumerate(network, 1):
-        compute_s = Fraction(layer.ops, system.nodes * system.ops_per_s)
-        stages.append(Stage(number, "compute", compute_s, 0))
-        is_last = number == len(network)
-        work, collective = ("gather", gather) if is_last else ("all-gather", all_gather)
-        stages.append(Stage(number, work, *collective(layer.output_bytes // system.nodes, system)))
-    return stages
+        stages.append([Step(number, "compute", layer.ops, 0, 0)])
+        stages.append([Step(number, "send", 0, layer.output_bytes, layer.output_bytes)])
+    return stages[:-1]  # the last output is whole where it is
 
 
-def tensor_parallel_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
-    """N * sum(stages) seconds: all nodes work on one stage of one input at a time.
-
-    Raises ValueError as tensor_parallel_stages does, and for inputs that are not an int above 0.
-    """
-    _check_count(inputs, "inputs")
-    stages = tensor_parallel_stages(network, system)
-    return inputs * sum((stage.latency_s for stage in stages), Fraction(0))
+def tensor_parallel_latency(
+    network: Sequence[ConvLayer], system: System, inputs: int = 1
+) -> Fraction:
+    """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B: the law, where the longest
+    stage is all steps."""
+    return latency(tensor_parallel_stages(network, system), system, inputs)
 
 
-def tensor_parallel_traffic(network: "Network", system: System, inputs: int = 1) -> int:
-    """N * sum(bytes of the collectives), over all links.
-
-    Raises ValueError as tensor_parallel_latency does.
-    """
-    _check_count(inputs, "inputs")
-    return inputs * sum(stage.traffic_bytes for stage in tensor_parallel_stages(network, system))
+def tensor_parallel_traffic(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> int:
+    """N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes, the last S_L times P / 2 on a ring."""
+    return traffic(tensor_parallel_stages(network, system), inputs)
 
 
-def pipeline_parallel_stages(network: "Network", system: System) -> "list[Stage]":
-    """C_1 / R, A_1 / B, C_2 / R, ..., C_L / R: node l computes layer l, and the output travels
-    on a link of its own to node l + 1, which is its neighbour on a ring too.
-
-    Source: handout, "Pipeline Parallelism" and "Notes and assumptions". Raises ValueError where
-    network or system cannot be modelled, and where there are more layers than nodes.
-    """
-    _check_pipeline_parallel(network, system)
-    stages = []
-    for number, layer in enumerate(network, 1):
-        stages.append(Stage(number, "compute", Fraction(layer.ops, system.ops_per_s), 0))
-        if number < len(network):
-            send_s = Fraction(layer.output_bytes, system.link_bytes_per_s)
-            stages.append(Stage(number, "send", send_s, layer.output_bytes))
-    return stages
+def pipeline_parallel_latency(
+    network: Sequence[ConvLayer], system: System, inputs: int = 1
+) -> Fraction:
+    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A without A_L: the law, where
+    the longest stage is the longest step."""
+    return latency(pipeline_parallel_stages(network, system), system, inputs)
 
 
-def pipeline_parallel_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
-    """sum(stages) + (N - 1) * max(stages) seconds: the first input passes through all stages,
-    each further one comes out a bottleneck, the slowest stage, later.
-
-    Raises ValueError as pipeline_parallel_stages does, and for inputs that are not an int above 0.
-    """
-    _check_count(inputs, "inputs")
-    stages_s = [stage.latency_s for stage in pipeline_parallel_stages(network, system)]
-    return sum(stages_s, Fraction(0)) + (inputs - 1) * max(stages_s)
+def pipeline_parallel_traffic(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> int:
+    """N * (A_1 + ... + A_(L-1)) bytes."""
+    return traffic(pipeline_parallel_stages(network, system), inputs)
 
 
-def pipeline_parallel_traffic(network: "Network", system: System, inputs: int = 1) -> int:
-    """N * (A_1 + ... + A_(L-1)) bytes: the last output is already whole on the last node.
-
-    Raises ValueError as pipeline_parallel_latency does.
-    """
-    _check_count(inputs, "inputs")
-    return inputs * sum(stage.traffic_bytes for stage in pipeline_parallel_stages(network, system))
-
+STRATEGIES = {"tensor": tensor_parallel_stages, "pipeline": pipeline_parallel_stages}
 
 # ------------------------------------------------ SRAM
 
 
-class SramUse(
-    namedtuple("SramUse", "when weight_bytes input_bytes output_bytes total_bytes spare_bytes fits")
-):
-    """What one node's SRAM holds at a time, for one input in flight.
+class SramUse(namedtuple("SramUse", "layer work weight_bytes input_bytes output_bytes")):
+    """What a node holds while it computes a layer of one input, or gathers its output."""
 
-    Source: handout, "The hardware": there is no DRAM, so weights and activations must all fit.
+    @property
+    def total_bytes(self) -> int:
+        """weight_bytes + input_bytes + output_bytes"""
+        return self.weight_bytes + self.input_bytes + self.output_bytes
+
+
+def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> list[SramUse]:
+    """What a node holds, with one input at a time:
+
+    tensor     every node: 1/P of all weights, a layer's input, 1/P of its output;
+               one node at last the whole output, gathered
+    pipeline   node l: layer l's weights, input and output
+    streamed   node l, row by row: layer l's weights, fy rows of the input, one
+               row of the output; but the first node its whole first input, and
+               the last node its whole last output
+    data       every node: all weights, a layer's input and output
+
+    Source: handout, "The hardware": there is no DRAM, so that all this must fit the SRAM.
     """
-
-    __slots__ = ()
-    when: str  # "layer 2", while that is computed, or "gather"
-    weight_bytes: int
-    input_bytes: int
-    output_bytes: int
-    total_bytes: int
-    spare_bytes: int  # what is left of the SRAM or, below 0, missing
-    fits: bool
-
-
-def _sram_use(
-    when: str, system: System, weight_bytes: int, input_bytes: int, output_bytes: int
-) -> SramUse:
-    held_bytes = (weight_bytes, input_bytes, output_bytes)
-    spare_bytes = system.sram_bytes - sum(held_bytes)
-    return SramUse(when, *held_bytes, sum(held_bytes), spare_bytes, spare_bytes >= 0)
-
-
-def tensor_parallel_sram(network: "Network", system: System) -> "list[SramUse]":
-    """Every node, layer by layer: its 1/P of all weights, the layer's input, 1/P of its output;
-    at last, on one node, the gathered output.
-
-    Tensors are whole, since all nodes wait for each other after a layer. Raises ValueError as
-    tensor_parallel_stages does.
-    """
-    _check_tensor_parallel(network, system)
-    weight_bytes = sum(layer.weight_bytes for layer in network) // system.nodes
+    if strategy == "data":
+        _check_system(system)
+        return sram_uses("tensor", network, system._replace(nodes=1))[:-1]
+    if strategy not in ("tensor", "pipeline", "streamed"):
+        raise ValueError(f"strategy: {_shown(strategy)} is not tensor, pipeline, streamed or data")
+    is_tensor, is_streamed = strategy == "tensor", strategy == "streamed"
+    STRATEGIES["tensor" if is_tensor else "pipeline"](network, system)  # raises if not possible
+    shares = system.nodes if is_tensor else 1
+    all_weight_bytes = sum(layer.weight_bytes for layer in network)
     uses = []
     for number, layer in enumerate(network, 1):
-        tensors = (layer.input_bytes, layer.output_bytes // system.nodes)
-        uses.append(_sram_use(f"layer {number}", system, weight_bytes, *tensors))
-    return [*uses, _sram_use("gather", system, weight_bytes, 0, network[-1].output_bytes)]
-
-
-def pipeline_parallel_sram(
-    network: "Network", system: System, rows_streamed: bool = False
-) -> "list[SramUse]":
-    """Node l, for l = 1 ... L: layer l's weights, input and output.
-
-    Tensors are whole or, with rows_streamed, fy rows of the input and one of the output, the
-    least that a convolution works on. Raises ValueError as pipeline_parallel_stages does.
-    """
-    _check_pipeline_parallel(network, system)
-    uses = []
-    for number, layer in enumerate(network, 1):
-        tensors = (layer.input_bytes, layer.output_bytes)
-        if rows_streamed:
-            tensors = (tensors[0] // layer.y * layer.fy, tensors[1] // layer.out_y)
-        uses.append(_sram_use(f"layer {number}", system, layer.weight_bytes, *tensors))
+        weight_bytes = all_weight_bytes // shares if is_tensor else layer.weight_bytes
+        input_bytes, output_bytes = layer.input_bytes, layer.output_bytes // shares
+        if is_streamed and number > 1:
+            input_bytes = input_bytes // layer.y * layer.fy
+        if is_streamed and number < len(network):
+            output_bytes //= layer.out_y
+        uses.append(SramUse(number, "compute", weight_bytes, input_bytes, output_bytes))
+    if is_tensor:
+        uses.append(SramUse(number, "gather", weight_bytes, 0, layer.output_bytes))
     return uses
-
-
-def data_parallel_sram(network: "Network", system: System) -> "list[SramUse]":
-    """Every node, layer by layer, if it held all weights and whole tensors (handout, Q3).
-
-    Raises ValueError where network or system cannot be modelled.
-    """
-    _check_system(system)
-    return tensor_parallel_sram(network, system._replace(nodes=1))[:-1]
-
-
-# ------------------------------------------------ yardsticks
-
-
-def single_node_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
-    """N * (C_1 + ... + C_L) / R seconds: the work undistributed, if one node could hold it.
-
-    Raises ValueError where network or system cannot be modelled, or inputs is not an int above 0.
-    """
-    _check_system(system)
-    return tensor_parallel_latency(network, system._replace(nodes=1), inputs)
-
-
-def data_parallel_latency(network: "Network", system: System, inputs: int = 1) -> Fraction:
-    """ceil(N / P) * (C_1 + ... + C_L) / R seconds: each node computes whole inputs, if it could
-    hold all weights (handout, Q3); communication is left out.
-
-    Raises ValueError as single_node_latency does.
-    """
-    latency_s = single_node_latency(network, system, inputs)
-    return latency_s / inputs * -(-inputs // system.nodes)
 
 
 # ------------------------------------------------ the required output
 
 
-def plain(value: "Rate", digits: int = 17) -> str:
-    """The number in plain decimal notation: exact where it ends within so many significant
-    digits, otherwise rounded to them, half to even. Nothing is too large or too small for it.
-    """
-    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"{context.normalize(quotient):f}"
-
-
-STRATEGIES = (
-    ("tensor", tensor_parallel_stages, tensor_parallel_latency, tensor_parallel_traffic),
-    ("pipeline", pipeline_parallel_stages, pipeline_parallel_latency, pipeline_parallel_traffic),
-)
-
-
-def answers(network: "Network", system: System, inputs: int) -> str:
-    """The blocks of Q1 and Q2 in the format of the handout, "Deliverables"."""
+def answers(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
+    """The blocks of Q1 and Q2 in the format of the handout, "Deliverables"; a strategy that is
+    not possible has the reason instead."""
+    stages, reasons = possible_stages(network, system)
+    _check_number("inputs", inputs)
     lines = []
-    for header, count in (
-        ("-----Q1 single input-----", 1),
-        (f"--------Q2 {inputs} inputs------", inputs),
-    ):
-        lines.append(header)
-        for name, _, latency, traffic in STRATEGIES:
-            latency_s = plain(latency(network, system, count))
-            traffic_bytes = traffic(network, system, count)
+    headers = {inputs: f"--------Q2 {inputs} inputs------", 1: "-----Q1 single input-----"}
+    for count in sorted(headers):
+        lines.append(headers[count])
+        for name in STRATEGIES:
+            if name in reasons:
+                lines.append(reasons[name])
+                continue
+            latency_s = plain(latency(stages[name], system, count))
+            traffic_bytes = traffic(stages[name], count)
             lines.append(f"Total latency of {name} parallelism is {latency_s} seconds")
             lines.append(f"Total network traffic of {name} parallelism is {traffic_bytes} bytes")
     return "\n".join(lines)
 
 
-# ------------------------------------------------ --json
+def possible_stages(network: Sequence[ConvLayer], system: System) -> tuple[dict, dict]:
+    """The stages of each strategy that is possible, and the reason for each that is not.
 
-LAYER_SHAPE = (*ConvLayer._fields, "out_x", "out_y")
-LAYER_SUMS = ("macs", "ops", "weight_bytes")
-LAYER_FIGURES = (*LAYER_SUMS, "input_bytes", "output_bytes")
+    Raises ValueError with both reasons where neither is.
+    """
+    _check_network(network)
+    _check_system(system)
+    stages, reasons = {}, {}
+    for strategy, stages_of in STRATEGIES.items():
+        try:
+            stages[strategy] = stages_of(network, system)
+        except ValueError as error:
+            reasons[strategy] = str(error)
+    if not stages:
+        raise ValueError("; ".join(reasons.values()))
+    return stages, reasons
 
 
-def report(network: "Network", system: System, inputs: int) -> "dict[str, Any]":
-    """Every figure, still exact, in tables of named columns: --json and --explain print it."""
+def plain(value: int | Fraction, digits: int = 17) -> str:
+    """The number in plain decimal notation: exact where it ends within so many significant
+    digits, otherwise rounded to them once, half to even."""
+    # All of the context is given, so that a caller's decimal settings change nothing.
+    context = Context(digits, ROUND_HALF_EVEN, -(10**6), 10**6, 1, 0, [], [])
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{context.normalize(quotient):f}"
+
+
+# ------------------------------------------------ what can be modelled
+
+
+def _shown(value: object) -> str:
+    """The value for a message: ASCII, on one line and short, whatever it is."""
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
+
+
+def _check_number(name: str, value: object, types: tuple[type, ...] = (int,)) -> None:
+    if type(value) in types and value > 0:  # type: ignore[operator]
+        return  # no subclass and no int64 of NumPy, which would overflow silently
+    wanted = " or ".join(kind.__name__ for kind in types)
+    advice = f"; write Fraction('{value}')" if Fraction in types else f"; write {value:.0f}"
+    advice = advice if type(value) is float and value > 0 else ""
+    raise ValueError(f"{name}: {_shown(value)} is not an {wanted} above 0{advice}")
+
+
+def _check_system(system: System) -> None:
+    if not isinstance(system, System):
+        raise ValueError(f"system: {_shown(system)} is not a System")
+    _check_number("nodes", system.nodes)
+    _check_number("ops_per_s", system.ops_per_s, (int, Fraction))
+    _check_number("link_bytes_per_s", system.link_bytes_per_s, (int, Fraction))
+    _check_number("sram_bytes", system.sram_bytes)
+    _check_topology("topology", system.topology)
+
+
+def _check_topology(name: str, value: object) -> None:
+    if value not in TOPOLOGIES:
+        raise ValueError(f"{name}: {_shown(value)} is not {' or '.join(TOPOLOGIES)}")
+
+
+def _check_network(network: Sequence[ConvLayer]) -> None:
+    if not isinstance(network, (list, tuple)) or not network:
+        raise ValueError(f"network: {_shown(network)} is not a list or tuple of ConvLayers")
+    given = None
+    for number, layer in enumerate(network, 1):
+        if not isinstance(layer, ConvLayer):
+            raise ValueError(f"layer {number}: {_shown(layer)} is not a ConvLayer")
+        for name, value in zip(layer._fields, layer):
+            _check_number(f"layer {number} {name}", value)
+        taken = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
+        if given not in (None, taken):
+            raise ValueError(
+                f"layer {number}: in_channels, x, y, element_bytes = {_shown(taken)} do not chain,"
+                f" as layer {number - 1} gives {_shown(given)}"
+            )
+        try:
+            given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
+        except ValueError as error:
+            raise ValueError(f"layer {number} {error}") from None
+
+
+# ------------------------------------------------ yardsticks, and --json
+
+
+def single_node_latency(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> Fraction:
+    """N * sum(C) / R seconds, if it could hold everything"""
+    _check_system(system)
+    return tensor_parallel_latency(network, system._replace(nodes=1), inputs)
+
+
+def data_parallel_latency(network: Sequence[ConvLayer], system: System, inputs: int) -> Fraction:
+    """ceil(N / P) * sum(C) / R seconds, if each node could hold it (handout, Q3)"""
+    _check_system(system)
+    _check_number("inputs", inputs)
+    return single_node_latency(network, system, -(-inputs // system.nodes))
+
+
+def report(network: Sequence[ConvLayer], system: System, inputs: int) -> dict:
+    """Every figure, exact: --json prints it, Fractions as floats. It is a dictionary of
+
+    inputs, system, data_parallel_latency_s
+    layers    rows of layer, and the fields and properties of ConvLayer
+    steps     by strategy, for one input: rows of the fields of Step, and duration_s
+    sram      by strategy, and for "streamed" and "data": rows of the fields of SramUse,
+              total_bytes, and spare_bytes (below 0: lacking)
+    results   rows of topology, inputs, strategy, and reason: why the figures are null, or null;
+              one_input_compute_s, one_input_communication_s, interval_s (the longest stage),
+              bottleneck (its name), idle_nodes, latency_s, traffic_bytes, speed_up (over
+              single_node_latency), utilisation (speed_up / P)
+    """
+    stages, _ = possible_stages(network, system)
+    streamed = ["streamed"] if "pipeline" in stages else []
+    sram = {name: sram_uses(name, network, system) for name in (*stages, *streamed, "data")}
+    results = []
+    for topology in TOPOLOGIES:
+        for count in sorted({1, inputs}):
+            results += _results(network, system._replace(topology=topology), count)
     return {
-        "system": {**system._asdict(), "links": system.links},
-        "layers": [
-            {
-                "layer": number,
-                **{name: getattr(layer, name) for name in LAYER_SHAPE + LAYER_FIGURES},
-            }
-            for number, layer in enumerate(network, 1)
-        ],
-        "tensor_parallel_stages": _rows(tensor_parallel_stages(network, system)),
-        "pipeline_parallel_stages": _rows(pipeline_parallel_stages(network, system)),
-        "results": [
-            row
-            for topology in TOPOLOGIES
-            for count in sorted({1, inputs})
-            for row in _results(network, system._replace(topology=topology), count)
-        ],
-        "sram": [
-            *_rows(tensor_parallel_sram(network, system), strategy="tensor"),
-            *_rows(pipeline_parallel_sram(network, system), strategy="pipeline"),
-            *_rows(pipeline_parallel_sram(network, system, True), strategy="streamed"),
-            *_rows(data_parallel_sram(network, system), strategy="data"),
-        ],
+        "inputs": inputs,
+        "system": _row(system),
+        "layers": [_row(layer, layer=number) for number, layer in enumerate(network, 1)],
+        "steps": {
+            name: [_row(step, duration_s=duration([step], system)) for step in chain(*stages[name])]
+            for name in stages
+        },
+        "sram": {
+            name: [_row(use, spare_bytes=system.sram_bytes - use.total_bytes) for use in sram[name]]
+            for name in sram
+        },
+        "results": results,
         "data_parallel_latency_s": data_parallel_latency(network, system, inputs),
     }
 
 
-def _rows(records: "Iterable[Any]", **columns: str) -> "list[dict[str, Any]]":
-    return [{**columns, **record._asdict()} for record in records]
+def _row(record: ConvLayer | System | Step | SramUse, **more: object) -> dict:
+    """A record's fields and properties, and more."""
+    members = vars(type(record)).items()
+    properties = [name for name, member in members if isinstance(member, property)]
+    return {**more, **record._asdict(), **{name: getattr(record, name) for name in properties}}
 
 
-def _results(network: "Network", system: System, inputs: int) -> "list[dict[str, Any]]":
+def _results(network: Sequence[ConvLayer], system: System, inputs: int) -> list[dict]:
+    all_stages, reasons = possible_stages(network, system)
+    single_node_s = single_node_latency(network, system, inputs)
+    figures = {}
+    for name, stages in all_stages.items():
+        steps = list(chain(*stages))
+        compute_s = duration([step for step in steps if step.work == "compute"], system)
+        longest = max(stages, key=lambda stage: duration(stage, system))
+        latency_s = latency(stages, system, inputs)
+        figures[name] = {
+            "one_input_compute_s": compute_s,
+            "one_input_communication_s": duration(steps, system) - compute_s,
+            "interval_s": duration(longest, system),
+            "bottleneck": "{0.work} of layer {0.layer}".format(*longest)
+            if len(longest) == 1
+            else "all steps",
+            "idle_nodes": system.nodes - len(network) if name == "pipeline" else 0,
+            "latency_s": latency_s,
+            "traffic_bytes": traffic(stages, inputs),
+            "speed_up": single_node_s / latency_s,
+            "utilisation": single_node_s / latency_s / system.nodes,
+        }
+    nothing = dict.fromkeys(next(iter(figures.values())))
     rows = []
-    for strategy, stages_of, latency, traffic in STRATEGIES:
-        stages = stages_of(network, system)
-        compute_s = sum(stage.latency_s for stage in stages if stage.work == "compute")
-        latency_s = latency(network, system, inputs)
-        speed_up = single_node_latency(network, system, inputs) / latency_s
-        rows.append(
-            {
-                "topology": system.topology,
-                "inputs": inputs,
-                "strategy": strategy,
-                "one_input_compute_s": compute_s,
-                "one_input_communication_s": sum(stage.latency_s for stage in stages) - compute_s,
-                "slowest_stage_s": max(stage.latency_s for stage in stages),
-                "latency_s": latency_s,
-                "traffic_bytes": traffic(network, system, inputs),
-                "speed_up": speed_up,
-                "utilisation": speed_up / system.nodes,
-            }
-        )
+    for name in STRATEGIES:
+        key = {"topology": system.topology, "inputs": inputs, "strategy": name}
+        rows.append({**key, "reason": reasons.get(name), **figures.get(name, nothing)})
     return rows
-
-
-def to_json(figures: "dict[str, Any]") -> str:
-    """The report as JSON, with numbers as `plain` prints them: a float would round them, or be
-    Infinity. The json module passes a number on as a string with a mark, which is then taken off.
-    """
-    import json  # here, since the lab's answers do without it
-
-    text = json.dumps(figures, indent=2, default=lambda value: f"#{plain(value)}")
-    return re.sub('"#(.*)"', r"\1", text)
 
 
 # ------------------------------------------------ --explain
 
-EXPLANATION = """\
-P = {nodes} nodes, {topology}, {links} one-way links, {sram_bytes} bytes of SRAM a node
-R = {ops_per_s} ops/s a node, B = {link_bytes_per_s} bytes/s a link, 1 us = 10^-6 s
-Figures are exact up to 12 significant digits. Ratios, and figures too wide for their place, are
-rounded to 5.
-
-1. Readings of the handout
-{readings}
-
-2. The network
-{shapes}
-
-   out_x = x - fx + 1, out_y = y - fy + 1
-   MACs = filters * in_channels * fx * fy * out_x * out_y, ops C = 2 * MACs
-   weights = filters * in_channels * fx * fy, input = in_channels * x * y and
-   output = filters * out_x * out_y elements, each of element_bytes; A = output bytes
-
-{work}
-
-3. Tensor parallelism
-   compute = C / (P * R), shard S = A / P; one node communicates nothing
-   all-gather: S / B, P * (P - 1) * S bytes; on a ring (P - 1) * S / B, P * (P - 1) * S bytes
-   gather: S / B, (P - 1) * S bytes; on a ring (P - 1) * S / B, P * (P - 1) / 2 * S bytes
-
-{tensor_stages}
-
-   latency = N * (compute + communication), traffic = N * sum(traffic bytes)
-{tensor_sums}
-
-4. Pipeline parallelism
-   compute = C / R on node l for layer l, send = A / B on the link to node l + 1
-
-{pipeline_stages}
-
-   latency = compute + communication + (N - 1) * bottleneck, traffic = N * sum(traffic bytes)
-{pipeline_sums}
-
-5. Utilisation and speed-up
-   speed up = N * sum(C) / R / latency, over a single node that computes everything
-   utilisation = ops done / ops that P nodes do in the latency = speed up / P
-
-{results}
-
-6. SRAM, and why to distribute (Q3)
-   tensor    every node holds 1/P of all weights, a layer's input and 1/P of its output;
-             one node the whole output at last
-   pipeline  node l holds layer l's weights, input and output
-   streamed  the least that node l works with: layer l's weights, fy rows of the input, one row of
-             the output; the rest of the first input and of the last output comes on top
-   data      every node holds all weights, a layer's input and its output
-
-{sram_uses}
-
-   All weights are {weight_bytes} bytes, a node's SRAM is {sram_bytes}. Were it no limit,
-   data parallelism would take ceil(N / P) * sum(C) / R = {data_parallel_us} us
-   for N = {inputs}, compute only. The times above do not ask what fits.
-
-7. All-to-all and ring, for 1 input (Q4)
-{topologies}"""
-SUMS = {
-    "tensor": """\
-   N = {inputs}
-      {inputs} * ({one_input_compute_s} + {one_input_communication_s}) us
-      = {latency_s} us, {traffic_bytes} bytes""",
-    "pipeline": """\
-   N = {inputs}
-      {one_input_compute_s} + {one_input_communication_s} + ({inputs} - 1) * {slowest_stage_s} us
-      = {latency_s} us, {traffic_bytes} bytes""",
+READINGS = {
+    "Q2's sample block": "the same four lines as Q1's",
+    "reduced by 2": "x - fx + 1, which gives the table's 32, 30, 28, 26",
+    "GOPS, GB/s, KB": "10^9 ops/s, 10^9 bytes/s, 1,024 bytes",
+    "one by one": "no batching; only a pipeline has several inputs on their way",
+    "tensor parallelism": "nodes compute a layer, then exchange its output, then go on",
+    "pipeline": "an output is sent when whole, while its node works on",
+    "initial inputs": "already wherever they are needed",
+    "final output": "gathered on one node",
+    "ring of 4 links": "one-way, like the 12 links all-to-all",
+    "SRAM": "waiting inputs and finished outputs are not counted",
 }
-RESULT_FIGURES = ("latency_s", "traffic_bytes", "speed_up", "utilisation")
-TOPOLOGY_FIGURES = ("one_input_communication_s", "latency_s", "traffic_bytes")
 
 
-def explain(network: "Network", system: System, inputs: int) -> str:
-    """Every figure's derivation, to be checked by hand."""
+def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
+    """The answer in short, and every figure's derivation, to be checked with a pencil."""
     figures = report(network, system, inputs)
-    layers, stages = figures["layers"], figures["pipeline_parallel_stages"]
-    total = {name: sum(layer[name] for layer in layers) for name in LAYER_SUMS}
-    slowest_s = max(stage["latency_s"] for stage in stages)
-    for stage in stages:
-        stage[""] = "<- bottleneck" if stage["latency_s"] == slowest_s else ""
-    results = [row for row in figures["results"] if row["topology"] == system.topology]
-    single_inputs = [row for row in figures["results"] if row["inputs"] == 1]
-    sums = {
-        name: "\n".join(form.format(**_texts(row)) for row in results if row["strategy"] == name)
-        for name, form in SUMS.items()
-    }
-    return EXPLANATION.format(
-        readings="\n".join(f"   {what:<18} {reading}" for what, reading in READINGS),
-        shapes=_table(layers, "layer", *LAYER_SHAPE),
-        work=_table([*layers, {"layer": "sum", **total}], "layer", *LAYER_FIGURES),
-        tensor_stages=_table(figures["tensor_parallel_stages"], *Stage._fields),
-        tensor_sums=sums["tensor"],
-        pipeline_stages=_table(stages, *Stage._fields, ""),
-        pipeline_sums=sums["pipeline"],
-        results=_table(results, "inputs", "strategy", *RESULT_FIGURES),
-        sram_uses=_table(figures["sram"], "strategy", *SramUse._fields),
-        topologies=_table(single_inputs, "topology", "strategy", *TOPOLOGY_FIGURES),
-        data_parallel_us=_text("latency_s", figures["data_parallel_latency_s"]),
-        weight_bytes=_text("weight_bytes", total["weight_bytes"]),
-        inputs=_text("inputs", inputs),
-        **_texts(figures["system"]),
+    layers, sram = figures["layers"], figures["sram"]
+    rows = [row for row in figures["results"] if row["topology"] == system.topology]
+    single = [row for row in figures["results"] if row["inputs"] == 1]
+    shape, out = " ".join(ConvLayer._fields), "out_x out_y"
+    work = "macs ops weight_bytes input_bytes output_bytes"
+    held = "layer weight_bytes input_bytes output_bytes total_bytes spare_bytes"
+    rules = [
+        f"{name:<12}  {_formula(getattr(ConvLayer, name))}" for name in f"{out} {work}".split()
+    ]
+    blocks = [
+        "IN SHORT",
+        _in_short(figures, rows),
+        "1. READINGS OF THE LAB'S HANDOUT",
+        "\n".join(f"{what:<18}  {reading}" for what, reading in READINGS.items()),
+        "2. NETWORK",
+        _table(layers, f"layer {shape} {out}"),
+        "\n".join(rules),
+        _table([*layers, _sum(layers, layer="sum")], f"layer {work}"),
+        "3. TENSOR PARALLELISM",
+        *map(_formula, (tensor_parallel_stages, all_gather, gather)),
+        _derivation("tensor", figures, rows),
+        "4. PIPELINE PARALLELISM",
+        _formula(pipeline_parallel_stages),
+        _derivation("pipeline", figures, rows),
+        "5. SPEED-UP = one node's latency / latency, UTILISATION = speed-up / P",
+        f"one node takes {_formula(single_node_latency)}",
+        _table(rows, "inputs strategy latency_s speed_up utilisation"),
+        "6. SRAM, AND WHY TO DISTRIBUTE (Q3)",
+        _formula(sram_uses),
+        *(f"{name} {_fit(name, sram[name])}\n{_table(sram[name], held)}" for name in sram),
+        f"data parallelism takes {_formula(data_parallel_latency)}\n"
+        f"= {_figure(figures['data_parallel_latency_s'])} s for N = {_figure(inputs)}",
+        "7. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
+        _table(single, "topology strategy one_input_communication_s latency_s traffic_bytes"),
+    ]
+    return "\n\n".join(blocks)
+
+
+MACHINE = """\
+L = {layers} layers on P = {nodes} nodes, {topology}, {links} links; N = {inputs} inputs,
+R = {ops_per_s} ops/s of a node, B = {link_bytes_per_s} bytes/s of a link"""
+LAW = """\
+N = {inputs}: {one_input_s} + ({inputs} - 1) * {interval_s} = {latency_s} s
+    = {latency_us} us; {inputs} * {one_input_bytes} = {traffic_bytes} bytes"""
+
+
+def _in_short(figures: dict, rows: list[dict]) -> str:
+    pipeline = rows[-1]
+    machine = {**figures["system"], "layers": len(figures["layers"]), "inputs": figures["inputs"]}
+    lines = [
+        MACHINE.format_map(_figures(machine)),
+        *dict.fromkeys(map(_comparison, rows[::2], rows[1::2])),
+    ]
+    lines += [f"SRAM: {name} {_fit(name, uses)}" for name, uses in figures["sram"].items()]
+    if not pipeline["reason"]:
+        verdict = (
+            "bottleneck of the pipeline: {bottleneck}, {interval_s} s; idle nodes: {idle_nodes}"
+        )
+        lines.append(verdict.format_map(_figures(pipeline)))
+    return "\n".join(lines)
+
+
+def _comparison(tensor: dict, pipeline: dict) -> str:
+    if tensor["reason"] or pipeline["reason"]:
+        return str(tensor["reason"] or pipeline["reason"])
+    name = f"N = {_figure(tensor['inputs'])}:"
+    if tensor["latency_s"] == pipeline["latency_s"]:
+        return f"{name} both strategies take equally long"
+    fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
+    times = _figure(slow["latency_s"] / fast["latency_s"], 5)
+    traffic_ratio = f"{_figure(fast['traffic_bytes'])} bytes against no"
+    if slow["traffic_bytes"]:
+        ratio = Fraction(fast["traffic_bytes"], slow["traffic_bytes"])
+        traffic_ratio = f"{_figure(ratio, 5)} times the"
+    verdict = f"{name} {fast['strategy']} parallelism is {times} times as fast"
+    return f"{verdict}, at {traffic_ratio} traffic"
+
+
+def _fit(strategy: str, uses: list[dict]) -> str:
+    most = max(uses, key=lambda use: use["total_bytes"])
+    verdict = "fits, spare" if most["spare_bytes"] >= 0 else "does NOT fit, lacking"
+    node = "each node" if strategy in ("tensor", "data") else f"node {most['layer']}"
+    spare = f"{_figure(abs(most['spare_bytes']))} bytes"
+    return f"{verdict} {spare} on {node} at layer {most['layer']}"
+
+
+def _derivation(strategy: str, figures: dict, rows: list[dict]) -> str:
+    """Each step with its figures, and the law with figures put in."""
+    rows = [row for row in rows if row["strategy"] == strategy]
+    if rows[0]["reason"]:
+        return str(rows[0]["reason"])
+    steps = figures["steps"][strategy]
+    compute = _sum([s for s in steps if s["work"] == "compute"], layer="sum", work="compute")
+    total = _sum(steps, layer="sum", work="all steps")
+    lines = [
+        _table([*steps, compute, total], "layer work node_ops link_bytes duration_s traffic_bytes"),
+        "",
+        f"duration = {_formula(duration)}",
+        f"latency  = {_formula(latency)}",
+        f"traffic  = {_formula(traffic)}",
+        f"interval = {_figure(rows[0]['interval_s'])} s, {rows[0]['bottleneck']}",
+    ]
+    sums = {"one_input_s": total["duration_s"], "one_input_bytes": total["traffic_bytes"]}
+    for row in rows:
+        micro = {"latency_us": row["latency_s"] * 10**6}
+        lines.append(LAW.format_map(_figures({**row, **sums, **micro})))
+    return "\n".join(lines)
+
+
+def _sum(rows: list[dict], **labels: str) -> dict:
+    numbers = [name for name, value in rows[0].items() if not isinstance(value, str)]
+    return {**{name: sum(row[name] for row in rows) for name in numbers}, **labels}
+
+
+def _table(rows: list[dict], columns: str) -> str:
+    """The columns of these names: the first flush left, the others flush right."""
+    names = columns.split()
+    cells = [names, *([_figure(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells
     )
 
 
-def _texts(figures: "dict[str, Any]") -> "dict[str, str]":
-    return {name: _text(name, value) for name, value in figures.items()}
-
-
-def _text(name: str, value: "Any", width: int = 16) -> str:
-    """A figure for people: times in us, thousands grouped, scientific if wider than the width."""
-    if isinstance(value, bool):
-        return "yes" if value else "NO"
+def _figure(value: object, digits: int = 12) -> str:
+    """A number for people: at most so many digits, or 5 where it is too wide."""
     if not isinstance(value, (int, Fraction)):
-        return str(value)
-    if name.endswith("_s") and "_per_" not in name:
-        value *= 10**6
-    digits = 5 if name in ("speed_up", "utilisation") else 12
-    figure = Decimal(plain(value, digits))
-    return f"{figure:,f}" if len(f"{figure:,f}") <= width else f"{figure:.4e}"
+        return "-" if value is None else str(value)
+    text = f"{Decimal(plain(value, digits)):,f}"
+    return text if len(text) <= 16 else f"{Decimal(plain(value, 5)):.4e}"
 
 
-def _table(rows: "list[dict[str, Any]]", *names: str) -> str:
-    """A table with these columns: the first flush left, the others flush right."""
-    cells = [[re.sub("_s$", "_us", name).replace("_", " ") for name in names]]
-    width = min(16, 100 // len(names))
-    cells += [[_text(name, row.get(name, ""), width) for name in names] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells
-    ]
-    return "\n".join(f"   {line}".rstrip() for line in lines)
+def _figures(row: dict) -> dict[str, str]:
+    return {name: _figure(value) for name, value in row.items()}
+
+
+def _formula(code: object) -> str:
+    """A docstring, where formulas stand, but its last paragraph, which is for programmers."""
+    import inspect  # here, since the lab's answers do without it
+
+    text = inspect.getdoc(code) or ""
+    return text.rpartition("\n\n")[0] or text
 
 
 # ------------------------------------------------ command line
 
-MAX_DIGITS = 640  # of a number given as text: as many as every Python converts to an int
-LAYER_FORMAT = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
-DEFAULTS = {
-    "--inputs": str(INPUTS),
-    "--nodes": str(SYSTEM.nodes),
-    "--gops": str(SYSTEM.ops_per_s // GIGA),
-    "--link-gbs": str(SYSTEM.link_bytes_per_s // GIGA),
-    "--sram-kib": str(SYSTEM.sram_bytes // KIB),
-    "--topology": SYSTEM.topology,
-    "--element-bytes": str(FP16_BYTES),
+Option = namedtuple("Option", "default form low high unit")
+WHOLE = ("a whole number", "[+-]?[0-9]+")
+DECIMAL = ("a number", r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?")
+LOW = Fraction(1, 10**6)
+OPTIONS = {
+    "--inputs": Option(INPUTS, WHOLE, 1, 10**9, "inputs"),
+    "--nodes": Option(SYSTEM.nodes, WHOLE, 1, 10**6, "nodes"),
+    "--gops": Option(SYSTEM.ops_per_s // GIGA, DECIMAL, LOW, 10**8, "GOPS"),
+    "--link-gbs": Option(SYSTEM.link_bytes_per_s // GIGA, DECIMAL, LOW, 10**5, "GB/s"),
+    "--sram-kib": Option(SYSTEM.sram_bytes // KIB, DECIMAL, LOW, 10**9, "KiB"),
+    "--element-bytes": Option(FP16_BYTES, WHOLE, 1, 64, "bytes"),
 }
-HELP = """\
+SIZE = Option(3, WHOLE, 1, 10**6, "elements")
+LAYER = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
+WHAT_IF_HELP = """\
+what if (the defaults are the handout's):
+  --inputs N         inputs in Q2 (default: {--inputs.default})
+  --nodes P          nodes (default: {--nodes.default})
+  --gops X           10^9 ops/s of a node (default: {--gops.default})
+  --link-gbs X       10^9 bytes/s of a one-way link (default: {--link-gbs.default})
+  --sram-kib X       1,024 bytes of a node's SRAM (default: {--sram-kib.default})
+  --element-bytes B  bytes of an element (default: {--element-bytes.default})
+  --topology T       all-to-all (default) or ring
+  --layer FILTERS,IN_CHANNELS,FX,FY,X,Y
+                     a layer instead of the handout's; repeat for each, in order""".format_map(
+    OPTIONS
+)
+HELP = f"""\
 usage: python3 lab3.py [--explain | --json] [what-if options]
 
 How long distributed CNN inference takes, and how many bytes cross the network,
 with tensor and with pipeline parallelism. Without options: the lab's Q1 and Q2.
 
-output:
-  --explain          derive every figure, step by step
-  --json             print every figure as JSON, in seconds and bytes
-  -h, --help         print this text
-
-what if (the defaults are the handout's):
-  --inputs N         number of inputs in Q2 (default: {--inputs})
-  --nodes P          number of nodes (default: {--nodes})
-  --gops X           10^9 ops/s of a node (default: {--gops})
-  --link-gbs X       10^9 bytes/s of a one-way link (default: {--link-gbs})
-  --sram-kib X       KiB, 1,024 bytes, of a node's SRAM (default: {--sram-kib})
-  --topology T       all-to-all or ring (default: {--topology})
-  --element-bytes B  bytes of a weight or an activation (default: {--element-bytes})
-  --layer FILTERS,IN_CHANNELS,FX,FY,X,Y
-                     a layer instead of the handout's; repeat for each, in order
-
-X is a number above 0, such as 50, 0.1, 1/3 or 2e-9; the others are whole.
-P must divide every layer's filters, and be no less than the number of layers.
-
 examples:
   python3 lab3.py --explain
   python3 lab3.py --inputs 64 --topology ring
   python3 lab3.py --nodes 8 --link-gbs 0.1 --json
-  python3 lab3.py --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28 --explain"""
+  python3 lab3.py --layer "64,3,5,5 32,32" --layer "32,64,3,3 28,28" --explain
+
+output:
+  --explain          the answer in short, and every figure derived
+  --json             every figure, in seconds and bytes
+  -h, --help         this text
+
+{WHAT_IF_HELP}
+
+Tensor parallelism needs nodes that divide the filters of each layer, pipeline
+parallelism a node for each layer; what is not possible is said in its place.
+SRAM does not change the answers: --explain and --json tell what fits."""
 
 
-def main(argv: "Sequence[str] | None" = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit status: 0, 2 for bad input, 1 for failed output."""
-    arguments = sys.argv[1:] if argv is None else argv
-    try:
-        text = _respond(arguments) if arguments else answers(NETWORK, SYSTEM, INPUTS)
-    except ValueError as error:
-        _complain(str(error))
-        return 2
-    return _write(text)
+    return run("lab3.py", _respond, argv)
 
 
-def _respond(arguments: "Sequence[str]") -> str:
+def _respond(arguments: Sequence[str]) -> str:
     if "-h" in arguments or "--help" in arguments:
-        return HELP.format_map(DEFAULTS)
-    given = _options(arguments)
-    options = {**DEFAULTS, **dict(given)}
-    if "--explain" in options and "--json" in options:
-        raise ValueError("--explain and --json exclude each other")
-    topology = options["--topology"]
-    _check_topology(topology, "--topology")
-    inputs, nodes, element_bytes = (
-        _count(name, options[name]) for name in ("--inputs", "--nodes", "--element-bytes")
-    )
-    gops, link_gbs, sram_kib = (
-        _rate(name, options[name]) for name in ("--gops", "--link-gbs", "--sram-kib")
-    )
-    sram_bytes = int(sram_kib * KIB)
-    if sram_bytes != sram_kib * KIB:
-        raise ValueError(f"--sram-kib: {_shown(options['--sram-kib'])} is not a multiple of 1/1024")
-    layers = [_layer(text) for name, text in given if name == "--layer"] or NETWORK
-    network = [layer._replace(element_bytes=element_bytes) for layer in layers]
-    system = System(nodes, gops * GIGA, link_gbs * GIGA, sram_bytes, topology)
-    if "--json" in options:
-        return to_json(report(network, system, inputs))
-    return (explain if "--explain" in options else answers)(network, system, inputs)
+        return HELP
+    given = read_options(arguments, ["--explain", "--json"])
+    question = what_if(given)
+    if "--json" not in given:
+        return (explain if "--explain" in given else answers)(*question)
+    if "--explain" in given:
+        raise ValueError("--json: choose it or --explain, not both")
+    import json  # here, since the lab's answers do without it
+
+    return json.dumps(report(*question), indent=2, default=float)
 
 
-def _options(arguments: "Sequence[str]") -> "list[tuple[str, str]]":
-    import getopt  # here, since the lab's answers do without it; argparse takes -1e5 for an option
+def read_options(
+    arguments: Sequence[str], switches: Sequence[str], more: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """The values of each option given, in order, none for a switch: what_if's, and more."""
+    known = [*switches, *OPTIONS, "--topology", "--layer", *more, "--help"]
+    given: dict[str, list[str]] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in known or (equals and name in switches):
+            import difflib  # here, since the lab's answers do without it
 
-    names = ["explain", "json", "layer=", *(f"{option[2:]}=" for option in DEFAULTS)]
-    try:
-        given, words = getopt.getopt(arguments, "", names)
-    except getopt.GetoptError as error:
-        raise ValueError(f"{ascii(error.msg)[1:-1]}; lab3.py --help lists the options") from None
-    if words:
-        raise ValueError(f"{_shown(words[0])} is not an option; lab3.py --help lists the options")
+            begun = [option for option in known if len(name) > 2 and option.startswith(name)]
+            nearest = begun or difflib.get_close_matches(name[:40], known, 1)
+            advice = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
+            raise ValueError(f"{_shown(word)} is not an option; {advice}")
+        given.setdefault(name, [])
+        if name not in switches:
+            given[name].append(value if equals else next(words, ""))
     return given
 
 
-def _count(name: str, text: str) -> int:
-    if len(text) <= MAX_DIGITS and re.fullmatch("0*[1-9][0-9]*", text):
-        return int(text)
-    raise ValueError(
-        f"{name}: {_shown(text)} is not a whole number above 0, of at most {MAX_DIGITS} digits 0-9"
-    )
+def what_if(given: Mapping[str, Sequence[str]]) -> tuple[list[ConvLayer], System, int]:
+    """The network, the system and the inputs that the options ask for."""
+    numbers: dict = {
+        name: _number(name, given[name][-1], option) if name in given else option.default
+        for name, option in OPTIONS.items()
+    }
+    gops, link_gbs, sram_kib = (numbers[name] for name in ("--gops", "--link-gbs", "--sram-kib"))
+    topology = given.get("--topology", [SYSTEM.topology])[-1]
+    _check_topology("--topology", topology)
+    sram_bytes = sram_kib * KIB
+    if sram_bytes != int(sram_bytes):
+        raise ValueError(f"--sram-kib: {given['--sram-kib'][-1]} KiB are not whole bytes")
+    system = System(numbers["--nodes"], gops * GIGA, link_gbs * GIGA, int(sram_bytes), topology)
+    layers = [_layer(number, text) for number, text in enumerate(given.get("--layer", []), 1)]
+    element_bytes = numbers["--element-bytes"]
+    network = [layer._replace(element_bytes=element_bytes) for layer in layers or NETWORK]
+    return network, system, numbers["--inputs"]
 
 
-def _rate(name: str, text: str) -> Fraction:
-    decimal = r"([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?"
-    ratio = "[0-9]+/0*[1-9][0-9]*"
-    if len(text) <= MAX_DIGITS and re.fullmatch(f"{decimal}|{ratio}", text, re.IGNORECASE):
-        rate = Fraction(text)
-        if rate > 0:
-            return rate
-    raise ValueError(
-        f"{name}: {_shown(text)} is not a number above 0, such as 50, 0.1, 1/3 or 2e-9, of at most"
-        f" {MAX_DIGITS} characters, 3 of them for the exponent"
-    )
+def _number(name: str, text: str, option: Option) -> int | Fraction:
+    kind, form = option.form
+    if len(text) > 30:
+        raise ValueError(f"{name}: {_shown(text)} has more than 30 characters")
+    if not re.fullmatch(form, text, re.IGNORECASE):
+        examples = f"{option.default}{' or 0.1' if form is DECIMAL[1] else ''}"
+        raise ValueError(f"{name}: {text!a} is not {kind} of {option.unit}, such as {examples}")
+    value = Fraction(text)
+    if not option.low <= value <= option.high:
+        bounds = f"{plain(option.low)} and {option.high:,} {option.unit}"
+        raise ValueError(f"{name}: {text} is not between {bounds}")
+    return int(value) if value == int(value) else value  # an int is an int in JSON, too
 
 
-def _layer(text: str) -> ConvLayer:
-    names, parts = LAYER_FORMAT.split(","), text.split(",")
-    if len(parts) != len(names):
-        raise ValueError(f"--layer: {_shown(text)} is not {len(names)} counts {LAYER_FORMAT}")
-    return ConvLayer(*(_count(f"--layer {name}", part) for name, part in zip(names, parts)))
+def _layer(number: int, text: str) -> ConvLayer:
+    sizes, names = re.findall(r"[^,\s]+", text), LAYER.split(",")
+    if len(sizes) != len(names):
+        raise ValueError(f"--layer {number}: {_shown(text)} is not {len(names)} numbers {LAYER}")
+    name = f"--layer {number}"
+    return ConvLayer(*(_number(f"{name} {part}", size, SIZE) for part, size in zip(names, sizes)))
 
 
-def _write(text: str) -> int:
-    """Print the text. Returns the exit status."""
-    if sys.stdout is None:
-        _complain("cannot write the output: it is closed")
-        return 1
+def run(program: str, respond: Callable[[Sequence[str]], str], argv: Sequence[str] | None) -> int:
+    """Print what the program responds to the arguments. Returns the exit status: 0, 2 for bad
+    input, 1 for failed output; a reader that has seen enough is no failure.
+    """
     try:
-        print(text, flush=True)
+        text = respond(sys.argv[1:] if argv is None else argv)
+    except ValueError as error:
+        _write("stderr", f"{program}: error: {error}")
+        return 2
+    failure = _write("stdout", text)
+    if failure:
+        _write("stderr", f"{program}: error: cannot write the output: {failure}")
+    return 1 if failure else 0
+
+
+def _write(name: str, text: str) -> str:
+    """Write it now. Returns what went wrong, if anything; the null device then takes what is left,
+    so that the flush at exit cannot fail again.
+    """
+    stream = getattr(sys, name)
+    if stream is None:
+        return "it is closed"
+    try:
+        print(text, file=stream, flush=True)
     except OSError as error:
-        # At exit the interpreter flushes what is left: into nothing, so that it cannot fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no error
-            _complain(f"cannot write the output: {error.strerror}")
-            return 1
-    return 0
-
-
-def _complain(message: str) -> None:
-    try:
-        sys.stderr.write(f"lab3.py: error: {message}\n")
-        sys.stderr.flush()
-    except (AttributeError, OSError):
-        pass  # it is closed or full, and there is nowhere else to say so
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+        return "" if isinstance(error, BrokenPipeError) else str(error.strerror)
+    return ""
 
 
 if __name__ == "__main__":
