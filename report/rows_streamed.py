@@ -14,10 +14,11 @@ A row is computed or sent only when there is room for it, and an arriving row ne
 for one output row, on the last node for a whole output. Otherwise a node could fill up with input
 rows that only the next output row would free, and the pipeline would stop for ever.
 
-With smallest_sram_bytes that is enough. Suppose that nothing could start. With fy input rows the
-last node could compute, in the room kept; with fewer it has room for one more. So the node before
-has none to send: all its output room is free, and it lacks input rows for the same reason. So on
-up to node 1, which lacks none: a contradiction.
+With lab3.sram_uses("streamed") that is enough, where node 1 holds one input, or has room for those
+that wait besides. Suppose that nothing could start. With fy input rows the last node could compute,
+in the room kept; with fewer it has room for one more. So the node before has none to send: all its
+output room is free, and it lacks input rows for the same reason. So on up to node 1, which lacks
+none: a contradiction. With two layers or more less is not enough.
 
 More SRAM never stops the pipeline, but it may delay it: a row that is admitted earlier can take
 room for which an output row then waits.
@@ -93,27 +94,6 @@ def simulate(network: Sequence[lab3.ConvLayer], system: lab3.System, inputs: int
         )
     traffic_bytes = sum(link.sent_bytes for link in links)
     return Run(now_s, tuple(peak_bytes), traffic_bytes, tuple(jobs))
-
-
-def smallest_sram_bytes(
-    network: Sequence[lab3.ConvLayer], system: lab3.System, inputs: int = 1
-) -> tuple[int, ...]:
-    """Return what each node needs; simulate finishes if, and only if, all have the most of these.
-
-    To compute an output row a node holds its weights, fy input rows (node 1: all that are left)
-    and one output row (the last node: its output up to here); the first input needs the most.
-    Raises ValueError as simulate does.
-    """
-    lab3.pipeline_parallel_latency(network, system, inputs)  # for its ValueError
-    needs_bytes = []
-    for number, layer in enumerate(network, 1):
-        rows_bytes = [
-            (inputs * layer.y - row if number == 1 else layer.fy) * input_row_bytes(layer)
-            + (row + 1 if number == len(network) else 1) * output_row_bytes(layer)
-            for row in range(layer.out_y)
-        ]
-        needs_bytes.append(layer.weight_bytes + max(rows_bytes))
-    return tuple(needs_bytes)
 
 
 def input_row_bytes(layer: lab3.ConvLayer) -> int:

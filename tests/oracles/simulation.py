@@ -1,6 +1,9 @@
-"""An event-driven simulation of both strategies, which knows messages and dependencies and no
-closed form. Nodes and one-way links are resources that serve one job at a time; a message is stored
-whole on each node of its way before it goes on. The clock is exact: only Fractions are added to it.
+"""An event-driven simulation of any plan, which knows messages and dependencies and no closed form.
+
+A plan is (layers, nodes) of each group: tensor parallelism is one group on all nodes, pipeline
+parallelism one layer and one node a group. Nodes and one-way links are resources that serve one job
+at a time; a message is stored whole on each node of its way before it goes on. The clock is exact:
+only Fractions are added to it.
 """
 
 from fractions import Fraction
@@ -18,12 +21,16 @@ class Machine:
         self.nodes = [simpy.Resource(self.env) for _ in range(system.nodes)]
         self.links = {link: simpy.Resource(self.env) for link in _links(system)}
         self.link_bytes = dict.fromkeys(self.links, 0)
+        self.handed_on = {link: simpy.Store(self.env) for link in self.links}  # to the next group
 
-    def run(self, process):
-        """The time at which the process ends."""
+    def run(self, processes):
+        """The time at which the last of the processes ends."""
         # Not until a number: SimPy would make the clock a float.
-        self.env.run(until=self.env.process(process))
+        self.env.run(until=self.all(processes))
         return self.env.now
+
+    def all(self, processes):
+        return self.env.all_of([self.env.process(process) for process in processes])
 
     def compute(self, node, ops):
         with self.nodes[node].request() as turn:
@@ -41,8 +48,10 @@ class Machine:
         for link in pairwise(route):
             yield from self.send(link, message_bytes)
 
-    def all(self, processes):
-        return self.env.all_of([self.env.process(process) for process in processes])
+    def hand_on(self, link, message_bytes):
+        """To a node of the next group, which waits for it."""
+        yield from self.send(link, message_bytes)
+        yield self.handed_on[link].put(None)
 
 
 def _links(system):
@@ -61,55 +70,49 @@ def _output_bytes(layer, filters):
     return filters * (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1) * layer.element_bytes
 
 
-def tensor_parallel(network, system, inputs):
+def _routes_to_all(nodes, topology):
+    if topology == "ring":  # once around, each node keeping a copy
+        return [[*nodes[first:], *nodes[:first]] for first in range(len(nodes))]
+    return [[source, target] for source in nodes for target in nodes if source != target]
+
+
+def _routes_to_first(nodes, topology):
+    if topology == "ring":
+        return [[*nodes[source:], nodes[0]] for source in range(1, len(nodes))]
+    return [[source, nodes[0]] for source in nodes[1:]]
+
+
+def simulate(network, system, plan, inputs=1):
     """(seconds, bytes by link)."""
     machine = Machine(system)
-    nodes = range(system.nodes)
-    collector = 0
+    topology = system.topology
 
-    def routes_to_all(source):
-        if system.topology == "ring":  # once around, each node keeping a copy
-            return [[(source + hop) % system.nodes for hop in nodes]]
-        return [[source, target] for target in nodes if target != source]
+    def exchange(routes, shard_bytes):
+        return machine.all(machine.deliver(route, shard_bytes) for route in routes)
 
-    def routes_to_collector(source):
-        if source == collector:
-            return []
-        if system.topology == "ring":
-            return [[*range(source, system.nodes), collector]]
-        return [[source, collector]]
-
-    def process():
+    def work(layers, before, nodes, after):
+        """What a group on these nodes does, between the nodes of the groups beside it."""
         for _ in range(inputs):
-            for number, layer in enumerate(network, 1):
-                filters = layer.filters // system.nodes
+            links_in = [(source, node) for source in before for node in nodes]
+            yield machine.env.all_of([machine.handed_on[link].get() for link in links_in])
+            for left, layer in zip(reversed(range(len(layers))), layers, strict=True):
+                filters = layer.filters // len(nodes)
                 yield machine.all(machine.compute(node, _ops(layer, filters)) for node in nodes)
-                routes_of = routes_to_all if number < len(network) else routes_to_collector
                 shard_bytes = _output_bytes(layer, filters)
-                routes = [route for node in nodes for route in routes_of(node)]
-                yield machine.all(machine.deliver(route, shard_bytes) for route in routes)
+                if left:
+                    yield exchange(_routes_to_all(nodes, topology), shard_bytes)
+            if not after:
+                yield exchange(_routes_to_first(nodes, topology), shard_bytes)
+            for link in [(node, target) for node in nodes for target in after]:
+                machine.env.process(machine.hand_on(link, shard_bytes))  # while the group goes on
 
-    return machine.run(process()), machine.link_bytes
-
-
-def pipeline_parallel(network, system, inputs):
-    """(seconds, bytes by link)."""
-    machine = Machine(system)
-    arrived = [simpy.Store(machine.env) for _ in network]  # inputs that wait at each node
-    arrived[0].items.extend(range(inputs))
-
-    def forward(node, layer):
-        yield from machine.send((node, node + 1), _output_bytes(layer, layer.filters))
-        yield arrived[node + 1].put(None)
-
-    def work(node, layer):
-        for _ in range(inputs):
-            yield arrived[node].get()
-            yield from machine.compute(node, _ops(layer, layer.filters))
-            if node + 1 < len(network):  # the link sends while the node goes on
-                machine.env.process(forward(node, layer))
-
-    def process():
-        yield machine.all(work(node, layer) for node, layer in enumerate(network))
-
-    return machine.run(process()), machine.link_bytes
+    groups, idle_layers, idle_nodes = [], list(network), list(range(system.nodes))
+    for layers, nodes in plan:
+        groups.append((idle_layers[:layers], idle_nodes[:nodes]))
+        del idle_layers[:layers], idle_nodes[:nodes]
+    assert not idle_layers
+    places = [[], *(nodes for _, nodes in groups), []]
+    return machine.run(
+        work(layers, places[number], nodes, places[number + 2])
+        for number, (layers, nodes) in enumerate(groups)
+    ), machine.link_bytes
