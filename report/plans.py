@@ -1,0 +1,528 @@
+#!/usr/bin/env python3
+"""Which plan: tensor and pipeline parallelism are two of many ways to use the same nodes.
+
+A plan is groups of consecutive layers, each on nodes of its own: 1-2:2,3,4 is layers 1 and 2 on
+two nodes, 3 and 4 on one each. Tensor parallelism is the plan of one group on all nodes, pipeline
+parallelism that of one layer and one node a group.
+
+The p nodes of a group work as in tensor parallelism, which is one stage. Then each of them sends
+its shard A / p to each of the q nodes of the next group, on links of their own: A / p / B seconds,
+q * A bytes, a stage of its own, since the group takes its next input meanwhile. lab3's law says
+what that takes, latency = sum(steps) + (N - 1) * longest stage, exact up to the moment of printing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections import Counter, namedtuple
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise, product
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import lab3
+from lab3 import ConvLayer, SramUse, Step, System
+
+Network = Sequence[ConvLayer]
+
+
+class Group(namedtuple("Group", "layers nodes", defaults=[1])):
+    """How many layers, the next ones of the network, and how many nodes they have."""
+
+    __slots__ = ()
+
+
+Plan = Sequence[Group]
+Question = tuple[Network, System, int]
+
+# ------------------------------------------------ a plan
+
+
+def plan_stages(network: Network, system: System, plan: Plan) -> list[list[Step]]:
+    """The stages that one input goes through, for lab3's latency and traffic.
+
+    Raises ValueError for a wrong network or system, and where a group's nodes do not divide the
+    filters of its layers, the groups need more nodes than there are, do not cover the layers, or
+    on a ring are neither one group on all nodes nor groups of one node.
+    """
+    placed = _placed(network, system, plan)
+    stages = [_work(network, system, *placed[0])]
+    for (_, sender), (done, group) in pairwise(placed):
+        stages.append([_send(network, done, sender.nodes, group.nodes)])
+        stages.append(_work(network, system, done, group))
+    return stages
+
+
+def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Group]]:
+    """Each group after how many layers are done before it. Raises ValueError as plan_stages."""
+    lab3.single_node_latency(network, system)  # raises for a wrong network or system
+    if not isinstance(plan, (list, tuple)) or not plan:
+        raise ValueError(f"plan: {plan!a:.40} is not a list or tuple of Groups")
+    placed = []
+    done = nodes = 0
+    for number, pair in enumerate(plan, 1):
+        is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
+        if not is_pair or not all(type(count) is int and count > 0 for count in pair):
+            raise ValueError(f"group {number}: {pair!a:.40} is not two ints above 0, layers, nodes")
+        group = Group(*pair)
+        placed.append((done, group))
+        obstacle = _obstacle(network, system, done, group)
+        done, nodes = done + group.layers, nodes + group.nodes
+        if done > len(network) or (number == len(plan) and done < len(network)):
+            obstacle = f"it ends with layer {done}, but the network with layer {len(network)}"
+        elif nodes > system.nodes:
+            obstacle = f"its {group.nodes} nodes make {nodes}, but the machine has {system.nodes}"
+        if obstacle:
+            raise ValueError(f"group {number}: {obstacle}")
+    return placed
+
+
+def _obstacle(network: Network, system: System, done: int, group: Group) -> str:
+    """Why the layers cannot have so many nodes, empty if they can."""
+    for number, layer in enumerate(network[done : done + group.layers], done + 1):
+        if layer.filters % group.nodes:
+            filters = f"the {layer.filters} filters of layer {number}"
+            return f"its {group.nodes} nodes do not divide {filters}"
+    if system.topology == lab3.RING and group.nodes > 1 and group != (len(network), system.nodes):
+        return f"on a ring it has 1 node, or all {system.nodes} and all layers, not {group.nodes}"
+    return ""
+
+
+def _work(network: Network, system: System, done: int, group: Group) -> list[Step]:
+    """Tensor parallelism, gathered only at the network's end; one node alone exchanges nothing."""
+    end = done + group.layers
+    steps = lab3.tensor_parallel_stages(network[done:end], system._replace(nodes=group.nodes))[0]
+    if end < len(network):
+        steps = steps[:-1]
+    kept = [step for step in steps if group.nodes > 1 or step.work == "compute"]
+    return [step._replace(layer=done + step.layer) for step in kept]
+
+
+def _send(network: Network, done: int, senders: int, receivers: int) -> Step:
+    """The output of the layers done: senders alone decide its time, receivers alone its bytes."""
+    output_bytes = network[done - 1].output_bytes
+    return Step(done, "send", 0, output_bytes // senders, receivers * output_bytes)
+
+
+def plan_latency(network: Network, system: System, plan: Plan, inputs: int = 1) -> Fraction:
+    """Seconds, lab3.latency of plan_stages. Raises ValueError as both do."""
+    return lab3.latency(plan_stages(network, system, plan), system, inputs)
+
+
+def plan_traffic(network: Network, system: System, plan: Plan, inputs: int = 1) -> int:
+    """Bytes over all links, lab3.traffic of plan_stages. Raises ValueError as both do."""
+    return lab3.traffic(plan_stages(network, system, plan), inputs)
+
+
+def plan_sram(network: Network, system: System, plan: Plan) -> list[list[SramUse]]:
+    """What each node of each group holds, layer by layer, with whole tensors and one input at a
+    time, as in tensor parallelism. Raises ValueError as plan_stages does."""
+    return [_held(network, system, *place) for place in _placed(network, system, plan)]
+
+
+def _held(network: Network, system: System, done: int, group: Group) -> list[SramUse]:
+    end = done + group.layers
+    uses = lab3.sram_uses("tensor", network[done:end], system._replace(nodes=group.nodes))
+    if end < len(network) or group.nodes == 1:
+        uses = uses[:-1]  # nothing to gather
+    return [use._replace(layer=done + use.layer) for use in uses]
+
+
+def parse_plan(text: str) -> tuple[Group, ...]:
+    """1-2:2,3,4: first and last layer, or the only one, and nodes if more than one.
+
+    Raises ValueError that names the group that is not of this form or does not follow the last.
+    """
+    plan: list[Group] = []
+    done = 0
+    for number, part in enumerate(text.split(","), 1):
+        found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([0-9]{1,9}))?", part.strip())
+        if not found:
+            raise ValueError(f"group {number}: {part!a:.40} is not LAYERS:NODES, such as 1-2:2")
+        first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
+        if first != done + 1 or last < first:
+            raise ValueError(f"group {number}: {part.strip()} are not layers from {done + 1} on")
+        plan.append(Group(last - done, nodes))
+        done = last
+    return tuple(plan)
+
+
+def plan_text(plan: Plan) -> str:
+    """What parse_plan reads."""
+    parts = []
+    done = 0
+    for layers, nodes in plan:
+        numbers = f"{done + 1}-{done + layers}" if layers > 1 else f"{done + 1}"
+        parts.append(f"{numbers}:{nodes}" if nodes > 1 else numbers)
+        done += layers
+    return ",".join(parts)
+
+
+def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
+    """One group on all nodes, and one layer and one node a group, possible or not."""
+    tensor = (Group(len(network), system.nodes),)
+    return {"tensor": tensor, "pipeline": (Group(1),) * len(network)}
+
+
+# ------------------------------------------------ the best plans
+
+MOST_LAYERS = 64  # of a search
+MOST_BEGINNINGS = 10**7
+
+# A beginning is the first groups of a plan and the send that follows them, and a growth the next
+# group with its send. Times are in ticks, a fraction of a second of which all are multiples, so
+# that the search adds and compares ints.
+Beginning = namedtuple("Beginning", "sum latency traffic_bytes nodes sram_bytes longest plan")
+Growth = namedtuple("Growth", "group sum longest traffic_bytes sram_bytes")
+
+
+def best_plans(network: Network, system: System, inputs: int = 1) -> list[Plan]:
+    """The plans that no other beats in both latency and traffic, fastest first; of equals that
+    with fewest nodes, then with least SRAM.
+
+    Raises ValueError for a wrong network, system or inputs, and where there are too many plans.
+    """
+    best: list[Beginning] = []
+    for whole in sorted(_grown_plans(network, system, inputs), key=_rank):
+        if not best or whole.traffic_bytes < best[-1].traffic_bytes:
+            best.append(whole)
+    return [whole.plan for whole in best]
+
+
+def fastest_that_fits(network: Network, system: System, inputs: int = 1) -> Plan | None:
+    """The fastest plan for which the SRAM suffices, one input at a time, or None; of equals that
+    with least traffic, then as in best_plans. Raises ValueError as best_plans does."""
+    wholes = _grown_plans(network, system, inputs)
+    fitting = [whole for whole in wholes if whole.sram_bytes <= system.sram_bytes]
+    return min(fitting, key=_rank).plan if fitting else None
+
+
+def _rank(whole: Beginning) -> tuple[int, ...]:
+    return whole.latency, whole.traffic_bytes, whole.nodes, whole.sram_bytes
+
+
+def _grown_plans(network: Network, system: System, inputs: int) -> list[Beginning]:
+    """All plans but those that another equals or beats in latency, bytes, nodes and SRAM.
+
+    Plans grow group by group, and a beginning is forgotten when another of as many layers is as
+    good in these four and in its sum. Nothing is lost: what can follow the one can follow the other
+    and adds the same nodes and bytes, since a send's time is the sender's and its bytes are the
+    receiver's. It turns sum s and longest stage m, by its own s' and m', into the latency
+
+        s + s' + (N - 1) * max(m, m') = s' + max(s + (N - 1) * m, s + (N - 1) * m')
+
+    which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
+    """
+    lab3.single_node_latency(network, system, inputs)  # raises for a wrong one
+    groups = _groups(network, system)
+    rates = Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)
+    ticks_per_s = lcm(*(rate.numerator for rate in rates))
+    beginnings: list[list[Beginning]] = [[] for _ in range(len(network) + 1)]
+    beginnings[0].append(Beginning(0, 0, 0, 0, 0, 0, ()))
+    for done in range(len(network)):
+        growths = [_growth(network, system, done, group, ticks_per_s) for group in groups[done]]
+        for old in _unbeaten(beginnings[done]):
+            for new in growths:
+                if old.nodes + new.group.nodes <= system.nodes:
+                    beginnings[done + new.group.layers].append(_grown(old, new, inputs))
+    return beginnings[-1]
+
+
+def _groups(network: Network, system: System) -> list[list[Group]]:
+    """The groups that can begin with each layer. Raises ValueError where plans are too many."""
+    size = f"{len(network)} layers on {system.nodes} nodes have too many plans to search"
+    if len(network) > MOST_LAYERS:
+        raise ValueError(f"{size}: the limit is {MOST_LAYERS} layers")
+    groups = []
+    counts: list[Counter[int]] = [Counter() for _ in range(len(network) + 1)]
+    counts[0][0] = 1  # of beginnings, by the nodes that they use
+    for done, layer in enumerate(network):
+        nodes = range(1, min(system.nodes, layer.filters) + 1)
+        divisors = [count for count in nodes if layer.filters % count == 0]
+        layers = range(1, len(network) - done + 1)
+        pairs = [Group(*pair) for pair in product(layers, divisors)]
+        groups.append([group for group in pairs if not _obstacle(network, system, done, group)])
+        for (used, count), group in product(counts[done].items(), groups[done]):
+            if used + group.nodes <= system.nodes:
+                counts[done + group.layers][used + group.nodes] += count
+        if sum(sum(count.values()) for count in counts) > MOST_BEGINNINGS:
+            raise ValueError(f"{size}: the limit is {MOST_BEGINNINGS:,} beginnings of plans")
+    return groups
+
+
+def _growth(network: Network, system: System, done: int, group: Group, ticks_per_s: int) -> Growth:
+    end = done + group.layers
+    stages = [_work(network, system, done, group)]
+    if end < len(network):
+        stages.append([_send(network, end, group.nodes, 0)])  # its bytes are the receiver's
+    ticks = [int(lab3.duration(stage, system) * ticks_per_s) for stage in stages]
+    traffic_bytes = lab3.traffic(stages)
+    if done:
+        traffic_bytes += _send(network, done, 1, group.nodes).traffic_bytes
+    sram_bytes = max(use.total_bytes for use in _held(network, system, done, group))
+    return Growth(group, sum(ticks), max(ticks), traffic_bytes, sram_bytes)
+
+
+def _grown(old: Beginning, new: Growth, inputs: int) -> Beginning:
+    total = old.sum + new.sum
+    longest = max(old.longest, new.longest)
+    return Beginning(
+        total,
+        total + (inputs - 1) * longest,
+        old.traffic_bytes + new.traffic_bytes,
+        old.nodes + new.group.nodes,
+        max(old.sram_bytes, new.sram_bytes),
+        longest,
+        (*old.plan, new.group),
+    )
+
+
+def _unbeaten(beginnings: list[Beginning]) -> list[Beginning]:
+    """Those to which no other is as good in the first five fields; of equals one."""
+    kept = []
+    rivals: list[tuple[int, ...]] = []
+    for new in sorted(beginnings):  # by sum: what comes later cannot beat it
+        _, latency, moved, nodes, held, *_ = new
+        for a, b, c, d in rivals:
+            if a <= latency and b <= moved and c <= nodes and d <= held:
+                break
+        else:
+            kept.append(new)
+            rivals = [
+                (a, b, c, d)
+                for a, b, c, d in rivals
+                if a < latency or b < moved or c < nodes or d < held
+            ]
+            rivals.append((latency, moved, nodes, held))
+    return kept
+
+
+# ------------------------------------------------ when, and what would help
+
+
+def faster_between(
+    network: Network, system: System, plan: Plan, inputs: int | None = 1
+) -> tuple[Fraction, Fraction | None] | None:
+    """The bytes/s of a link between which, ends excluded, the plan is faster than tensor
+    parallelism, or None if it never is. A low of 0: on all slower links; a high of None: on all
+    faster ones. With inputs None in the limit of many, where the longest stages decide.
+
+    The plan takes the longest of sum + (N - 1) * stage, over all stages. Each is ops / R + bytes /
+    B seconds; less those of tensor parallelism, N * sum, it is below 0 where
+
+        gap_ops * B + gap_bytes * R < 0
+
+    so on one side of one bandwidth; what lies on that side for every stage is an interval.
+    Raises ValueError where the plan or tensor parallelism is not possible.
+    """
+    lab3.single_node_latency(network, system, 1 if inputs is None else inputs)  # checks all three
+    first, further = (0, 1) if inputs is None else (1, inputs - 1)
+    tensor = lab3.tensor_parallel_stages(network, system)[0]
+    stages = plan_stages(network, system, plan)
+    steps = [step for stage in stages for step in stage]
+    low, high = Fraction(0), None
+    for stage in stages:
+        terms = ((first, steps), (further, stage), (-first - further, tensor))
+        gap_ops = sum(times * step.node_ops for times, part in terms for step in part)
+        gap_bytes = sum(times * step.link_bytes for times, part in terms for step in part)
+        if gap_ops:
+            bound = Fraction(-gap_bytes) * system.ops_per_s / gap_ops
+        if gap_ops < 0:
+            low = max(low, bound)
+        elif gap_ops > 0:
+            high = bound if high is None else min(high, bound)
+        elif gap_bytes >= 0:
+            return None
+    return (low, high) if high is None or low < high else None
+
+
+TWICE = {"ops/s": "ops_per_s", "links": "link_bytes_per_s", "nodes": "nodes"}
+
+
+def doubled(
+    strategy: str, network: Network, system: System, inputs: int = 1
+) -> dict[str, Fraction | None]:
+    """The speed-up of lab3.STRATEGIES[strategy] from twice the ops/s, the links' bytes/s or the
+    nodes, None where that is not possible. Raises ValueError where the strategy is not."""
+    stages_of = lab3.STRATEGIES[strategy]
+    latency_s = lab3.latency(stages_of(network, system), system, inputs)
+    speed_ups: dict[str, Fraction | None] = {}
+    for name, field in TWICE.items():
+        better = system._replace(**{field: 2 * getattr(system, field)})
+        try:
+            speed_ups[name] = latency_s / lab3.latency(stages_of(network, better), better, inputs)
+        except ValueError:  # twice the nodes do not divide the filters
+            speed_ups[name] = None
+    return speed_ups
+
+
+def balance(layer: ConvLayer) -> Fraction:
+    """C / A, the ops for a byte of output; a node does R / B ops while a link carries a byte."""
+    return Fraction(layer.ops, layer.output_bytes)
+
+
+# ------------------------------------------------ command line
+
+COLUMNS = 80
+MEGA = 10**6
+HELP = f"""\
+usage: python3 report/plans.py [--plan GROUPS ...] [what-if options]
+
+Which groups of layers on which nodes take least time and move fewest bytes,
+and when a plan is faster than tensor parallelism.
+
+examples:
+  python3 report/plans.py --plan 1-2:2,3,4 --plan 1-3:2,4
+  python3 report/plans.py --nodes 8 --link-gbs 0.05
+  python3 report/plans.py --inputs 1 --sram-kib 700 --topology ring
+
+a plan to compare:
+  --plan GROUPS      1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one
+                     each; repeat for more plans
+  -h, --help         this text
+
+{lab3.WHAT_IF_HELP}"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line. Returns the exit status: 0, 2 for bad input, 1 for failed output."""
+    return lab3.run("plans.py", _respond, argv)
+
+
+def _respond(arguments: Sequence[str]) -> str:
+    if "-h" in arguments or "--help" in arguments:
+        return HELP
+    given = lab3.read_options(arguments, [], ["--plan"])
+    network, system, inputs = lab3.what_if(given)
+    asked = {}
+    for text in given.get("--plan", []):
+        try:
+            plan = parse_plan(text)
+            plan_stages(network, system, plan)
+        except ValueError as error:
+            raise ValueError(f"--plan {text!a:.40}: {error}") from None
+        asked[plan_text(plan)] = plan
+    return comparison(network, system, inputs, asked)
+
+
+def comparison(network: Network, system: System, inputs: int, asked: Mapping[str, Plan]) -> str:
+    """All that this module can tell, in 80 columns. Raises ValueError as best_plans does."""
+    question = (network, system, inputs)
+    plans, reasons = _strategies(network, system)
+    others = {**{f"{name} parallelism": plan for name, plan in plans.items()}, **asked}
+    fitting = fastest_that_fits(*question)
+    fit = f"{plan_text(fitting)} is the fastest plan that fits" if fitting else "No plan fits"
+    ridge = Fraction(system.ops_per_s) / system.link_bytes_per_s
+    texts = [
+        f"Layers L = {len(network)}, inputs N = {inputs:,}, nodes P = {system.nodes:,},"
+        f" {system.topology}, R = {_figure(system.ops_per_s)} ops/s of a node,"
+        f" B = {_figure(system.link_bytes_per_s)} bytes/s of a link.",
+        "Best plans, #: no other is as good in both latency and traffic. Then others:"
+        " < 3 is beaten by plan 3, = 3 as good. SRAM is the most that a node holds.",
+        _plan_table(question, others),
+        f"{fit} {_figure(system.sram_bytes)} bytes of SRAM a node, one input at a time.",
+        *reasons,
+    ]
+    if "tensor" in plans and len(others) > 1:
+        title = "Links, in MB/s (10^6 bytes/s), on which a plan is faster than tensor parallelism"
+        texts += [f"{title}:", _link_table(question, others)]
+    if plans:
+        rows = [[*doubled(name, *question).values(), f"{name} parallelism"] for name in plans]
+        title = "Speed-up by twice the ops/s, the links' bytes/s, or the nodes"
+        texts += [f"{title}:", _table([*TWICE, "of"], rows)]
+    texts += [
+        f"C / A, the ops for a byte of output; while a link carries one, a node does"
+        f" R / B = {_figure(ridge)} ops:",
+        _table(["C / A", "layer"], [[balance(layer), n] for n, layer in enumerate(network, 1)]),
+    ]
+    return "\n\n".join(text if "\n" in text else _filled(text) for text in texts)
+
+
+def _strategies(network: Network, system: System) -> tuple[dict[str, Plan], list[str]]:
+    """The strategies that are possible, and the reasons for those that are not."""
+    plans = strategy_plans(network, system)
+    reasons = []
+    for name, stages_of in lab3.STRATEGIES.items():
+        try:
+            stages_of(network, system)
+        except ValueError as error:
+            reasons.append(f"{error}.")
+            del plans[name]
+    return plans, reasons
+
+
+def _plan_table(question: Question, others: dict[str, Plan]) -> str:
+    """The best plans by rank, then others with the fastest of the best that moves no more bytes:
+    being one of the best it is not slower, either."""
+    rows: list[list[Any]] = []
+    for rank, plan in enumerate(best_plans(*question), 1):
+        rows.append([rank, *_figures(*question, plan), plan_text(plan)])
+    for name, plan in others.items():
+        own = _figures(*question, plan)
+        rival = next(row for row in rows if row[3] <= own[2])
+        sign = "=" if rival[2:4] == own[1:3] else "<"
+        rows.append([f"{sign} {rival[0]}", *own, name])
+    return _table(["#", "nodes", "latency ms", "traffic bytes", "SRAM bytes", "fits", "plan"], rows)
+
+
+def _figures(network: Network, system: System, inputs: int, plan: Plan) -> list[Any]:
+    nodes = sum(group.nodes for group in plan)
+    latency_ms = plan_latency(network, system, plan, inputs) * 1000
+    traffic_bytes = plan_traffic(network, system, plan, inputs)
+    uses = plan_sram(network, system, plan)
+    sram_bytes = max(use.total_bytes for group_uses in uses for use in group_uses)
+    fits = "yes" if sram_bytes <= system.sram_bytes else "no"
+    return [nodes, latency_ms, traffic_bytes, sram_bytes, fits]
+
+
+def _link_table(question: Question, others: dict[str, Plan]) -> str:
+    network, system, inputs = question
+    rows = []
+    for name, plan in list(others.items())[1:]:  # all but tensor parallelism
+        bounds = [faster_between(network, system, plan, count) for count in (inputs, None)]
+        rows.append([*map(_bounds_text, bounds), name])
+    return _table([f"{inputs:,} inputs", "limit of many", "plan"], rows)
+
+
+def _bounds_text(bounds: tuple[Fraction, Fraction | None] | None) -> str:
+    if bounds is None:
+        return "never"
+    low, high = (_figure(bound / MEGA) if bound else "" for bound in bounds)
+    if low and high:
+        return f"{low} to {high}"
+    return f"above {low}" if low else f"below {high}" if high else "always"
+
+
+def _table(header: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    """Columns flush right but the last, which is broken after commas where it is too wide."""
+    cells = [[_figure(value) for value in row] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for *numbers, text in cells:
+        aligned = map(str.rjust, numbers, widths)
+        lines.append(_filled(text.replace(",", ", "), "  ".join([*aligned, ""])))
+    return "\n".join(lines).replace(", ", ",")
+
+
+def _filled(text: str, left: str = "") -> str:
+    margins = (COLUMNS, left, " " * len(left))
+    return "\n".join(textwrap.TextWrapper(*margins, break_on_hyphens=False).wrap(text))
+
+
+def _figure(value: object) -> str:
+    """For people: thousands grouped, 9 digits of a fraction, and 5 of what is too wide."""
+    if not isinstance(value, (int, Fraction)):
+        return "impossible" if value is None else str(value)
+    text = f"{value:,}" if isinstance(value, int) else f"{Decimal(lab3.plain(value, 9)):,f}"
+    return text if len(text) <= 14 else f"{Decimal(lab3.plain(value, 5)):.4e}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
