@@ -30,7 +30,6 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import chain
 
-# fmt: off
 __all__ = [
     "ALL_TO_ALL", "GIGA", "INPUTS", "KIB", "NETWORK", "OPTIONS", "READINGS", "RING",
     "STRATEGIES", "SYSTEM", "TOPOLOGIES", "WHAT_IF_HELP", "ConvLayer", "SramUse", "Step",
@@ -39,14 +38,11 @@ __all__ = [
     "pipeline_parallel_traffic", "plain", "possible_stages", "read_options", "report", "run",
     "single_node_latency", "sram_uses", "tensor_parallel_latency", "tensor_parallel_stages",
     "tensor_parallel_traffic", "traffic", "what_if",
-]
-# fmt: on
+]  # fmt: skip
 
 # ------------------------------------------------ the lab
-
 GIGA = 10**9  # of GOPS and of GB/s
 KIB = 1024  # of SRAM
-OPS_PER_MAC = 2  # a multiplication and an addition
 FP16_BYTES = 2
 ALL_TO_ALL, RING = TOPOLOGIES = ("all-to-all", "ring")
 
@@ -78,7 +74,7 @@ class ConvLayer(
     @property
     def ops(self) -> int:
         """C = 2 * MACs (handout, "Notes and assumptions")"""
-        return OPS_PER_MAC * self.macs
+        return 2 * self.macs
 
     @property
     def weight_bytes(self) -> int:
@@ -96,12 +92,6 @@ class ConvLayer(
         return self.filters * self.out_x * self.out_y * self.element_bytes
 
 
-def _filter_places(name: str, filter_size: int, input_size: int) -> int:
-    if filter_size > input_size:
-        raise ValueError(f"{name}: a filter of {filter_size} exceeds its input of {input_size}")
-    return input_size - filter_size + 1
-
-
 class System(
     namedtuple(
         "System",
@@ -111,8 +101,7 @@ class System(
 ):
     """P nodes joined by one-way links; the defaults are the lab's (handout, "The hardware").
 
-    ops_per_s and sram_bytes are of a node, link_bytes_per_s of a link. The rates are ints or
-    Fractions above 0, the others ints above 0, which is checked where a system is used.
+    ops_per_s and sram_bytes are each node's. All are ints above 0; rates may be Fractions, too.
     """
 
     @property
@@ -132,9 +121,8 @@ NETWORK = (
 SYSTEM = System()
 INPUTS = 32  # of Q2
 
-# ------------------------------------------------ the law
 
-
+# ------------------------------------------------ the law, and collectives
 class Step(namedtuple("Step", "layer work node_ops link_bytes traffic_bytes")):
     """The computation of a layer, counted from 1, or the transfer of its output, for one input.
 
@@ -145,28 +133,28 @@ class Step(namedtuple("Step", "layer work node_ops link_bytes traffic_bytes")):
 
 def duration(steps: Iterable[Step], system: System) -> Fraction:
     """sum(node ops / R + link bytes / B) seconds"""
-    ops, link_bytes = map(sum, zip(*((step.node_ops, step.link_bytes) for step in steps)))
+    ops = link_bytes = 0
+    for step in steps:
+        ops += step.node_ops
+        link_bytes += step.link_bytes
     return Fraction(ops, system.ops_per_s) + Fraction(link_bytes, system.link_bytes_per_s)
 
 
 def latency(stages: Sequence[Sequence[Step]], system: System, inputs: int = 1) -> Fraction:
     """sum(steps) + (N - 1) * interval seconds; interval: the longest stage
 
-    The first input goes through all steps. A stage serves one input at a time, so each further
-    one comes out an interval, the time of the bottleneck, after the one before.
+    The first input goes through all steps; a stage serves one input at a time, so that each
+    further one comes out an interval later: the time of the bottleneck.
     """
     _check_number("inputs", inputs)
-    stages_s = [duration(stage, system) for stage in stages]
-    return sum(stages_s, Fraction(0)) + (inputs - 1) * max(stages_s)
+    interval_s = max(duration(stage, system) for stage in stages)
+    return duration(chain(*stages), system) + (inputs - 1) * interval_s
 
 
 def traffic(stages: Sequence[Sequence[Step]], inputs: int = 1) -> int:
     """N * sum(traffic bytes)"""
     _check_number("inputs", inputs)
-    return inputs * sum(step.traffic_bytes for stage in stages for step in stage)
-
-
-# ------------------------------------------------ collectives
+    return inputs * sum(step.traffic_bytes for step in chain(*stages))
 
 
 def all_gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
@@ -210,8 +198,6 @@ def _collective(layer: int, work: str, shard_bytes: int, system: System) -> Step
 
 
 # ------------------------------------------------ tensor and pipeline parallelism
-
-
 def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list[list[Step]]:
     """Each layer is divided by its filters over all nodes, C / P ops a node;
     then an all-gather of shards S = A / P, after the last layer a gather.
@@ -221,17 +207,15 @@ def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list
     """
     _check_network(network)
     _check_system(system)
+    nodes = system.nodes
     steps = []
     for number, layer in enumerate(network, 1):
-        if layer.filters % system.nodes:
-            raise ValueError(
-                f"Tensor parallelism is not possible: {system.nodes} nodes do not divide the"
-                f" {layer.filters} filters of layer {number}"
-            )
+        if layer.filters % nodes:
+            why = f"{nodes} nodes do not divide the {layer.filters} filters of layer {number}"
+            raise ValueError(f"Tensor parallelism is not possible: {why}")
         work = "all-gather" if number < len(network) else "gather"
-        shard_bytes = layer.output_bytes // system.nodes
-        steps.append(Step(number, "compute", layer.ops // system.nodes, 0, 0))
-        steps.append(_collective(number, work, shard_bytes, system))
+        steps.append(Step(number, "compute", layer.ops // nodes, 0, 0))
+        steps.append(_collective(number, work, layer.output_bytes // nodes, system))
     return [steps]
 
 
@@ -245,10 +229,8 @@ def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> li
     _check_network(network)
     _check_system(system)
     if system.nodes < len(network):
-        raise ValueError(
-            f"Pipeline parallelism is not possible: {len(network)} layers need {len(network)} nodes"
-            f" or more, not {system.nodes}"
-        )
+        why = f"{len(network)} layers need {len(network)} nodes or more, not {system.nodes}"
+        raise ValueError(f"Pipeline parallelism is not possible: {why}")
     stages = []
     for number, layer in enumerate(network, 1):
         stages.append([Step(number, "compute", layer.ops, 0, 0)])
@@ -259,8 +241,7 @@ def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> li
 def tensor_parallel_latency(
     network: Sequence[ConvLayer], system: System, inputs: int = 1
 ) -> Fraction:
-    """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B: the law, where the longest
-    stage is all steps."""
+    """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B: all steps are one stage."""
     return latency(tensor_parallel_stages(network, system), system, inputs)
 
 
@@ -272,8 +253,7 @@ def tensor_parallel_traffic(network: Sequence[ConvLayer], system: System, inputs
 def pipeline_parallel_latency(
     network: Sequence[ConvLayer], system: System, inputs: int = 1
 ) -> Fraction:
-    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A without A_L: the law, where
-    the longest stage is the longest step."""
+    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) s, without A_L: a step is a stage."""
     return latency(pipeline_parallel_stages(network, system), system, inputs)
 
 
@@ -284,9 +264,8 @@ def pipeline_parallel_traffic(network: Sequence[ConvLayer], system: System, inpu
 
 STRATEGIES = {"tensor": tensor_parallel_stages, "pipeline": pipeline_parallel_stages}
 
+
 # ------------------------------------------------ SRAM
-
-
 class SramUse(namedtuple("SramUse", "layer work weight_bytes input_bytes output_bytes")):
     """What a node holds while it computes a layer of one input, or gathers its output."""
 
@@ -309,11 +288,10 @@ def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> li
 
     Source: handout, "The hardware": there is no DRAM, so that all this must fit the SRAM.
     """
+    _check_choice("strategy", strategy, (*STRATEGIES, "streamed", "data"))
+    _check_system(system)
     if strategy == "data":
-        _check_system(system)
         return sram_uses("tensor", network, system._replace(nodes=1))[:-1]
-    if strategy not in ("tensor", "pipeline", "streamed"):
-        raise ValueError(f"strategy: {_shown(strategy)} is not tensor, pipeline, streamed or data")
     is_tensor, is_streamed = strategy == "tensor", strategy == "streamed"
     STRATEGIES["tensor" if is_tensor else "pipeline"](network, system)  # raises if not possible
     shares = system.nodes if is_tensor else 1
@@ -333,11 +311,8 @@ def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> li
 
 
 # ------------------------------------------------ the required output
-
-
 def answers(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
-    """The blocks of Q1 and Q2 in the format of the handout, "Deliverables"; a strategy that is
-    not possible has the reason instead."""
+    """Q1 and Q2 as the handout's "Deliverables" ask, or the reason why a strategy is impossible."""
     stages, reasons = possible_stages(network, system)
     _check_number("inputs", inputs)
     lines = []
@@ -356,10 +331,8 @@ def answers(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
 
 
 def possible_stages(network: Sequence[ConvLayer], system: System) -> tuple[dict, dict]:
-    """The stages of each strategy that is possible, and the reason for each that is not.
-
-    Raises ValueError with both reasons where neither is.
-    """
+    """The stages of each strategy that is possible, and the reason for each that is not. Raises
+    ValueError with both reasons where neither is."""
     _check_network(network)
     _check_system(system)
     stages, reasons = {}, {}
@@ -383,8 +356,6 @@ def plain(value: int | Fraction, digits: int = 17) -> str:
 
 
 # ------------------------------------------------ what can be modelled
-
-
 def _shown(value: object) -> str:
     """The value for a message: ASCII, on one line and short, whatever it is."""
     text = ascii(value)
@@ -395,9 +366,17 @@ def _check_number(name: str, value: object, types: tuple[type, ...] = (int,)) ->
     if type(value) in types and value > 0:  # type: ignore[operator]
         return  # no subclass and no int64 of NumPy, which would overflow silently
     wanted = " or ".join(kind.__name__ for kind in types)
-    advice = f"; write Fraction('{value}')" if Fraction in types else f"; write {value:.0f}"
-    advice = advice if type(value) is float and value > 0 else ""
+    advice = ""
+    if type(value) is float and value > 0 and value.is_integer():
+        advice = f"; write {value:.0f}"
+    elif type(value) is float and 0 < value < float("inf") and Fraction in types:
+        advice = f"; write Fraction('{value}')"
     raise ValueError(f"{name}: {_shown(value)} is not an {wanted} above 0{advice}")
+
+
+def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}: {_shown(value)} is not {' or '.join(choices)}")
 
 
 def _check_system(system: System) -> None:
@@ -407,12 +386,7 @@ def _check_system(system: System) -> None:
     _check_number("ops_per_s", system.ops_per_s, (int, Fraction))
     _check_number("link_bytes_per_s", system.link_bytes_per_s, (int, Fraction))
     _check_number("sram_bytes", system.sram_bytes)
-    _check_topology("topology", system.topology)
-
-
-def _check_topology(name: str, value: object) -> None:
-    if value not in TOPOLOGIES:
-        raise ValueError(f"{name}: {_shown(value)} is not {' or '.join(TOPOLOGIES)}")
+    _check_choice("topology", system.topology, TOPOLOGIES)
 
 
 def _check_network(network: Sequence[ConvLayer]) -> None:
@@ -422,23 +396,26 @@ def _check_network(network: Sequence[ConvLayer]) -> None:
     for number, layer in enumerate(network, 1):
         if not isinstance(layer, ConvLayer):
             raise ValueError(f"layer {number}: {_shown(layer)} is not a ConvLayer")
+        where = f"layer {number} "
         for name, value in zip(layer._fields, layer):
-            _check_number(f"layer {number} {name}", value)
+            _check_number(where + name, value)
         taken = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
         if given not in (None, taken):
-            raise ValueError(
-                f"layer {number}: in_channels, x, y, element_bytes = {_shown(taken)} do not chain,"
-                f" as layer {number - 1} gives {_shown(given)}"
-            )
+            takes = f"layer {number}: in_channels, x, y, element_bytes = {_shown(taken)}"
+            raise ValueError(f"{takes} do not chain, as layer {number - 1} gives {_shown(given)}")
         try:
             given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
         except ValueError as error:
             raise ValueError(f"layer {number} {error}") from None
 
 
+def _filter_places(name: str, filter_size: int, input_size: int) -> int:
+    if filter_size > input_size:
+        raise ValueError(f"{name}: a filter of {filter_size} exceeds its input of {input_size}")
+    return input_size - filter_size + 1
+
+
 # ------------------------------------------------ yardsticks, and --json
-
-
 def single_node_latency(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> Fraction:
     """N * sum(C) / R seconds, if it could hold everything"""
     _check_system(system)
@@ -446,7 +423,7 @@ def single_node_latency(network: Sequence[ConvLayer], system: System, inputs: in
 
 
 def data_parallel_latency(network: Sequence[ConvLayer], system: System, inputs: int) -> Fraction:
-    """ceil(N / P) * sum(C) / R seconds, if each node could hold it (handout, Q3)"""
+    """ceil(N / P) * sum(C) / R seconds, if each node could hold it"""
     _check_system(system)
     _check_number("inputs", inputs)
     return single_node_latency(network, system, -(-inputs // system.nodes))
@@ -465,6 +442,7 @@ def report(network: Sequence[ConvLayer], system: System, inputs: int) -> dict:
               bottleneck (its name), idle_nodes, latency_s, traffic_bytes, speed_up (over
               single_node_latency), utilisation (speed_up / P)
     """
+    _check_number("inputs", inputs)
     stages, _ = possible_stages(network, system)
     streamed = ["streamed"] if "pipeline" in stages else []
     sram = {name: sram_uses(name, network, system) for name in (*stages, *streamed, "data")}
@@ -475,14 +453,14 @@ def report(network: Sequence[ConvLayer], system: System, inputs: int) -> dict:
     return {
         "inputs": inputs,
         "system": _row(system),
-        "layers": [_row(layer, layer=number) for number, layer in enumerate(network, 1)],
+        "layers": [{"layer": number, **_row(layer)} for number, layer in enumerate(network, 1)],
         "steps": {
             name: [_row(step, duration_s=duration([step], system)) for step in chain(*stages[name])]
             for name in stages
         },
         "sram": {
-            name: [_row(use, spare_bytes=system.sram_bytes - use.total_bytes) for use in sram[name]]
-            for name in sram
+            name: [_row(use, spare_bytes=system.sram_bytes - use.total_bytes) for use in uses]
+            for name, uses in sram.items()
         },
         "results": results,
         "data_parallel_latency_s": data_parallel_latency(network, system, inputs),
@@ -490,44 +468,42 @@ def report(network: Sequence[ConvLayer], system: System, inputs: int) -> dict:
 
 
 def _row(record: ConvLayer | System | Step | SramUse, **more: object) -> dict:
-    """A record's fields and properties, and more."""
-    members = vars(type(record)).items()
-    properties = [name for name, member in members if isinstance(member, property)]
-    return {**more, **record._asdict(), **{name: getattr(record, name) for name in properties}}
+    """Its fields and its properties, and more."""
+    properties = [name for name, of in vars(type(record)).items() if isinstance(of, property)]
+    return {**record._asdict(), **{name: getattr(record, name) for name in properties}, **more}
 
 
 def _results(network: Sequence[ConvLayer], system: System, inputs: int) -> list[dict]:
-    all_stages, reasons = possible_stages(network, system)
-    single_node_s = single_node_latency(network, system, inputs)
-    figures = {}
-    for name, stages in all_stages.items():
+    possible, reasons = possible_stages(network, system)
+    rows = {}
+    for name, stages in possible.items():
         steps = list(chain(*stages))
+        is_pipeline = name == "pipeline"
         compute_s = duration([step for step in steps if step.work == "compute"], system)
         longest = max(stages, key=lambda stage: duration(stage, system))
+        first = longest[0]
         latency_s = latency(stages, system, inputs)
-        figures[name] = {
+        speed_up = single_node_latency(network, system, inputs) / latency_s
+        rows[name] = {
             "one_input_compute_s": compute_s,
             "one_input_communication_s": duration(steps, system) - compute_s,
             "interval_s": duration(longest, system),
-            "bottleneck": "{0.work} of layer {0.layer}".format(*longest)
-            if len(longest) == 1
-            else "all steps",
-            "idle_nodes": system.nodes - len(network) if name == "pipeline" else 0,
+            "bottleneck": f"{first.work} of layer {first.layer}" if is_pipeline else "all steps",
+            "idle_nodes": system.nodes - len(network) if is_pipeline else 0,
             "latency_s": latency_s,
             "traffic_bytes": traffic(stages, inputs),
-            "speed_up": single_node_s / latency_s,
-            "utilisation": single_node_s / latency_s / system.nodes,
+            "speed_up": speed_up,
+            "utilisation": speed_up / system.nodes,
         }
-    nothing = dict.fromkeys(next(iter(figures.values())))
-    rows = []
-    for name in STRATEGIES:
-        key = {"topology": system.topology, "inputs": inputs, "strategy": name}
-        rows.append({**key, "reason": reasons.get(name), **figures.get(name, nothing)})
-    return rows
+    nulls = dict.fromkeys(next(iter(rows.values())))
+    key = {"topology": system.topology, "inputs": inputs}
+    return [
+        {**key, "strategy": name, "reason": reasons.get(name), **rows.get(name, nulls)}
+        for name in STRATEGIES
+    ]
 
 
 # ------------------------------------------------ --explain
-
 READINGS = {
     "Q2's sample block": "the same four lines as Q1's",
     "reduced by 2": "x - fx + 1, which gives the table's 32, 30, 28, 26",
@@ -540,6 +516,14 @@ READINGS = {
     "ring of 4 links": "one-way, like the 12 links all-to-all",
     "SRAM": "waiting inputs and finished outputs are not counted",
 }
+MACHINE = """\
+L = {layers} layers on P = {nodes} nodes, {topology}, {links} links; N = {inputs} inputs,
+R = {ops_per_s} ops/s of a node, B = {link_bytes_per_s} bytes/s of a link"""
+BOTTLENECK = "bottleneck of the pipeline: {bottleneck}, {interval_s} s; idle nodes: {idle_nodes}"
+INTERVAL = "interval = {interval_s} s, {bottleneck}"
+LAW = """\
+N = {inputs}: {one_input_s} + ({inputs} - 1) * {interval_s} = {latency_s} s
+    = {latency_us} us; {inputs} * {one_input_bytes} = {traffic_bytes} bytes"""
 
 
 def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
@@ -548,79 +532,61 @@ def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
     layers, sram = figures["layers"], figures["sram"]
     rows = [row for row in figures["results"] if row["topology"] == system.topology]
     single = [row for row in figures["results"] if row["inputs"] == 1]
-    shape, out = " ".join(ConvLayer._fields), "out_x out_y"
     work = "macs ops weight_bytes input_bytes output_bytes"
+    rules = ["out_x", "out_y", *work.split()]
     held = "layer weight_bytes input_bytes output_bytes total_bytes spare_bytes"
-    rules = [
-        f"{name:<12}  {_formula(getattr(ConvLayer, name))}" for name in f"{out} {work}".split()
-    ]
     blocks = [
         "IN SHORT",
         _in_short(figures, rows),
         "1. READINGS OF THE LAB'S HANDOUT",
         "\n".join(f"{what:<18}  {reading}" for what, reading in READINGS.items()),
         "2. NETWORK",
-        _table(layers, f"layer {shape} {out}"),
-        "\n".join(rules),
-        _table([*layers, _sum(layers, layer="sum")], f"layer {work}"),
-        "3. TENSOR PARALLELISM",
+        _table(layers, f"layer {' '.join(ConvLayer._fields)} out_x out_y"),
+        "\n".join(f"{name:<12}  {_formula(getattr(ConvLayer, name))}" for name in rules),
+        _table([*layers, _sum(layers)], f"layer {work}"),
+        "3. THE LAW",
+        "\n".join(f"{law.__name__:<8}  {_formula(law)}" for law in (duration, latency, traffic)),
+        "4. TENSOR PARALLELISM",
         *map(_formula, (tensor_parallel_stages, all_gather, gather)),
         _derivation("tensor", figures, rows),
-        "4. PIPELINE PARALLELISM",
+        "5. PIPELINE PARALLELISM",
         _formula(pipeline_parallel_stages),
         _derivation("pipeline", figures, rows),
-        "5. SPEED-UP = one node's latency / latency, UTILISATION = speed-up / P",
+        "6. SPEED-UP = one node's latency / latency, UTILISATION = speed-up / P",
         f"one node takes {_formula(single_node_latency)}",
         _table(rows, "inputs strategy latency_s speed_up utilisation"),
-        "6. SRAM, AND WHY TO DISTRIBUTE (Q3)",
+        "7. SRAM, AND WHY TO DISTRIBUTE (Q3)",
         _formula(sram_uses),
-        *(f"{name} {_fit(name, sram[name])}\n{_table(sram[name], held)}" for name in sram),
-        f"data parallelism takes {_formula(data_parallel_latency)}\n"
+        *(f"{_fit(name, uses)}\n{_table(uses, held)}" for name, uses in sram.items()),
+        f"data parallelism: {_formula(data_parallel_latency)}\n"
         f"= {_figure(figures['data_parallel_latency_s'])} s for N = {_figure(inputs)}",
-        "7. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
+        "8. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
         _table(single, "topology strategy one_input_communication_s latency_s traffic_bytes"),
     ]
     return "\n\n".join(blocks)
 
 
-MACHINE = """\
-L = {layers} layers on P = {nodes} nodes, {topology}, {links} links; N = {inputs} inputs,
-R = {ops_per_s} ops/s of a node, B = {link_bytes_per_s} bytes/s of a link"""
-LAW = """\
-N = {inputs}: {one_input_s} + ({inputs} - 1) * {interval_s} = {latency_s} s
-    = {latency_us} us; {inputs} * {one_input_bytes} = {traffic_bytes} bytes"""
-
-
 def _in_short(figures: dict, rows: list[dict]) -> str:
-    pipeline = rows[-1]
     machine = {**figures["system"], "layers": len(figures["layers"]), "inputs": figures["inputs"]}
-    lines = [
-        MACHINE.format_map(_figures(machine)),
-        *dict.fromkeys(map(_comparison, rows[::2], rows[1::2])),
-    ]
-    lines += [f"SRAM: {name} {_fit(name, uses)}" for name, uses in figures["sram"].items()]
-    if not pipeline["reason"]:
-        verdict = (
-            "bottleneck of the pipeline: {bottleneck}, {interval_s} s; idle nodes: {idle_nodes}"
-        )
-        lines.append(verdict.format_map(_figures(pipeline)))
+    lines = [_fill(MACHINE, machine), *dict.fromkeys(map(_comparison, rows[::2], rows[1::2]))]
+    lines += [f"SRAM: {_fit(name, uses)}" for name, uses in figures["sram"].items()]
+    if not rows[-1]["reason"]:
+        lines.append(_fill(BOTTLENECK, rows[-1]))
     return "\n".join(lines)
 
 
 def _comparison(tensor: dict, pipeline: dict) -> str:
     if tensor["reason"] or pipeline["reason"]:
-        return str(tensor["reason"] or pipeline["reason"])
-    name = f"N = {_figure(tensor['inputs'])}:"
-    if tensor["latency_s"] == pipeline["latency_s"]:
-        return f"{name} both strategies take equally long"
+        return tensor["reason"] or pipeline["reason"]
     fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
-    times = _figure(slow["latency_s"] / fast["latency_s"], 5)
-    traffic_ratio = f"{_figure(fast['traffic_bytes'])} bytes against no"
+    times = slow["latency_s"] / fast["latency_s"]
+    if times == 1:
+        return f"N = {_figure(fast['inputs'])}: both strategies take equally long"
+    ratio = f"{_figure(fast['traffic_bytes'])} bytes against none"
     if slow["traffic_bytes"]:
-        ratio = Fraction(fast["traffic_bytes"], slow["traffic_bytes"])
-        traffic_ratio = f"{_figure(ratio, 5)} times the"
-    verdict = f"{name} {fast['strategy']} parallelism is {times} times as fast"
-    return f"{verdict}, at {traffic_ratio} traffic"
+        ratio = f"{_figure(Fraction(fast['traffic_bytes'], slow['traffic_bytes']), 5)} times"
+    verdict = f"{fast['strategy']} parallelism is {_figure(times, 5)} times as fast"
+    return f"N = {_figure(fast['inputs'])}: {verdict}; traffic: {ratio}"
 
 
 def _fit(strategy: str, uses: list[dict]) -> str:
@@ -628,45 +594,40 @@ def _fit(strategy: str, uses: list[dict]) -> str:
     verdict = "fits, spare" if most["spare_bytes"] >= 0 else "does NOT fit, lacking"
     node = "each node" if strategy in ("tensor", "data") else f"node {most['layer']}"
     spare = f"{_figure(abs(most['spare_bytes']))} bytes"
-    return f"{verdict} {spare} on {node} at layer {most['layer']}"
+    return f"{strategy} {verdict} {spare} on {node} at layer {most['layer']}"
 
 
 def _derivation(strategy: str, figures: dict, rows: list[dict]) -> str:
     """Each step with its figures, and the law with figures put in."""
     rows = [row for row in rows if row["strategy"] == strategy]
     if rows[0]["reason"]:
-        return str(rows[0]["reason"])
+        return rows[0]["reason"]
     steps = figures["steps"][strategy]
-    compute = _sum([s for s in steps if s["work"] == "compute"], layer="sum", work="compute")
-    total = _sum(steps, layer="sum", work="all steps")
-    lines = [
-        _table([*steps, compute, total], "layer work node_ops link_bytes duration_s traffic_bytes"),
-        "",
-        f"duration = {_formula(duration)}",
-        f"latency  = {_formula(latency)}",
-        f"traffic  = {_formula(traffic)}",
-        f"interval = {_figure(rows[0]['interval_s'])} s, {rows[0]['bottleneck']}",
-    ]
+    compute = _sum([step for step in steps if step["work"] == "compute"], work="compute")
+    total = _sum(steps, work="all steps")
+    lines = [_table([*steps, compute, total]), "", _fill(INTERVAL, rows[0])]
     sums = {"one_input_s": total["duration_s"], "one_input_bytes": total["traffic_bytes"]}
-    for row in rows:
-        micro = {"latency_us": row["latency_s"] * 10**6}
-        lines.append(LAW.format_map(_figures({**row, **sums, **micro})))
+    lines += [_fill(LAW, {**row, **sums, "latency_us": row["latency_s"] * 10**6}) for row in rows]
     return "\n".join(lines)
 
 
 def _sum(rows: list[dict], **labels: str) -> dict:
     numbers = [name for name, value in rows[0].items() if not isinstance(value, str)]
-    return {**{name: sum(row[name] for row in rows) for name in numbers}, **labels}
+    return {**{name: sum(row[name] for row in rows) for name in numbers}, "layer": "sum", **labels}
 
 
-def _table(rows: list[dict], columns: str) -> str:
-    """The columns of these names: the first flush left, the others flush right."""
-    names = columns.split()
+def _table(rows: list[dict], columns: str = "") -> str:
+    """The columns of these names, or all: the first flush left, the others flush right."""
+    names = columns.split() or list(rows[0])
     cells = [names, *([_figure(row[name]) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells)]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells
     )
+
+
+def _fill(template: str, row: dict) -> str:
+    return template.format_map({name: _figure(value) for name, value in row.items()})
 
 
 def _figure(value: object, digits: int = 12) -> str:
@@ -675,10 +636,6 @@ def _figure(value: object, digits: int = 12) -> str:
         return "-" if value is None else str(value)
     text = f"{Decimal(plain(value, digits)):,f}"
     return text if len(text) <= 16 else f"{Decimal(plain(value, 5)):.4e}"
-
-
-def _figures(row: dict) -> dict[str, str]:
-    return {name: _figure(value) for name, value in row.items()}
 
 
 def _formula(code: object) -> str:
@@ -690,20 +647,19 @@ def _formula(code: object) -> str:
 
 
 # ------------------------------------------------ command line
-
-Option = namedtuple("Option", "default form low high unit")
-WHOLE = ("a whole number", "[+-]?[0-9]+")
-DECIMAL = ("a number", r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?")
+_Option = namedtuple("_Option", "default form low high unit")
+WHOLE = ("a whole number of {unit}, such as {default}", r"[+-]?\d+")
+REAL = ("a number of {unit}, such as {default} or 0.1", r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?")
 LOW = Fraction(1, 10**6)
 OPTIONS = {
-    "--inputs": Option(INPUTS, WHOLE, 1, 10**9, "inputs"),
-    "--nodes": Option(SYSTEM.nodes, WHOLE, 1, 10**6, "nodes"),
-    "--gops": Option(SYSTEM.ops_per_s // GIGA, DECIMAL, LOW, 10**8, "GOPS"),
-    "--link-gbs": Option(SYSTEM.link_bytes_per_s // GIGA, DECIMAL, LOW, 10**5, "GB/s"),
-    "--sram-kib": Option(SYSTEM.sram_bytes // KIB, DECIMAL, LOW, 10**9, "KiB"),
-    "--element-bytes": Option(FP16_BYTES, WHOLE, 1, 64, "bytes"),
+    "--inputs": _Option(INPUTS, WHOLE, 1, 10**9, "inputs"),
+    "--nodes": _Option(SYSTEM.nodes, WHOLE, 1, 10**6, "nodes"),
+    "--gops": _Option(SYSTEM.ops_per_s // GIGA, REAL, LOW, 10**8, "GOPS"),
+    "--link-gbs": _Option(SYSTEM.link_bytes_per_s // GIGA, REAL, LOW, 10**5, "GB/s"),
+    "--sram-kib": _Option(SYSTEM.sram_bytes // KIB, REAL, LOW, 10**9, "KiB"),
+    "--element-bytes": _Option(FP16_BYTES, WHOLE, 1, 64, "bytes"),
 }
-SIZE = Option(3, WHOLE, 1, 10**6, "elements")
+SIZE = _Option(3, WHOLE, 1, 10**6, "elements")
 LAYER = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
 WHAT_IF_HELP = """\
 what if (the defaults are the handout's):
@@ -715,9 +671,7 @@ what if (the defaults are the handout's):
   --element-bytes B  bytes of an element (default: {--element-bytes.default})
   --topology T       all-to-all (default) or ring
   --layer FILTERS,IN_CHANNELS,FX,FY,X,Y
-                     a layer instead of the handout's; repeat for each, in order""".format_map(
-    OPTIONS
-)
+                     a layer, not the handout's; repeat for each, in order""".format_map(OPTIONS)
 HELP = f"""\
 usage: python3 lab3.py [--explain | --json] [what-if options]
 
@@ -725,7 +679,6 @@ How long distributed CNN inference takes, and how many bytes cross the network,
 with tensor and with pipeline parallelism. Without options: the lab's Q1 and Q2.
 
 examples:
-  python3 lab3.py --explain
   python3 lab3.py --inputs 64 --topology ring
   python3 lab3.py --nodes 8 --link-gbs 0.1 --json
   python3 lab3.py --layer "64,3,5,5 32,32" --layer "32,64,3,3 28,28" --explain
@@ -765,7 +718,7 @@ def read_options(
     arguments: Sequence[str], switches: Sequence[str], more: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """The values of each option given, in order, none for a switch: what_if's, and more."""
-    known = [*switches, *OPTIONS, "--topology", "--layer", *more, "--help"]
+    known = [*switches, *OPTIONS, "--topology", "--layer", *more]
     given: dict[str, list[str]] = {}
     words = iter(arguments)
     for word in words:
@@ -773,8 +726,9 @@ def read_options(
         if name not in known or (equals and name in switches):
             import difflib  # here, since the lab's answers do without it
 
-            begun = [option for option in known if len(name) > 2 and option.startswith(name)]
-            nearest = begun or difflib.get_close_matches(name[:40], known, 1)
+            listed = [*known, "--help"]
+            begun = [option for option in listed if len(name) > 2 and option.startswith(name)]
+            nearest = begun or difflib.get_close_matches(name[:40], listed, 1)
             advice = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
             raise ValueError(f"{_shown(word)} is not an option; {advice}")
         given.setdefault(name, [])
@@ -785,30 +739,28 @@ def read_options(
 
 def what_if(given: Mapping[str, Sequence[str]]) -> tuple[list[ConvLayer], System, int]:
     """The network, the system and the inputs that the options ask for."""
-    numbers: dict = {
-        name: _number(name, given[name][-1], option) if name in given else option.default
+    numbers: list = [
+        _number(name, given[name][-1], option) if name in given else option.default
         for name, option in OPTIONS.items()
-    }
-    gops, link_gbs, sram_kib = (numbers[name] for name in ("--gops", "--link-gbs", "--sram-kib"))
+    ]
+    inputs, nodes, gops, link_gbs, sram_kib, element_bytes = numbers
     topology = given.get("--topology", [SYSTEM.topology])[-1]
-    _check_topology("--topology", topology)
+    _check_choice("--topology", topology, TOPOLOGIES)
     sram_bytes = sram_kib * KIB
     if sram_bytes != int(sram_bytes):
         raise ValueError(f"--sram-kib: {given['--sram-kib'][-1]} KiB are not whole bytes")
-    system = System(numbers["--nodes"], gops * GIGA, link_gbs * GIGA, int(sram_bytes), topology)
+    system = System(nodes, gops * GIGA, link_gbs * GIGA, int(sram_bytes), topology)
     layers = [_layer(number, text) for number, text in enumerate(given.get("--layer", []), 1)]
-    element_bytes = numbers["--element-bytes"]
     network = [layer._replace(element_bytes=element_bytes) for layer in layers or NETWORK]
-    return network, system, numbers["--inputs"]
+    return network, system, inputs
 
 
-def _number(name: str, text: str, option: Option) -> int | Fraction:
-    kind, form = option.form
+def _number(name: str, text: str, option: _Option) -> int | Fraction:
+    wanted, form = option.form
     if len(text) > 30:
         raise ValueError(f"{name}: {_shown(text)} has more than 30 characters")
-    if not re.fullmatch(form, text, re.IGNORECASE):
-        examples = f"{option.default}{' or 0.1' if form is DECIMAL[1] else ''}"
-        raise ValueError(f"{name}: {text!a} is not {kind} of {option.unit}, such as {examples}")
+    if not re.fullmatch(form, text, re.ASCII | re.IGNORECASE):
+        raise ValueError(f"{name}: {text!a} is not {wanted.format_map(option._asdict())}")
     value = Fraction(text)
     if not option.low <= value <= option.high:
         bounds = f"{plain(option.low)} and {option.high:,} {option.unit}"
@@ -826,8 +778,7 @@ def _layer(number: int, text: str) -> ConvLayer:
 
 def run(program: str, respond: Callable[[Sequence[str]], str], argv: Sequence[str] | None) -> int:
     """Print what the program responds to the arguments. Returns the exit status: 0, 2 for bad
-    input, 1 for failed output; a reader that has seen enough is no failure.
-    """
+    input, 1 for failed output; a reader that has seen enough is no failure."""
     try:
         text = respond(sys.argv[1:] if argv is None else argv)
     except ValueError as error:
@@ -841,19 +792,17 @@ def run(program: str, respond: Callable[[Sequence[str]], str], argv: Sequence[st
 
 def _write(name: str, text: str) -> str:
     """Write it now. Returns what went wrong, if anything; the null device then takes what is left,
-    so that the flush at exit cannot fail again.
-    """
+    so that the flush at exit cannot fail again."""
     stream = getattr(sys, name)
     if stream is None:
         return "it is closed"
     try:
         print(text, file=stream, flush=True)
+        return ""
     except OSError as error:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
-        os.close(null)
+        with open(os.devnull, "w") as null:
+            os.dup2(null.fileno(), stream.fileno())
         return "" if isinstance(error, BrokenPipeError) else str(error.strerror)
-    return ""
 
 
 if __name__ == "__main__":
