@@ -1,344 +1,592 @@
-"""What the deck says beyond lab3's answers: each figure exact, by lab3's public functions.
+"""What the deck says: every figure exact, then as text; and what its words claim, to be checked.
 
-Links decide: the bandwidths at which both strategies take equally long. Stages decide: what
-filling, imbalance and sending cost the pipeline. Readings decide: the answers if the handout were
-read in another way.
+An Analysis is of one network, machine and number of inputs. facts() gives slides.typ every number
+as text, rounded once; claims() lists what its sentences say beyond numbers, each with a test.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import count
+from functools import cache, cached_property
+from math import ceil, floor
 from typing import Any, NamedTuple
 
-import rows_streamed
+import plans
 from lab3 import (
+    ALL_TO_ALL,
     GIGA,
     INPUTS,
     KIB,
     NETWORK,
     RING,
     SYSTEM,
+    ConvLayer,
     SramUse,
-    Stage,
+    Step,
     System,
     all_gather,
-    data_parallel_sram,
-    pipeline_parallel_latency,
-    pipeline_parallel_sram,
+    data_parallel_latency,
+    duration,
+    latency,
     pipeline_parallel_stages,
-    pipeline_parallel_traffic,
     single_node_latency,
-    tensor_parallel_latency,
-    tensor_parallel_sram,
+    sram_uses,
     tensor_parallel_stages,
-    tensor_parallel_traffic,
+    traffic,
 )
+from rows_streamed import simulate
 
-BITS_PER_BYTE = 8
-KILO = 1000
-SLOW_LINK_BYTES_PER_S = 50 * 10**6
-
-# ------------------------------------------------ schedules
-
-
-class Job(NamedTuple):
-    """A stage at work on an input."""
-
-    input: int  # counted from 1
-    stage: Stage
-    start_s: Fraction
-    end_s: Fraction
-
-
-def tensor_schedule() -> list[Job]:
-    """One input through the stages of tensor parallelism, one after the other."""
-    jobs: list[Job] = []
-    for stage in tensor_parallel_stages(NETWORK, SYSTEM):
-        start_s = jobs[-1].end_s if jobs else Fraction(0)
-        jobs.append(Job(1, stage, start_s, start_s + stage.latency_s))
-    return jobs
+Network = Sequence[ConvLayer]
+Reading = tuple[str, str, Fraction]  # its name, what it changes ("bytes": traffic), and to what
+MS, US, PS, MB = 10**3, 10**6, 10**12, 10**6
+ONE = Fraction(1)
+# ASTRA-sim, commit 518bd51, analytical congestion-aware backend, links of exactly 2 * 10^9 bytes/s,
+# run once all-to-all: the cycles in which it finishes, of 1 and of 32 inputs.
+ASTRA_SIM_CYCLE_PS = 10
+ASTRA_SIM_CYCLES = {
+    "tensor": (312_726_016, 10_007_232_512),
+    "pipeline": (1_243_531_264, 15_578_613_760),
+}
+LAYERS = NODES = 4  # that the deck's words and pictures are made for
+MOST_INPUTS = 64
+STAGES = {"tensor": tensor_parallel_stages, "pipeline": pipeline_parallel_stages}
 
 
-def pipeline_schedule(inputs: int) -> list[Job]:
-    """Each stage takes an input when the stage before has ended it and it has ended the last."""
-    stages = pipeline_parallel_stages(NETWORK, SYSTEM)
-    free_s = [Fraction(0) for _ in stages]
-    jobs = []
-    for number in range(1, inputs + 1):
-        end_s = Fraction(0)
-        for index, stage in enumerate(stages):
-            start_s = max(end_s, free_s[index])
-            end_s = free_s[index] = start_s + stage.latency_s
-            jobs.append(Job(number, stage, start_s, end_s))
-    return jobs
+@cache
+def latency_s(strategy: str, network: Network, system: System, inputs: int) -> Fraction:
+    """Of tensor, pipeline (whole tensors handed on) or streamed (row by row, within the SRAM)."""
+    if strategy == "streamed":
+        return simulate(network, system, inputs).latency_s
+    return latency(STAGES[strategy](network, system), system, inputs)
 
 
-# ------------------------------------------------ the pipeline's losses
-
-
-def slowest_stage_s(system: System = SYSTEM) -> Fraction:
-    """The time between two outputs of a full pipeline."""
-    return max(stage.latency_s for stage in pipeline_parallel_stages(NETWORK, system))
-
-
-def compute_bound_s(inputs: int) -> Fraction:
-    """N * sum(C) / (P * R): all nodes compute all the time."""
-    return single_node_latency(NETWORK, SYSTEM, inputs) / SYSTEM.nodes
-
-
-def balanced_pipeline_s(inputs: int) -> Fraction:
-    """P + N - 1 slots of sum(C) / (P * R): equal stages, nothing to send."""
-    return (SYSTEM.nodes + inputs - 1) * compute_bound_s(1)
-
-
-def pipeline_losses_s(inputs: int) -> dict[str, Fraction]:
-    """What the latency is made of, from the compute bound to the whole."""
-    stages = pipeline_parallel_stages(NETWORK, SYSTEM)
-    sends_s = [stage.latency_s for stage in stages if stage.work == "send"]
-    sending_s = sum(sends_s, Fraction(0))
-    balanced_s = balanced_pipeline_s(inputs)
-    latency_s = pipeline_parallel_latency(NETWORK, SYSTEM, inputs)
-    return {
-        "compute_bound_s": compute_bound_s(inputs),
-        "filling_s": balanced_s - compute_bound_s(inputs),
-        "imbalance_s": latency_s - sending_s - balanced_s,
-        "sending_s": sending_s,
-    }
-
-
-# ------------------------------------------------ crossovers
-
-
-def with_bandwidth(link_bytes_per_s: int | Fraction) -> System:
-    """The lab's machine with other links."""
-    return SYSTEM._replace(link_bytes_per_s=link_bytes_per_s)
-
-
-def crossovers_bytes_per_s(inputs: int) -> list[Fraction]:
-    """The link bandwidths at which both strategies take equally long for N inputs, rising."""
-
-    def gap_s(system: System) -> Fraction:
-        tensor_s = tensor_parallel_latency(NETWORK, system, inputs)
-        return tensor_s - pipeline_parallel_latency(NETWORK, system, inputs)
-
-    return _roots_bytes_per_s(gap_s)
-
-
-def limit_crossovers_bytes_per_s() -> list[Fraction]:
-    """The same for ever more inputs, where only the time from output to output counts."""
-
-    def gap_s(system: System) -> Fraction:
-        return tensor_parallel_latency(NETWORK, system) - slowest_stage_s(system)
-
-    return _roots_bytes_per_s(gap_s)
-
-
-def fewest_inputs_with_crossovers() -> int:
-    """With fewer inputs tensor parallelism is faster on any links."""
-    return next(inputs for inputs in count(1) if crossovers_bytes_per_s(inputs))
-
-
-def _roots_bytes_per_s(gap_s: Callable[[System], Fraction]) -> list[Fraction]:
-    """The bandwidths without a gap, which is linear in x = 1 / bandwidth on either side of the x
-    where the pipeline's slowest transfer becomes slower than its slowest computation.
-    """
-    stages = pipeline_parallel_stages(NETWORK, SYSTEM)
-    compute_s = max(stage.latency_s for stage in stages if stage.work == "compute")
-    edge = compute_s / max(stage.traffic_bytes for stage in stages)
-    fast = _root(gap_s, edge / 2, edge)
-    slow = _root(gap_s, edge, 2 * edge)
-    roots = [slow] if slow > edge else []
-    roots += [fast] if 0 < fast <= edge else []
-    return [1 / x for x in roots]
-
-
-def _root(gap_s: Callable[[System], Fraction], left: Fraction, right: Fraction) -> Fraction:
-    """Where the line through the gaps at two x meets zero."""
-    left_s, right_s = gap_s(with_bandwidth(1 / left)), gap_s(with_bandwidth(1 / right))
-    return left - left_s * (right - left) / (right_s - left_s)
-
-
-# ------------------------------------------------ other readings of the handout
-
-
-class Reading(NamedTuple):
-    """Q1's and Q2's latencies if the handout is read so, and what it adds to the traffic."""
+class Point(NamedTuple):
+    """A plan among the others."""
 
     name: str
-    tensor_q1_s: Fraction
-    pipeline_q1_s: Fraction
-    tensor_q2_s: Fraction
-    pipeline_q2_s: Fraction
-    added_bytes: int = 0  # for an input, of tensor parallelism
-
-    @property
-    def tensor_wins(self) -> bool:
-        """Whether tensor parallelism is the faster for 1 input and for many."""
-        return self.tensor_q1_s < self.pipeline_q1_s and self.tensor_q2_s < self.pipeline_q2_s
+    nodes: int
+    latency_s: Fraction
+    interval_s: Fraction  # by which one more input is later
+    traffic_bytes: int
+    sram_bytes: int  # on its fullest node
 
 
-def of_system(name: str, system: System) -> Reading:
-    """Another machine, the same closed forms."""
-    return Reading(
-        name,
-        tensor_parallel_latency(NETWORK, system),
-        pipeline_parallel_latency(NETWORK, system),
-        tensor_parallel_latency(NETWORK, system, INPUTS),
-        pipeline_parallel_latency(NETWORK, system, INPUTS),
-    )
-
-
-AS_READ = of_system("as read here", SYSTEM)
-
-
-def readings() -> list[Reading]:
-    """As read here, then one change at a time."""
-    return [
-        AS_READ,
-        of_system("1 GB = 2³⁰ bytes", with_bandwidth(SYSTEM.link_bytes_per_s // GIGA * KIB**3)),
-        of_system("2 Gbit/s links", with_bandwidth(SYSTEM.link_bytes_per_s // BITS_PER_BYTE)),
-        of_system(
-            "1 KB = 1,000 bytes", SYSTEM._replace(sram_bytes=SYSTEM.sram_bytes // KIB * KILO)
-        ),
-        input_on_one_node(),
-        output_on_all_nodes(),
-        rows_are_streamed(),
-        of_pipeline("sending blocks a node", occupied_s(receiving=False)),
-        of_pipeline("receiving does too", occupied_s(receiving=True)),
-        of_pipeline("one input at a time", AS_READ.pipeline_q1_s),
-    ]
-
-
-def input_on_one_node() -> Reading:
-    """One node scatters the input; a pipeline's is node 1, which needs it alone."""
-    input_bytes = NETWORK[0].input_bytes
-    scatter_s = Fraction(input_bytes, SYSTEM.link_bytes_per_s)
-    return AS_READ._replace(
-        name="inputs on one node",
-        tensor_q1_s=AS_READ.tensor_q1_s + scatter_s,
-        tensor_q2_s=AS_READ.tensor_q2_s + INPUTS * scatter_s,
-        added_bytes=(SYSTEM.nodes - 1) * input_bytes,
-    )
-
-
-def output_on_all_nodes() -> Reading:
-    """An all-gather, not a gather, after the last layer as well."""
-    gather = tensor_parallel_stages(NETWORK, SYSTEM)[-1]
-    latency_s, traffic_bytes = all_gather(NETWORK[-1].output_bytes // SYSTEM.nodes, SYSTEM)
-    added_s = latency_s - gather.latency_s
-    return AS_READ._replace(
-        name="output on all nodes",
-        tensor_q1_s=AS_READ.tensor_q1_s + added_s,
-        tensor_q2_s=AS_READ.tensor_q2_s + INPUTS * added_s,
-        added_bytes=traffic_bytes - gather.traffic_bytes,
-    )
-
-
-def rows_are_streamed() -> Reading:
-    """A row is handed on as soon as it is computed, under the SRAM limit."""
-    return AS_READ._replace(
-        name="rows streamed",
-        pipeline_q1_s=rows_streamed.simulate(NETWORK, SYSTEM).latency_s,
-        pipeline_q2_s=rows_streamed.simulate(NETWORK, SYSTEM, INPUTS).latency_s,
-    )
-
-
-def rows_on_slow_links() -> dict[str, Any]:
-    """One input on links slow enough that streaming its rows beats tensor parallelism."""
-    slow = with_bandwidth(SLOW_LINK_BYTES_PER_S)
-    return {
-        "link_bytes_per_s": SLOW_LINK_BYTES_PER_S,
-        "tensor_s": tensor_parallel_latency(NETWORK, slow),
-        "rows_s": rows_streamed.simulate(NETWORK, slow).latency_s,
-    }
-
-
-def of_pipeline(name: str, input_to_input_s: Fraction) -> Reading:
-    """The first input as ever, each further one comes out so much later."""
-    return AS_READ._replace(
-        name=name,
-        pipeline_q2_s=AS_READ.pipeline_q1_s + (INPUTS - 1) * input_to_input_s,
-    )
-
-
-def occupied_s(receiving: bool) -> Fraction:
-    """The time that an input occupies the slowest node, if the node cannot compute while it sends,
-    or while it receives either.
-    """
-    stages = pipeline_parallel_stages(NETWORK, SYSTEM)
-    times_s = [Fraction(0), *(stage.latency_s for stage in stages), Fraction(0)]
-    first = 0 if receiving else 1
-    return max(sum(times_s[at + first : at + 3], Fraction(0)) for at in range(0, len(stages), 2))
-
-
-def two_way_ring() -> System:
-    """Half of each shard goes either way round: as one ring with twice the bandwidth."""
-    return SYSTEM._replace(topology=RING, link_bytes_per_s=2 * SYSTEM.link_bytes_per_s)
-
-
-# ------------------------------------------------ SRAM
-
-
-class NodeSram(NamedTuple):
-    """The most that a node holds, or each of some nodes."""
+class Need(NamedTuple):
+    """What a node holds when it holds most."""
 
     strategy: str
-    nodes: str
-    weight_bytes: int
-    input_bytes: int
-    output_bytes: int
-    total_bytes: int
+    node: str
+    use: SramUse
 
 
-def node_srams() -> list[NodeSram]:
-    """Each strategy's need on each node, for one input in flight."""
-    tensor = max(tensor_parallel_sram(NETWORK, SYSTEM), key=lambda use: use.total_bytes)
-    data = max(data_parallel_sram(NETWORK, SYSTEM), key=lambda use: use.total_bytes)
-    whole = pipeline_parallel_sram(NETWORK, SYSTEM)
-    rows = pipeline_parallel_sram(NETWORK, SYSTEM, rows_streamed=True)
-    # The first input lies whole on its node from the start, the last output ends whole on its.
-    rows[0] = rows[0]._replace(input_bytes=whole[0].input_bytes)
-    rows[-1] = rows[-1]._replace(output_bytes=whole[-1].output_bytes)
-    every = f"all {SYSTEM.nodes}"
-    return [
-        node_sram("tensor", every, tensor),
-        *(node_sram("pipeline", str(node), use) for node, use in enumerate(whole, 1)),
-        *(node_sram("rows", str(node), use) for node, use in enumerate(rows, 1)),
-        node_sram("data", every, data),
-    ]
+class Analysis:
+    """The lab's numbers, or another network's, machine's and number of inputs."""
+
+    def __init__(
+        self, network: Network = NETWORK, system: System = SYSTEM, inputs: int = INPUTS
+    ) -> None:
+        self.network, self.system, self.inputs = tuple(network), system, inputs
+
+    def latency(self, strategy: str, inputs: int = 1, **changes: Any) -> Fraction:
+        """Seconds, on a machine with these changes."""
+        return latency_s(strategy, self.network, self.system._replace(**changes), inputs)
+
+    # -------------------------------------------- the strategies
+
+    def steps(self, strategy: str, **changes: Any) -> list[Step]:
+        """Compute and transfer, layer by layer, on a machine with these changes."""
+        of = STAGES[strategy]
+        return [
+            step for stage in of(self.network, self.system._replace(**changes)) for step in stage
+        ]
+
+    def seconds(self, *steps: Step) -> Fraction:
+        """The steps one after the other."""
+        return duration(steps, self.system)
+
+    def sending_s(self, strategy: str, **changes: Any) -> Fraction:
+        """One input's steps that are no computation."""
+        steps = self.steps(strategy, **changes)
+        return self.seconds(*(step for step in steps if step.work != "compute"))
+
+    @cached_property
+    def slowest(self) -> Step:
+        """The pipeline's bottleneck."""
+        return max(self.steps("pipeline"), key=self.seconds)
+
+    @cached_property
+    def compute_bound_s(self) -> Fraction:
+        """N * sum(C) / (P * R): all nodes compute all the time."""
+        share = Fraction(1, self.system.nodes)
+        return single_node_latency(self.network, self.system, self.inputs) * share
+
+    def losses(self) -> list[tuple[str, Fraction]]:
+        """What the pipeline's latency of all inputs is made of, by the law, T = sum + (N-1)*max."""
+        work_s = single_node_latency(self.network, self.system)
+        slowest_s = self.seconds(self.slowest)
+        return [
+            (f"work ÷ {self.system.nodes} nodes", self.compute_bound_s),
+            ("imbalance", self.inputs * (slowest_s - work_s / self.system.nodes)),
+            ("fill and drain", work_s - slowest_s),
+            ("sending", self.sending_s("pipeline")),
+        ]
+
+    def traffic(self, strategy: str, inputs: int = 1, **changes: Any) -> int:
+        """Bytes over all links; rows streamed are the pipeline's bytes."""
+        of = STAGES[strategy.replace("streamed", "pipeline")]
+        return traffic(of(self.network, self.system._replace(**changes)), inputs)
+
+    # -------------------------------------------- SRAM
+
+    def needs(self) -> list[Need]:
+        """Each strategy's fullest node, for whole tensors in a pipeline every node."""
+
+        def fullest(strategy: str) -> tuple[int, SramUse]:
+            uses = sram_uses(strategy, self.network, self.system)
+            return max(enumerate(uses, 1), key=lambda numbered: numbered[1].total_bytes)
+
+        pipeline = enumerate(sram_uses("pipeline", self.network, self.system), 1)
+        node, streamed = fullest("streamed")
+        return [
+            Need("tensor", "each node", fullest("tensor")[1]),
+            *(Need("pipeline", f"node {node}", use) for node, use in pipeline),
+            Need("streamed", f"node {node}", streamed),
+            Need("data", "each node", fullest("data")[1]),
+        ]
+
+    def need(self, strategy: str) -> SramUse:
+        """The most that a node holds."""
+        uses = [need.use for need in self.needs() if need.strategy == strategy]
+        return max(uses, key=lambda use: use.total_bytes)
+
+    def fits(self, strategy: str, sram_bytes: int | None = None) -> bool:
+        """Whether every node can hold what it must."""
+        return self.need(strategy).total_bytes <= (sram_bytes or self.system.sram_bytes)
+
+    # -------------------------------------------- links
+
+    def faster_between_mb(self, strategy: str, inputs: int) -> tuple[int, int] | None:
+        """The links, from and to whole MB/s, on which a pipeline beats tensor parallelism."""
+        if strategy == "pipeline":
+            lab = self.network, self.system, self.pipeline_plan
+            bounds = plans.faster_between(*lab, inputs)
+            if bounds is None or bounds[1] is None:  # or wins on all faster links
+                return None
+            return floor(bounds[0] / MB) + 1, ceil(bounds[1] / MB) - 1
+
+        def gap_s(mb_per_s: int) -> Fraction:
+            link = {"link_bytes_per_s": mb_per_s * MB}
+            return self.latency(strategy, inputs, **link) - self.latency("tensor", inputs, **link)
+
+        # Inside, the pipeline's slowest transfer takes as long as its slowest computation.
+        busiest = max(step.link_bytes for step in self.steps("pipeline"))
+        inside = floor(busiest / self.seconds(self.slowest) / MB)
+        if inside < 2 or gap_s(inside) >= 0 or gap_s(1) < 0:
+            return None
+        high = 2 * inside
+        while gap_s(high) < 0 and high * MB < self.system.link_bytes_per_s:
+            high *= 2
+        return (_edge(gap_s, inside, 1), _edge(gap_s, inside, high)) if gap_s(high) >= 0 else None
+
+    @cached_property
+    def link_rows(self) -> list[tuple[str, int, tuple[int, int] | None]]:
+        """The links on which they win: whole tensors on none for few inputs, then of all; rows
+        streamed of 1 and of all.
+        """
+        all_, counts = self.inputs, range(1, self.inputs)
+        fewest = next((it for it in counts if self.faster_between_mb("pipeline", it)), all_)
+        cases = [("pipeline", fewest - 1), ("pipeline", all_), ("streamed", 1), ("streamed", all_)]
+        return [(*case, self.faster_between_mb(*case)) for case in cases]
+
+    # -------------------------------------------- plans
+
+    @property
+    def pipeline_plan(self) -> plans.Plan:
+        """A layer and a node a group."""
+        return (plans.Group(1),) * len(self.network)
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Every plan for all inputs, fastest first."""
+        found = []
+        for plan in all_plans(len(self.network), self.system.nodes):
+            lab = self.network, self.system, plan
+            try:
+                seconds = plans.plan_latency(*lab, self.inputs)
+            except ValueError:  # the nodes of a group do not divide a layer's filters
+                continue
+            found.append(
+                Point(
+                    plans.plan_text(plan),
+                    sum(group.nodes for group in plan),
+                    seconds,
+                    plans.plan_latency(*lab, self.inputs + 1) - seconds,
+                    plans.plan_traffic(*lab, self.inputs),
+                    max(use.total_bytes for uses in plans.plan_sram(*lab) for use in uses),
+                )
+            )
+        return sorted(found, key=lambda point: (point.latency_s, point.traffic_bytes))
+
+    def point(self, plan: plans.Plan) -> Point:
+        """The plan's."""
+        return next(point for point in self.points if point.name == plans.plan_text(plan))
+
+    @property
+    def tensor_point(self) -> Point:
+        """Tensor parallelism: one group on all nodes."""
+        return self.point((plans.Group(len(self.network), self.system.nodes),))
+
+    @property
+    def pipeline_point(self) -> Point:
+        """Pipeline parallelism."""
+        return self.point(self.pipeline_plan)
+
+    @cached_property
+    def best_points(self) -> list[Point]:
+        """Those that no other beats in both latency and traffic, fastest first."""
+        return [*map(self.point, plans.best_plans(self.network, self.system, self.inputs))]
+
+    def beating(self, nodes: int) -> Point:
+        """The fastest plan on so many nodes with the pipeline's traffic or less."""
+        pipeline = self.pipeline_point
+        others = (it for it in self.points if it.traffic_bytes <= pipeline.traffic_bytes)
+        return next((it for it in others if it.nodes == nodes), pipeline)
+
+    # -------------------------------------------- other machines, other readings
+
+    def speed_ups(self) -> list[tuple[str, Fraction, Fraction]]:
+        """What twice as much buys tensor and pipeline parallelism with all inputs."""
+        tensor, pipeline = (
+            plans.doubled(strategy, self.network, self.system, self.inputs) for strategy in STAGES
+        )
+        names = {"ops/s": "ops/s of a node", "links": "bytes/s of a link", "nodes": "nodes"}
+        return [(text, tensor[name] or ONE, pipeline[name] or ONE) for name, text in names.items()]
+
+    def latencies(self, strategy: str) -> tuple[Fraction, Fraction]:
+        """Of one input and of all."""
+        return self.latency(strategy), self.latency(strategy, self.inputs)
+
+    def readings(self) -> list[Reading]:
+        """The handout read otherwise, one change at a time; of tensor parallelism one input, of the
+        pipeline all.
+        """
+        link, one_s, first_s = self.system.link_bytes_per_s, *map(self.latency, STAGES)
+        input_bytes, last = self.network[0].input_bytes, self.steps("tensor")[-1]
+        shard_bytes = self.network[-1].output_bytes // self.system.nodes
+        _, whole_bytes = all_gather(shard_bytes, self.system)
+        steps_s = [Fraction(0), *map(self.seconds, self.steps("pipeline")), Fraction(0)]
+
+        def at(bytes_per_s: Fraction) -> Fraction:
+            return self.latency("tensor", link_bytes_per_s=bytes_per_s)
+
+        def every(interval_s: Fraction) -> Fraction:
+            return first_s + (self.inputs - 1) * interval_s
+
+        def slowest(before: int) -> Fraction:
+            """The longest computation with the send after it, and the one so many before it."""
+            nodes = range(1, len(steps_s), 2)
+            return max(sum(steps_s[at - before : at + 2], Fraction(0)) for at in nodes)
+
+        more_bytes = self.traffic("tensor") + whole_bytes - last.traffic_bytes
+        return [
+            ("1 GB is 2³⁰ bytes", "tensor", at(link * Fraction(KIB**3, GIGA))),
+            ("links carry 2 Gbit/s", "tensor", at(Fraction(link, 8))),
+            ("inputs start on one node", "tensor", one_s + Fraction(input_bytes, link)),
+            ("every node gets the output", "bytes", Fraction(more_bytes)),
+            ("no node sends while it computes", "pipeline", every(slowest(0))),
+            ("… nor receives", "pipeline", every(slowest(1))),
+            ("the pipeline takes one at a time", "pipeline", every(first_s)),
+        ]
 
 
-def node_sram(strategy: str, nodes: str, use: SramUse) -> NodeSram:
-    """What a node holds, as lab3 counts it, and the sum."""
-    parts_bytes = (use.weight_bytes, use.input_bytes, use.output_bytes)
-    return NodeSram(strategy, nodes, *parts_bytes, sum(parts_bytes))
+def all_plans(layers: int, nodes: int) -> Iterator[tuple[plans.Group, ...]]:
+    """Every way to group the layers, in order, on so many nodes or fewer."""
+    if not layers:
+        yield ()
+    for first in range(1, layers + 1):
+        for group_nodes in range(1, nodes + 1):
+            for rest in all_plans(layers - first, nodes - group_nodes):
+                yield (plans.Group(first, group_nodes), *rest)
 
 
-# ------------------------------------------------ all of it
+def _edge(gap_s: Callable[[int], Fraction], inside: int, outside: int) -> int:
+    """The last bandwidth with a gap below 0 on the way from one inside to one outside.
+
+    The gap is all but linear in 1 / bandwidth: where the line through both ends meets zero, or
+    next to it, is the edge after a few steps, each of which is at least one long.
+    """
+    step = 1 if outside > inside else -1
+    while inside + step != outside:
+        low, high = gap_s(inside), gap_s(outside)
+        root = (high - low) / (Fraction(high, inside) - Fraction(low, outside))
+        guess = floor(root) if step > 0 else ceil(root)
+        guess = min(max(guess, min(inside, outside) + 1), max(inside, outside) - 1)
+        for middle in (guess, guess + step):
+            if inside * step < middle * step < outside * step:
+                inside, outside = (middle, outside) if gap_s(middle) < 0 else (inside, middle)
+    return inside
 
 
-def summary() -> dict[str, Any]:
-    """Every figure by name, still exact, as in lab3.report."""
-    return {
-        "tensor_speed_up": {
-            "q1": AS_READ.pipeline_q1_s / AS_READ.tensor_q1_s,
-            "q2": AS_READ.pipeline_q2_s / AS_READ.tensor_q2_s,
-        },
-        "tensor_traffic_ratio": Fraction(
-            tensor_parallel_traffic(NETWORK, SYSTEM), pipeline_parallel_traffic(NETWORK, SYSTEM)
-        ),
-        "pipeline_utilisation_limit": compute_bound_s(1) / slowest_stage_s(),
-        "balanced_pipeline_s": balanced_pipeline_s(INPUTS),
-        "pipeline_losses": pipeline_losses_s(INPUTS),
-        "fewest_inputs_with_crossovers": fewest_inputs_with_crossovers(),
-        "crossovers_bytes_per_s": {
-            "half": crossovers_bytes_per_s(INPUTS // 2),
-            "q2": crossovers_bytes_per_s(INPUTS),
-            "limit": limit_crossovers_bytes_per_s(),
-        },
-        "readings": [reading._asdict() for reading in readings()],
-        "node_sram": [node._asdict() for node in node_srams()],
-        "rows_smallest_sram_bytes": max(rows_streamed.smallest_sram_bytes(NETWORK, SYSTEM)),
-        "rows_on_slow_links": rows_on_slow_links(),
-        "two_way_ring_s": tensor_parallel_latency(NETWORK, two_way_ring()),
+# ------------------------------------------------ as text
+
+
+def grouped(value: Fraction | int, places: int = 0) -> str:
+    """So many digits after the point, rounded half to even, and thousands in groups."""
+    whole, part = divmod(round(Fraction(value) * 10**places), 10**places)
+    return f"{whole:,}" + (f".{part:0{places}d}" if places else "")
+
+
+def exact(value: Fraction, places: int) -> str:
+    """The same for a number that ends there, or a ValueError."""
+    if (value * 10**places).denominator != 1:
+        raise ValueError(f"a figure of the deck, {float(value)}, has more than {places} decimals")
+    return grouped(value, places)
+
+
+def percent(share: Fraction, places: int = 0) -> str:
+    """With a space that does not break."""
+    return grouped(100 * share, places) + "\u00a0%"
+
+
+def facts(lab: Analysis) -> dict[str, Any]:
+    """Every number of the deck's text by name, as it is printed."""
+    network, system, inputs = lab.network, lab.system, lab.inputs
+    sram = system.sram_bytes
+    tensor_1, tensor_n = lab.latencies("tensor")
+    pipeline_1, pipeline_n = lab.latencies("pipeline")
+    streamed_1, streamed_n = lab.latencies("streamed")
+    weight_bytes = sum(layer.weight_bytes for layer in network)
+    tensor_steps, pipeline_steps = lab.steps("tensor"), lab.steps("pipeline")
+    compute_s, tensor_sending_s = lab.compute_bound_s / inputs, lab.sending_s("tensor")
+    ring_s = lab.sending_s("tensor", topology=RING)
+    slowest_s = lab.seconds(lab.slowest)
+    bottleneck = network[lab.slowest.layer - 1]
+    low, high = lab.faster_between_mb("streamed", inputs) or (1, 1)  # claims tell that there are
+    link_mb = Fraction(system.link_bytes_per_s) / MB
+    slots = system.nodes + inputs - 1
+    ring_rows: dict[str, Callable[[str, str], str]] = {
+        "communication, µs": lambda name, ring: exact(lab.sending_s(name, topology=ring) * US, 3),
+        "latency, µs": lambda name, ring: exact(lab.latency(name, topology=ring) * US, 5),
+        "traffic, bytes": lambda name, ring: grouped(lab.traffic(name, topology=ring)),
     }
+    same, fewer = lab.beating(system.nodes), lab.beating(system.nodes - 1)
+    return {
+        "inputs": grouped(inputs),
+        "further": grouped(inputs - 1),
+        "sram": grouped(sram),
+        "answers": {
+            strategy: [
+                exact(lab.latency(strategy), 11),
+                grouped(lab.traffic(strategy)),
+                exact(lab.latency(strategy, inputs), 11),
+                grouped(lab.traffic(strategy, inputs)),
+                grouped(lab.need(strategy).total_bytes),
+                "fits" if lab.fits(strategy) else "too much",
+            ]
+            for strategy in ("tensor", "pipeline", "streamed")
+        },
+        "faster": {
+            "one": grouped(pipeline_1 / tensor_1, 2),
+            "many": grouped(pipeline_n / tensor_n, 2),
+            "streamed_one": grouped(streamed_1 / tensor_1, 2),
+            "streamed_many": grouped(streamed_n / tensor_n, 2),
+            "traffic": grouped(Fraction(lab.traffic("tensor"), lab.traffic("pipeline")), 2),
+        },
+        # how
+        "machine": {
+            "links": grouped(system.links),
+            "giga_ops": grouped(Fraction(system.ops_per_s, GIGA)),
+            "giga_bytes": grouped(Fraction(system.link_bytes_per_s, GIGA)),
+            "balance": grouped(Fraction(system.ops_per_s) / system.link_bytes_per_s),
+        },
+        "layers": [
+            [
+                grouped(number),
+                _shape(layer.filters, layer.in_channels, layer.fx, layer.fy),
+                _shape(layer.filters, layer.out_x, layer.out_y),
+                grouped(layer.weight_bytes),
+                grouped(layer.ops),
+                grouped(layer.output_bytes),
+                grouped(Fraction(layer.ops, layer.output_bytes)),
+            ]
+            for number, layer in enumerate(network, 1)
+        ],
+        "layers_sum": [grouped(weight_bytes), grouped(sum(layer.ops for layer in network))],
+        "ops_a_byte": grouped(Fraction(network[1].ops, network[1].output_bytes)),
+        "first_ops_a_byte": grouped(Fraction(network[0].ops, network[0].output_bytes)),
+        "overlap": percent(tensor_sending_s / tensor_1, 1),
+        "speed_ups": [
+            [name, grouped(tensor, 3), grouped(pipeline, 3)]
+            for name, tensor, pipeline in lab.speed_ups()
+        ],
+        "readings": [_reading(lab, *reading) for reading in lab.readings()],
+        # tensor parallelism
+        "tensor": {
+            "share": percent(compute_s / tensor_1),
+            "sending_share": percent(tensor_sending_s / tensor_1),
+            "rows": [
+                [
+                    grouped(compute.layer),
+                    exact(lab.seconds(compute) * US, 5),
+                    collective.work,
+                    exact(lab.seconds(collective) * US, 5),
+                    grouped(collective.link_bytes),
+                    grouped(collective.traffic_bytes),
+                ]
+                for compute, collective in zip(*[iter(tensor_steps)] * 2, strict=True)
+            ],
+            "compute": exact(compute_s * US, 5),
+            "sending": exact(tensor_sending_s * US, 5),
+            "sending_short": exact(tensor_sending_s * US, 3),
+            "many": exact(tensor_n * US, 5),
+            "bytes": grouped(lab.traffic("tensor")),
+            "bytes_many": grouped(lab.traffic("tensor", inputs)),
+            "gather_bytes": grouped(tensor_steps[-1].traffic_bytes),
+            "peers": grouped(system.nodes - 1),
+        },
+        # pipeline parallelism
+        "pipeline": {
+            "heads": [
+                {"compute": "node {0}", "send": "send {0} → {1}"}[it.work].format(
+                    it.layer, it.layer + 1
+                )
+                for it in pipeline_steps
+            ],
+            "times": [exact(lab.seconds(step) * US, 5) for step in pipeline_steps],
+            "traffics": [
+                grouped(step.traffic_bytes) if step.traffic_bytes else "" for step in pipeline_steps
+            ],
+            "slowest_node": grouped(lab.slowest.layer),
+            "slowest": exact(slowest_s * US, 5),
+            "one": exact(pipeline_1 * US, 5),
+            "many": exact(pipeline_n * US, 5),
+            "bytes": grouped(lab.traffic("pipeline")),
+            "bytes_many": grouped(lab.traffic("pipeline", inputs)),
+            "utilisation": percent(compute_s / pipeline_1, 1),
+            "utilisation_many": percent(lab.compute_bound_s / pipeline_n, 1),
+            "utilisation_limit": percent(compute_s / slowest_s, 1),
+            "over_one_node": grouped(single_node_latency(network, system) / pipeline_1, 2),
+            "sending": exact(lab.sending_s("pipeline") * US, 2),
+            "slots": grouped(slots),
+            "slot": grouped(compute_s * MS, 3),
+            "balanced": grouped(slots * compute_s * MS, 2),
+        },
+        "cycle_ps": grouped(ASTRA_SIM_CYCLE_PS),
+        # SRAM
+        "weights": grouped(weight_bytes),
+        "weights_over": grouped(weight_bytes - sram),
+        "data_less": percent(1 - data_parallel_latency(network, system, inputs) / tensor_n),
+        "data_ms": grouped(data_parallel_latency(network, system, inputs) * MS, 2),
+        "over": grouped(bottleneck.weight_bytes + bottleneck.input_bytes - sram),
+        "outputs": grouped(inputs * network[-1].output_bytes),
+        "all_sram": grouped(system.nodes * sram),
+        "plans": grouped(len(lab.points)),
+        "same": [same.name, percent(1 - same.latency_s / lab.pipeline_point.latency_s)],
+        "fewer": fewer.name,
+        # ring and links
+        "ring": [
+            [strategy, what, *(show(strategy, topology) for topology in (ALL_TO_ALL, RING))]
+            for strategy in STAGES
+            for what, show in ring_rows.items()
+        ],
+        "ring_more": percent(lab.latency("tensor", topology=RING) / tensor_1 - 1),
+        "ring_loads": ", ".join(map(str, range(system.nodes - 1))) + f" and {system.nodes - 1}",
+        "ring_gather": grouped(lab.steps("tensor", topology=RING)[-1].traffic_bytes),
+        "two_way": exact(ring_s / 2 * US, 3),
+        "slower": f"{ceil(link_mb / high)} to {floor(link_mb / low)}",
+    }
+
+
+def _reading(lab: Analysis, name: str, changes: str, then: Fraction) -> list[str]:
+    """What it changes, as read here, then."""
+    if changes == "bytes":
+        return [name, "tensor, 1 input, bytes", grouped(lab.traffic("tensor")), grouped(then)]
+    count = 1 if changes == "tensor" else lab.inputs
+    what = f"{changes}, {count} input{'s' * (count > 1)}, ms"
+    return [name, what, *(grouped(it * MS, 3) for it in (lab.latency(changes, count), then))]
+
+
+def _shape(*sizes: int) -> str:
+    return " × ".join(map(str, sizes))  # noqa: RUF001
+
+
+# ------------------------------------------------ what the words claim
+
+
+def claims(lab: Analysis) -> Iterator[tuple[str, bool]]:
+    """Each claim with whether it holds; one may only be asked for when those before it hold."""
+    network, system, inputs = lab.network, lab.system, lab.inputs
+    yield f"the network has {LAYERS} layers", len(network) == LAYERS
+    shape = (system.nodes, system.topology)
+    yield f"the machine has {NODES} nodes joined all-to-all", shape == (NODES, ALL_TO_ALL)
+    yield f"there are 2 to {MOST_INPUTS} inputs", 2 <= inputs <= MOST_INPUTS
+
+    # SRAM, before rows are simulated, as this bounds their number
+    sram, fullest = system.sram_bytes, network[lab.slowest.layer - 1]
+    weight_bytes = sum(layer.weight_bytes for layer in network)
+    yield "no node's SRAM holds all weights", weight_bytes > sram
+    yield "tensor parallelism fits the SRAM", lab.fits("tensor")
+    holds = lab.slowest.work == "compute" and fullest.weight_bytes + fullest.input_bytes > sram
+    yield "the pipeline's slowest node overflows before it has any output", holds
+    yield "the pipeline fits the SRAM when it streams rows", lab.fits("streamed")
+    output_bytes = inputs * network[-1].output_bytes
+    yield "all nodes together cannot hold all outputs", output_bytes > system.nodes * sram
+    kilo = {name: lab.fits(name, sram * 1000 // KIB) for name in ("tensor", "streamed", "data")}
+    holds = kilo == {name: lab.fits(name) for name in kilo}
+    yield "with 1,000 bytes a KB the same strategies fit the SRAM", holds
+    yield "with twice the SRAM the pipeline fits", lab.fits("pipeline", 2 * sram)
+
+    # speed
+    tensor, pipeline, streamed = map(lab.latencies, ("tensor", "pipeline", "streamed"))
+    holds = all(tensor[i] < other[i] for other in (pipeline, streamed) for i in (0, 1))
+    yield "tensor parallelism is faster than the pipeline, rows streamed or not", holds
+    holds = tensor[0] * lab.traffic("pipeline") < pipeline[0] * lab.traffic("tensor")
+    yield "tensor parallelism has more traffic than the pipeline", holds
+    holds = lab.sending_s("tensor") * 10 < tensor[0]
+    yield "tensor parallelism spends less than a tenth of its time on communication", holds
+    balance = Fraction(system.ops_per_s) / system.link_bytes_per_s
+    first, *others = map(plans.balance, network)
+    holds = balance * 4 < first * 5 < balance * 6 and {*others} == {max(balance * 10, others[0])}
+    yield "layers 2 to 4 need as many ops for a byte, ten times what the links balance", holds
+    (_, *ops), (_, *links), (_, *nodes) = lab.speed_ups()
+    yield "faster nodes help both strategies more than faster links", min(ops) > max(links)
+    yield (
+        "twice the nodes halve tensor parallelism's time and leave the pipeline's",
+        nodes == [2, 1],
+    )
+    least_s = pipeline[1] - lab.sending_s("pipeline")  # whatever the links carry
+    holds = all(
+        then * inputs < least_s if changes == "tensor" else then > tensor[1]
+        for _, changes, then in lab.readings()
+    )
+    yield "tensor parallelism is the faster in every reading of the handout", holds
+
+    # plans
+    fastest, whole = lab.tensor_point, lab.pipeline_point
+    holds = [it for it in lab.points if it.sram_bytes <= sram] == [fastest]
+    yield "of all plans exactly tensor parallelism fits the SRAM", holds
+    sums = {it: it.latency_s - (inputs - 1) * it.interval_s for it in lab.points}
+    holds = (sums[fastest], fastest.interval_s) == (
+        min(sums.values()),
+        min(it.interval_s for it in lab.points),
+    )
+    yield "no plan is faster than tensor parallelism for any number of inputs", holds
+    same, fewer = lab.beating(NODES), lab.beating(NODES - 1)
+    holds = (same.name, same.traffic_bytes) == ("1-2:2,3,4", whole.traffic_bytes)
+    yield "1-2:2,3,4 has the pipeline's traffic and is the fastest plan with no more", holds
+    holds = fewer.latency_s < whole.latency_s
+    yield "a plan with a node less and no more traffic is faster than the pipeline", holds
+
+    # ring, links, checks
+    holds = lab.steps("pipeline", topology=RING) == lab.steps("pipeline")
+    yield "a ring changes nothing for the pipeline", holds
+    rows = [bounds for *_, bounds in lab.link_rows]
+    holds = rows[0] is None and all(it and it[1] * MB < system.link_bytes_per_s for it in rows[1:])
+    yield "a pipeline is faster than tensor parallelism on some slower links only", holds
+    recorded = {
+        name: tuple(Fraction(it * ASTRA_SIM_CYCLE_PS, PS) for it in cycles)
+        for name, cycles in ASTRA_SIM_CYCLES.items()
+    }
+    holds = recorded == {"tensor": tensor, "pipeline": pipeline}
+    yield "ASTRA-sim, run once, agrees to a cycle", holds

@@ -1,440 +1,422 @@
-"""The deck's charts as SVG, byte for byte the same each time, drawn from what analysis computes."""
+"""The deck's pictures as marks: bars, lines, dots and texts at points of a page, for slides.typ.
 
-import io
-from collections.abc import Iterable
+A picture is drawn from (label, value) pairs or records that analysis computes; colours have names
+here and nowhere else, sizes of text are slides.typ's. Every picture carries a text that tells
+what it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate, permutations
-from math import sqrt
+from itertools import pairwise
+from math import log
 from typing import Any
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from analysis import MB, MS, US, Analysis, grouped
+from lab3 import Step
 
-import analysis
-from lab3 import (
-    GIGA,
-    INPUTS,
-    KIB,
-    NETWORK,
-    SYSTEM,
-    Stage,
-    pipeline_parallel_latency,
-    pipeline_parallel_traffic,
-    tensor_parallel_latency,
-    tensor_parallel_traffic,
-)
+Place = tuple[float, float]
+Scale = Callable[[float | Fraction], float]
 
-# Okabe and Ito's palette, which colour-blind readers tell apart; "rows" are a pipeline's, too.
-COLOURS = {"tensor": "#0072B2", "pipeline": "#D55E00", "data": "#009E73", "ink": "#333333"}
-COLOURS["rows"] = COLOURS["pipeline"]
-INK = COLOURS["ink"]
-GREY = "#8A8A8A"
-
-# matplotlib measures text in a font of its own, Typst draws it in the deck's: the look and the
-# bytes depend on no font of the machine.
-MEASURED_FONT, DRAWN_FONT = "DejaVu Serif", "Libertinus Serif"
-STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "lab3",
-    "font.family": MEASURED_FONT,
-    "font.size": 13,
-    "patch.linewidth": 0.6,
-    "text.color": INK,
-    "axes.edgecolor": GREY,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": GREY,
-    "xtick.labelcolor": INK,
-    "ytick.color": GREY,
-    "ytick.labelcolor": INK,
+# After Okabe and Ito, whom colour-blind readers can tell apart, darkened until each is read on
+# white, and ink on each of the tints, at 4.5 to 1 or better.
+COLOURS = {
+    "ink": "#222222",
+    "grey": "#595959",
+    "line": "#BFBFBF",
+    "white": "#FFFFFF",
+    "tensor": "#0069A6",
+    "pipeline": "#B34700",
+    "data": "#00704F",
+    "alarm": "#A3001B",
+    "fewer": "#7A3E9D",
+    "tensor-tint": "#A3CBE5",
+    "tensor-light": "#D3E7F4",
+    "pipeline-tint": "#F2C3A0",
+    "pipeline-light": "#FAE3D3",
+    "idle": "#E4E4E4",
+    "weights": "#8C8C8C",
+    "input": "#BDBDBD",
+    "output": "#E4E4E4",
 }
-POINTS_PER_INCH = 72
-MS_PER_S = 1000
-US_PER_S = MEGA = 10**6
+ROW_PT = 17
+FULL_PT = 770  # between a page's margins
+SHOWN_INPUTS = 4  # on the pipeline's timeline
+PLANS_PT = 245  # the height of the space of plans
+LABELS_PT = 78  # left of a timeline's bars
 
 
-def draw_all() -> dict[str, str]:
-    """Every chart's SVG by name."""
-    nodes = range(SYSTEM.nodes)
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
-        figures = {
-            "all-to-all": machine(permutations(nodes, 2)),
-            "ring": machine((node, (node + 1) % SYSTEM.nodes) for node in nodes),
-            "results": results(),
-            "tensor": tensor_timeline(),
-            "pipeline": pipeline_gantt(),
-            "losses": pipeline_losses(),
-            "bandwidth": bandwidth(),
-            "sram": sram(),
-        }
-        return {name: to_svg(figure) for name, figure in figures.items()}
+class Picture:
+    """Marks in points from the top left corner, drawn in the order in which they are added."""
+
+    def __init__(self, width: float, height: float, alt: str) -> None:
+        self.width, self.height, self.alt = width, height, alt
+        self.marks: list[dict[str, Any]] = []
+
+    def add(self, mark: str, **values: Any) -> None:
+        """Lengths are rounded, so that no platform's logarithm shows."""
+        self.marks.append({"mark": mark, **{name: _rounded(it) for name, it in values.items()}})
+
+    def bar(self, x: float, y: float, width: float, height: float, fill: str) -> None:
+        """A filled rectangle around the line y, from x on."""
+        self.add("bar", x=x, y=y - height / 2, width=width, height=height, fill=fill)
+
+    def line(
+        self, points: Iterable[Place], colour: str, width: float = 1, dash: bool = False
+    ) -> None:
+        """Through the points."""
+        self.add("line", points=list(points), colour=colour, width=width, dash=dash)
+
+    def dot(self, x: float, y: float, radius: float, colour: str, filled: bool = True) -> None:
+        """Around a point."""
+        self.add("dot", x=x, y=y, radius=radius, colour=colour, fill=colour if filled else "white")
+
+    def text(self, x: float, y: float, text: str, colour: str = "ink", align: str = "left") -> None:
+        """Left of, right of or around x, on the middle of its height at y."""
+        self.add("text", x=x, y=y, text=text, colour=colour, align=align)
+
+    def axis(
+        self, y: float, scale: Scale, ticks: Sequence[int], label: str, unit: str = ""
+    ) -> None:
+        """A horizontal axis from the first to the last tick, its label left of the ticks' names."""
+        self.line([(scale(tick), y) for tick in ticks], "grey")
+        for tick in ticks:
+            self.line([(scale(tick), y), (scale(tick), y + 3)], "grey")
+            self.text(scale(tick), y + 11, grouped(tick) + unit, "grey", "center")
+        self.text(0, y + 11, label, "grey")
+
+    def key(self, y: float, entries: Iterable[tuple[str, str]]) -> None:
+        """A row of names from the left edge, each behind a square in its colour if it has one."""
+        self.add("key", y=y, entries=list(entries))
 
 
-def to_svg(figure: Figure) -> str:
-    """The figure as text, without a date."""
-    file = io.StringIO()
-    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return file.getvalue().replace(MEASURED_FONT, DRAWN_FONT)
+def scale(
+    low: float | Fraction, high: float | Fraction, start: float, end: float, of: Any = float
+) -> Scale:
+    """Return the place between two points on the page of a value between two others."""
+    return lambda value: start + (of(value) - of(low)) / (of(high) - of(low)) * (end - start)
 
 
-def canvas(width_pt: float, height_pt: float) -> Figure:
-    """A figure that the deck shows at its own size, so that a point of its text is a point."""
-    return Figure(figsize=(width_pt / POINTS_PER_INCH, height_pt / POINTS_PER_INCH))
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return round(float(value), 2) if not isinstance(value, bool | str) else value
 
 
-def place(figure: Figure, left_pt: float, bottom_pt: float, right_pt: float, top_pt: float) -> Axes:
-    """Axes that keep these margins."""
-    width_pt, height_pt = figure.get_size_inches() * POINTS_PER_INCH
-    size_pt = (width_pt - left_pt - right_pt, height_pt - bottom_pt - top_pt)
-    return figure.add_axes(
-        (
-            left_pt / width_pt,
-            bottom_pt / height_pt,
-            size_pt[0] / width_pt,
-            size_pt[1] / height_pt,
+def draw_all(lab: Analysis) -> dict[str, dict[str, Any]]:
+    """Every picture by name."""
+    pictures = {
+        "latency": latency(lab),
+        "all-to-all": machine(lab, ring=False),
+        "ring": machine(lab, ring=True),
+        "tensor-steps": tensor_steps(lab),
+        "tensor-timeline": tensor_timeline(lab),
+        "pipeline-timeline": pipeline_timeline(lab),
+        "losses": losses(lab),
+        "sram": sram(lab),
+        "plans": plan_space(lab),
+        "links": links(lab),
+    }
+    return {name: vars(picture) for name, picture in pictures.items()}
+
+
+# ------------------------------------------------ page 1
+
+
+def latency(lab: Analysis) -> Picture:
+    """Latency per input against the number of inputs."""
+    counts = sorted({2**power for power in range(lab.inputs.bit_length())} | {lab.inputs})
+    names = {
+        "pipeline": "pipeline, whole tensors",
+        "streamed": "pipeline, rows streamed",
+        "tensor": "tensor parallelism",
+    }
+    curves = {
+        strategy: [lab.latency(strategy, count) * MS / count for count in counts]
+        for strategy in names
+    }
+    told = [
+        f"{names[strategy]} {grouped(values[0], 2)} ms for 1 and {grouped(values[-1], 2)} ms for"
+        f" {counts[-1]} inputs"
+        for strategy, values in curves.items()
+    ]
+    picture = Picture(390, 226, f"Latency per input: {'; '.join(told)}.")
+    x = scale(counts[0], counts[-1], 56, 352, of=log)
+    y = scale(0, max(map(max, curves.values())), 196, 30)
+    picture.text(0, 8, "latency per input, ms", "grey")
+    picture.axis(196, x, counts, "inputs")
+    for strategy, values in curves.items():
+        colour = colour_of(strategy)
+        points = [(x(count), y(value)) for count, value in zip(counts, values, strict=True)]
+        above = strategy == "pipeline"
+        picture.line(points, colour, 1.6, dash=strategy == "streamed")
+        for point in points:
+            picture.dot(*point, 3, colour, filled=strategy != "pipeline")
+        picture.text(
+            points[0][0] + 8, points[0][1] + (0 if above else 11), grouped(values[0], 2), colour
         )
-    )
+        end = points[-1]
+        picture.text(end[0] + 7, end[1] + (-6 if above else 6), grouped(values[-1], 2), colour)
+        near = points[1]
+        name_at = (near[0] + 14, near[1] - 6) if above else (near[0], near[1] + 11)
+        picture.text(*name_at, names[strategy], colour)
+    return picture
 
 
-def tint(colour: str, share: float) -> str:
-    """So much of the colour, the rest white."""
-    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
-    return to_hex((red, green, blue))
+# ------------------------------------------------ pages 2 and 6
 
 
-def label_rows(axes: Axes, names: list[str], colours: list[str]) -> None:
-    """Rows named from the top, without ticks or an axis line."""
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.tick_params("y", length=0)
-    axes.spines.left.set_visible(False)
-    for text, colour in zip(axes.get_yticklabels(), colours, strict=True):
-        text.set_color(colour)
-
-
-def write(
-    axes: Axes,
-    text: str,
-    at: tuple[float, float],
-    offset_pt: tuple[float, float] = (0, 0),
-    **style: Any,
-) -> None:
-    """Text so many points away from a place of the axes."""
-    axes.annotate(text, at, offset_pt, textcoords="offset points", annotation_clip=False, **style)
-
-
-# ------------------------------------------------ page 1 and 6: the machine
-
-
-def machine(links: Iterable[tuple[int, int]]) -> Figure:
+def machine(lab: Analysis, ring: bool) -> Picture:
     """Nodes at the corners of a square, clockwise from the top left, and an arrow for each link."""
-    figure = canvas(170, 124)
-    axes = place(figure, 0, 0, 0, 0)
-    corners = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)]
-    for sender, receiver in links:
-        (x, y), (to_x, to_y) = corners[sender], corners[receiver]
-        # To the side of its line, so that the way back lies beside it.
-        side_x, side_y = 0.045 * (to_y - y), -0.045 * (to_x - x)
-        axes.annotate(
-            "",
-            (to_x + side_x, to_y + side_y),
-            (x + side_x, y + side_y),
-            arrowprops={
-                "arrowstyle": "-|>,head_length=0.45,head_width=0.2",
-                "color": INK,
-                "linewidth": 1.1,
-                "shrinkA": 19,
-                "shrinkB": 19,
-            },
-        )
+    corners = [(18, 18), (132, 18), (132, 94), (18, 94)]
+    count = len(corners)
+    kind = "a ring of one-way links" if ring else "one-way links both ways between all pairs"
+    picture = Picture(150, 112, f"{count} nodes joined by {kind}.")
+    places = [complex(*corner) for corner in corners]
+    for sender, start in enumerate(places):
+        for receiver, end in enumerate(places):
+            if receiver == sender or (ring and receiver != (sender + 1) % count):
+                continue
+            along = (end - start) / abs(end - start)
+            side = along * (0 if ring else 3.5j)  # so that the way back lies beside it
+            tail, tip = start + 20 * along + side, end - 20 * along + side
+            head = [tip, tip - along * (7 + 2.6j), tip - along * (7 - 2.6j)]
+            picture.line([(tail.real, tail.imag), (tip.real, tip.imag)], "ink")
+            picture.add("area", points=[(it.real, it.imag) for it in head], fill="ink")
     for number, (x, y) in enumerate(corners, 1):
-        axes.plot(x, y, "o", markersize=34, color=tint(INK, 0.12), markeredgecolor=INK)
-        axes.text(x, y, str(number), fontsize=16, ha="center", va="center_baseline")
-    axes.set(xlim=(-0.3, 1.3), ylim=(-0.25, 1.25))
-    axes.set_axis_off()
-    return figure
+        picture.add("dot", x=x, y=y, radius=17, colour="ink", fill="idle")
+        picture.text(x, y, str(number), align="center")
+    return picture
 
 
-# ------------------------------------------------ page 2: results
+# ------------------------------------------------ pages 3 and 4
 
 
-def results() -> Figure:
-    """Latency and traffic, for 1 input and for many."""
-    figure = canvas(770, 168)
-    for column, (inputs, count) in enumerate(((1, "1 input"), (INPUTS, f"{INPUTS} inputs"))):
-        left_pt, right_pt = 62 + 390 * column, 453 - 390 * column
-        latency = place(figure, left_pt, 92, right_pt, 22)
-        traffic = place(figure, left_pt, 0, right_pt, 114)
-        draw_pair(latency, f"latency of {count}", latencies_ms(inputs), "ms")
-        draw_pair(traffic, f"traffic of {count}", traffics_mb(inputs), "MB")
-    return figure
-
-
-def latencies_ms(inputs: int) -> list[float]:
-    """Tensor and pipeline parallelism."""
-    functions = (tensor_parallel_latency, pipeline_parallel_latency)
-    return [float(latency_s(NETWORK, SYSTEM, inputs) * MS_PER_S) for latency_s in functions]
-
-
-def traffics_mb(inputs: int) -> list[float]:
-    """Tensor and pipeline parallelism."""
-    functions = (tensor_parallel_traffic, pipeline_parallel_traffic)
-    return [traffic_bytes(NETWORK, SYSTEM, inputs) / MEGA for traffic_bytes in functions]
-
-
-def draw_pair(axes: Axes, title: str, values: list[float], unit: str) -> None:
-    """A bar for each strategy, its value at its end."""
-    colours = [COLOURS["tensor"], COLOURS["pipeline"]]
-    axes.barh([0, 1], values, color=colours, height=0.78)
-    label_rows(axes, ["tensor", "pipeline"], colours)
-    axes.set_xlim(0, max(values))
-    axes.xaxis.set_visible(False)
-    axes.spines.bottom.set_visible(False)
-    axes.set_title(f"{title}, {unit}", fontsize=13, loc="left", pad=2)
-    for row, value in enumerate(values):
-        write(axes, f"{value:.2f} {unit}", (value, row), (5, 0), va="center_baseline")
-
-
-# ------------------------------------------------ page 3: tensor parallelism
-
-
-def tensor_timeline() -> Figure:
-    """One input on all nodes and links, to scale."""
-    figure = canvas(770, 168)
-    axes = place(figure, 62, 36, 20, 18)
-    for job in analysis.tensor_schedule():
-        if job.stage.work == "compute":
-            draw_on_all_nodes(axes, job)
+def tensor_steps(lab: Analysis) -> Picture:
+    """One input on nodes and links; a bar on the links is as high as there are links at work."""
+    steps = lab.steps("tensor")
+    us = {step: f"{grouped(lab.seconds(step) * US, 1)} µs" for step in steps}
+    told = (f"{step.work} of layer {step.layer} {us[step]}" for step in steps)
+    picture = Picture(FULL_PT, 84, f"One input, step by step: {', '.join(told)}.")
+    total = lab.latency("tensor") * US
+    x = scale(0, total, LABELS_PT, FULL_PT)
+    picture.text(0, 28, f"nodes 1 to {lab.system.nodes}")
+    picture.text(0, 52, "links")
+    for step, start, end in in_turn(lab, steps, US):
+        left, right = x(start), x(end)
+        if step.work == "compute":
+            picture.bar(left, 28, right - left, ROW_PT, "tensor-tint")
+            if right - left > 60:
+                picture.text((left + right) / 2, 28, f"layer {step.layer}", align="center")
+            else:
+                picture.text(left, 10, f"layer {step.layer}")
+            continue
+        at_work = links_at_work(lab, step)
+        picture.bar(left, 52, right - left, ROW_PT * at_work / lab.system.links, "ink")
+        name = f"{step.work} on {at_work} links, {us[step]}"
+        if step == steps[-1]:
+            picture.text(left - 4, 52, name, align="right")
         else:
-            draw_on_links(axes, job)
-    names = [f"node {node + 1}" for node in range(SYSTEM.nodes)] + [f"{SYSTEM.links} links"]
-    label_rows(axes, names, [INK] * len(names))
-    axes.set_xlim(0, float(analysis.AS_READ.tensor_q1_s * US_PER_S))
-    axes.set_xlabel("time, µs", labelpad=1)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    return figure
+            picture.text(right + 4, 52, name if step.layer == 1 else us[step])
+    picture.axis(66, x, range(0, int(total), 500), "1 input, µs")
+    return picture
 
 
-def draw_on_all_nodes(axes: Axes, job: analysis.Job) -> None:
-    """A layer's computation; the first is too short to hold its name."""
-    start_us, length_us = float(job.start_s * US_PER_S), float(job.stage.latency_s * US_PER_S)
-    text = f"layer {job.stage.layer}"
-    if job.stage.layer == 1:
-        write(axes, text, (start_us, -0.5), (0, 4))
-    for node in range(SYSTEM.nodes):
-        colour = tint(COLOURS["tensor"], 0.8)
-        axes.barh(node, length_us, left=start_us, height=0.8, color=colour)
-        if job.stage.layer > 1:
-            at = (start_us + length_us / 2, node)
-            write(axes, text, at, color="white", ha="center", va="center_baseline")
-
-
-def draw_on_links(axes: Axes, job: analysis.Job) -> None:
-    """A collective, its name where there is room."""
-    start_us, end_us = float(job.start_s * US_PER_S), float(job.end_s * US_PER_S)
-    row, style = SYSTEM.nodes, {"color": COLOURS["tensor"], "va": "center_baseline"}
-    axes.barh(row, end_us - start_us, left=start_us, height=0.8, color=COLOURS["tensor"])
-    text = f"{job.stage.work} {end_us - start_us:.1f} µs"
-    if job.stage.work == "gather":
-        write(axes, text, (start_us, row), (-4, 0), ha="right", **style)
-    else:
-        write(axes, text, (end_us, row), (4, 0), **style)
-
-
-# ------------------------------------------------ page 4: pipeline parallelism
-
-GANTT_INPUTS = 4
-INPUT_TINTS = (0.65, 0.52, 0.39, 0.26)  # light enough for dark text
-
-
-def pipeline_gantt() -> Figure:
-    """The first inputs on every node and link, to scale."""
-    figure = canvas(770, 198)
-    axes = place(figure, 62, 36, 14, 18)
-    jobs = analysis.pipeline_schedule(GANTT_INPUTS)
-    for job in jobs:
-        row = gantt_row(job.stage)
-        start_ms, length_ms = float(job.start_s * MS_PER_S), float(job.stage.latency_s * MS_PER_S)
-        is_compute = job.stage.work == "compute"
-        colour = tint(COLOURS["pipeline"], INPUT_TINTS[job.input - 1]) if is_compute else INK
-        axes.barh(row, length_ms, left=start_ms, height=0.86, color=colour, edgecolor="white")
-        if is_compute and job.stage.layer > 1:
-            at = (start_ms + length_ms / 2, row)
-            write(axes, f"input {job.input}", at, ha="center", va="center_baseline")
-        elif job.input == GANTT_INPUTS:
-            at = (start_ms + length_ms, row)
-            write(axes, f"{length_ms:.2f} ms each", at, (5, 0), va="center_baseline")
-        if job.stage.layer == len(NETWORK):
-            end_ms = float(job.end_s * MS_PER_S)
-            axes.axvline(end_ms, color=GREY, linewidth=0.8, dashes=(4, 3), zorder=0)
-            write(axes, f"output {job.input}: {end_ms:.2f} ms", (end_ms, -0.5), (0, 4), ha="right")
-    names = {gantt_row(job.stage): gantt_name(job.stage) for job in jobs}
-    label_rows(axes, list(names.values()), [INK] * len(names))
-    axes.set_xlim(0, float(jobs[-1].end_s * MS_PER_S))
-    axes.set_xlabel("time, ms", labelpad=1)
-    return figure
-
-
-def gantt_row(stage: Stage) -> int:
-    """A node's row and then, if it sends, its link's."""
-    return 2 * (stage.layer - 1) + (stage.work == "send")
-
-
-def gantt_name(stage: Stage) -> str:
-    """Where the stage's work is done."""
-    if stage.work == "send":
-        return f"link {stage.layer} → {stage.layer + 1}"
-    return f"node {stage.layer}"
-
-
-def pipeline_losses() -> Figure:
-    """What the latency of many inputs is made of."""
-    figure = canvas(770, 46)
-    axes = place(figure, 0, 1, 0, 18)
-    losses_ms = [float(loss_s * MS_PER_S) for loss_s in analysis.pipeline_losses_s(INPUTS).values()]
-    ends_ms = list(accumulate(losses_ms))
-    colours = [*(tint(COLOURS["pipeline"], share) for share in (0.65, 0.45, 0.25)), INK]
-    names = ("all nodes busy", "filling", "imbalance", "sending")
-    for name, loss_ms, end_ms, colour in zip(names, losses_ms, ends_ms, colours, strict=True):
-        axes.barh(0, loss_ms, left=end_ms - loss_ms, height=1, color=colour)
-        text = f"{name} {loss_ms:.2f} ms"
-        if name in ("filling", "sending"):  # too short to hold it
-            write(axes, text, (end_ms, 0.5), (0, 4), ha="right")
-        else:
-            at = (end_ms - loss_ms / 2, 0)
-            write(axes, text, at, ha="center", va="center_baseline")
-    axes.set(xlim=(0, ends_ms[-1]), ylim=(-0.5, 0.5))
-    axes.set_axis_off()
-    return figure
-
-
-# ------------------------------------------------ page 5: link bandwidth
-
-LOWEST_MB_PER_S, DECADES, STEPS_PER_DECADE = 4, 3, 40
-LOWEST_MS, HIGHEST_MS = 70, 2000
-LAB_MB_PER_S = float(SYSTEM.link_bytes_per_s / MEGA)
-
-
-def bandwidth() -> Figure:
-    """Both latencies of many inputs against the links' bandwidth, and where they meet."""
-    figure = canvas(350, 250)
-    axes = place(figure, 42, 36, 10, 22)
-    axes.set(xscale="log", yscale="log", ylim=(LOWEST_MS, HIGHEST_MS))
-    low_mb, high_mb = (float(speed / MEGA) for speed in analysis.crossovers_bytes_per_s(INPUTS))
-    colour = COLOURS["pipeline"]
-    axes.axvspan(low_mb, high_mb, color=tint(colour, 0.15), linewidth=0)
-    top = (sqrt(low_mb * high_mb), HIGHEST_MS)
-    write(axes, "pipeline", top, (0, -20), color=colour, ha="center")
-    write(axes, "is faster", top, (0, -36), color=colour, ha="center")
-    draw_latency(axes, "pipeline", 7)
-    draw_latency(axes, "tensor", -16)
-    mark_crossover(axes, low_mb, (8, 5), "left")
-    mark_crossover(axes, high_mb, (2, -19), "right")
-    lab_gb = float(Fraction(SYSTEM.link_bytes_per_s, GIGA))
-    axes.axvline(LAB_MB_PER_S, color=INK, linewidth=1, dashes=(4, 3), zorder=0)
-    write(axes, f"the lab: {lab_gb:g} GB/s", (LAB_MB_PER_S, HIGHEST_MS), (-5, -20), ha="right")
-    axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
-    axes.set_yticks([100, 200, 500, 1000, 2000], ["100", "200", "500", "1,000", "2,000"])
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("bandwidth of a link, MB/s", labelpad=1)
-    axes.set_title(f"latency of {INPUTS} inputs, ms", fontsize=13, loc="left", x=-0.13)
-    return figure
-
-
-def draw_latency(axes: Axes, strategy: str, text_rise_pt: float) -> None:
-    """A strategy's curve, and its latency on the lab's links."""
-    steps = range(DECADES * STEPS_PER_DECADE + 1)
-    speeds_mb = [LOWEST_MB_PER_S * 10 ** (step / STEPS_PER_DECADE) for step in steps]
-    colour, at = COLOURS[strategy], (LAB_MB_PER_S, latency_ms(strategy, LAB_MB_PER_S))
-    axes.plot(
-        speeds_mb, [latency_ms(strategy, mb) for mb in speeds_mb], color=colour, linewidth=2.4
+def tensor_timeline(lab: Analysis) -> Picture:
+    """As many inputs as are done in the time of pipeline_timeline."""
+    shown_ms, one_ms = lab.latency("pipeline", SHOWN_INPUTS) * MS, lab.latency("tensor") * MS
+    count = int(shown_ms / one_ms)
+    picture = Picture(
+        FULL_PT,
+        68,
+        f"{count} inputs, one after the other, the last output at {grouped(count * one_ms, 2)} ms;"
+        f" the pipeline's {SHOWN_INPUTS} inputs on the next page take {grouped(shown_ms, 2)} ms.",
     )
-    axes.plot(*at, "o", markersize=6, color=colour)
-    write(axes, f"{strategy} {at[1]:.2f} ms", at, (-5, text_rise_pt), color=colour, ha="right")
-    axes.set_xlim(speeds_mb[0], speeds_mb[-1])
+    x = timeline_scale(lab)
+    picture.text(0, 14, f"nodes 1 to {lab.system.nodes}")
+    picture.text(0, 36, "links")
+    for number in range(count):
+        fill = "tensor-light" if number % 2 else "tensor-tint"
+        for step, start, end in in_turn(lab, lab.steps("tensor"), MS):
+            left, width = x(number * one_ms + start), x(end) - x(start)
+            if step.work == "compute":
+                picture.bar(left, 14, width, ROW_PT, fill)
+            else:
+                height = ROW_PT * links_at_work(lab, step) / lab.system.links
+                picture.bar(left, 36, width, height, "ink")
+        picture.text(
+            x((number + Fraction(1, 2)) * one_ms), 14, f"input {number + 1}", align="center"
+        )
+    picture.axis(50, x, range(0, int(shown_ms) + 1, 5), f"{count} inputs, ms")
+    return picture
 
 
-def mark_crossover(axes: Axes, speed_mb: float, offset_pt: tuple[float, float], align: str) -> None:
-    """Where both strategies take equally long."""
-    at = (speed_mb, latency_ms("tensor", speed_mb))
-    axes.plot(*at, "o", markersize=8, color="white", markeredgecolor=INK)
-    write(axes, f"{speed_mb:.2f} MB/s", at, offset_pt, ha=align)
-
-
-def latency_ms(strategy: str, link_mb_per_s: float) -> float:
-    """A strategy's latency of many inputs."""
-    latency_s = {"tensor": tensor_parallel_latency, "pipeline": pipeline_parallel_latency}[strategy]
-    system = analysis.with_bandwidth(Fraction(link_mb_per_s) * MEGA)
-    return float(latency_s(NETWORK, system, INPUTS) * MS_PER_S)
-
-
-# ------------------------------------------------ page 6: SRAM
-
-STRATEGY_NAMES = {
-    "tensor": "tensor",
-    "pipeline": "pipeline,\nwhole\ntensors",
-    "rows": "pipeline,\nrows\nstreamed",
-    "data": "data",
-}
-SRAM_AXIS_KB = 1300
-PART_TINTS = {"weights": 1, "input": 0.6, "output": 0.3}
-
-
-def sram() -> Figure:
-    """What each node must hold, for each strategy, against what it can."""
-    figure = canvas(452, 212)
-    axes = place(figure, 96, 20, 76, 16)
-    row, ticks = 0.0, {}
-    for strategy, name in STRATEGY_NAMES.items():
-        nodes = [node for node in analysis.node_srams() if node.strategy == strategy]
-        middle = row + (len(nodes) - 1) / 2
-        write(axes, name, (0, middle), (-96, 0), color=COLOURS[strategy], va="center_baseline")
-        for node in nodes:
-            draw_parts(axes, row, node)
-            ticks[row] = node.nodes
-            row += 1
-        row += 0.5
-    axes.set_yticks(list(ticks), list(ticks.values()))
-    axes.tick_params("y", length=0, pad=2)
-    axes.spines.left.set_visible(False)
-    axes.set_ylim(row - 0.9, -0.6)
-    sram_kb = SYSTEM.sram_bytes // KIB
-    axes.axvline(sram_kb, color=INK, linewidth=1.4)
-    write(axes, f"{sram_kb} KB of SRAM", (sram_kb, -0.6), (0, 4), ha="center")
-    write(axes, "node", (0, -0.6), (-3, 4), ha="right")
-    axes.set_xlim(0, SRAM_AXIS_KB)
-    write(axes, "bytes", (SRAM_AXIS_KB, -0.6), (76, 4), ha="right")
-    axes.set_xticks(
-        range(0, SRAM_AXIS_KB, 256), [f"{kb:,} KB" for kb in range(0, SRAM_AXIS_KB, 256)]
+def pipeline_timeline(lab: Analysis) -> Picture:
+    """Input i sets out i - 1 intervals after the first and never waits."""
+    interval_ms, one_ms = lab.seconds(lab.slowest) * MS, lab.latency("pipeline") * MS
+    ends = [grouped(one_ms + number * interval_ms, 2) for number in range(SHOWN_INPUTS)]
+    picture = Picture(
+        FULL_PT,
+        156,
+        f"{SHOWN_INPUTS} inputs pass nodes 1 to {lab.system.nodes} one behind the other; outputs at"
+        f" {', '.join(ends)} ms. Only node {lab.slowest.layer} is busy without a pause.",
     )
-    return figure
+    x = timeline_scale(lab)
+    for step, start, end in in_turn(lab, lab.steps("pipeline"), MS):
+        is_compute, row = step.work == "compute", 10 + 32 * (step.layer - 1)
+        if is_compute:
+            picture.text(0, row, f"node {step.layer}")
+        for number in range(SHOWN_INPUTS):
+            left, width = x(start + number * interval_ms), x(end) - x(start)
+            if not is_compute:
+                picture.bar(left, row + 16, width, 11, "ink")
+                continue
+            fill = "pipeline-light" if number % 2 else "pipeline-tint"
+            picture.bar(left, row, width, ROW_PT, fill)
+            if width > 40:
+                picture.text(left + width / 2, row, f"input {number + 1}", align="center")
+            if step.layer == lab.system.nodes:
+                picture.text(left + width, row + 17, f"out at {ends[number]}", align="right")
+    shown_ms = lab.latency("pipeline", SHOWN_INPUTS) * MS
+    picture.axis(138, x, range(0, int(shown_ms) + 1, 5), f"{SHOWN_INPUTS} inputs, ms")
+    return picture
 
 
-def draw_parts(axes: Axes, row: float, node: analysis.NodeSram) -> None:
-    """A node's weights, input and output in a row, and their sum."""
-    parts_bytes = (node.weight_bytes, node.input_bytes, node.output_bytes)
-    left_kb = 0.0
-    for (name, share), part_bytes in zip(PART_TINTS.items(), parts_bytes, strict=True):
-        length_kb = part_bytes / KIB
-        colour = tint(COLOURS[node.strategy], share)
-        axes.barh(row, length_kb, left=left_kb, height=0.9, color=colour)
-        if node.strategy == "data":
-            text_colour = "white" if share == 1 else INK
-            write(axes, name, (left_kb, row), (5, 0), color=text_colour, va="center_baseline")
-        left_kb += length_kb
-    weight = "bold" if node.total_bytes > SYSTEM.sram_bytes else "normal"
-    write(
-        axes,
-        f"{node.total_bytes:,}",
-        (SRAM_AXIS_KB, row),
-        (76, 0),
-        ha="right",
-        va="center_baseline",
-        weight=weight,
+def losses(lab: Analysis) -> Picture:
+    """What the pipeline's latency of all inputs is made of."""
+    parts = [(f"{name} {grouped(seconds * MS, 2)} ms", seconds) for name, seconds in lab.losses()]
+    picture = Picture(FULL_PT, 42, f"The latency's parts: {', '.join(name for name, _ in parts)}.")
+    x = scale(0, sum(seconds for _, seconds in parts), 0, FULL_PT)
+    fills = ("pipeline-tint", "idle", "weights", "ink")
+    start = Fraction(0)
+    for (_, seconds), fill in zip(parts, fills, strict=True):
+        picture.bar(x(start), 10, x(start + seconds) - x(start), ROW_PT, fill)
+        start += seconds
+    entries = zip((name for name, _ in parts), fills, strict=True)
+    picture.key(32, [(f"latency of {lab.inputs} inputs:", ""), *entries])
+    return picture
+
+
+def in_turn(
+    lab: Analysis, steps: Iterable[Step], unit: int
+) -> Iterator[tuple[Step, Fraction, Fraction]]:
+    """Each step with its start and end."""
+    end = Fraction(0)
+    for step in steps:
+        start, end = end, end + lab.seconds(step) * unit
+        yield step, start, end
+
+
+def links_at_work(lab: Analysis, step: Step) -> int:
+    """All in an all-gather, one from each peer in a gather."""
+    return lab.system.links if step.work == "all-gather" else lab.system.nodes - 1
+
+
+def timeline_scale(lab: Analysis) -> Scale:
+    """The same milliseconds for both strategies: until the pipeline's last input drawn is out."""
+    return scale(0, lab.latency("pipeline", SHOWN_INPUTS) * MS, LABELS_PT, FULL_PT)
+
+
+# ------------------------------------------------ page 5
+
+
+def sram(lab: Analysis) -> Picture:
+    """What a node holds, against what it can."""
+    needs, limit = lab.needs(), lab.system.sram_bytes
+    told = [f"{it.strategy}, {it.node}: {grouped(it.use.total_bytes)}" for it in needs]
+    picture = Picture(
+        375, 190, f"Bytes that a node must hold, of {grouped(limit)}: {'; '.join(told)}."
     )
+    x = scale(0, max(it.use.total_bytes for it in needs), 108, 315)
+    parts = ("weights", "input", "output")
+    picture.key(8, zip(parts, parts, strict=True))
+    picture.text(x(limit) + 5, 30, f"SRAM of a node, {grouped(limit)} bytes")
+    row = 32.0
+    for before, need in zip([None, *needs], needs, strict=False):
+        row += 17 if before and before.strategy == need.strategy else 20
+        total = need.use.total_bytes
+        picture.text(0, row, f"{need.strategy}, {need.node}", colour_of(need.strategy))
+        left = x(0)
+        for part, bytes_ in zip(parts, need.use[2:], strict=True):
+            picture.bar(left, row, x(bytes_) - x(0), 13, part)
+            left += x(bytes_) - x(0)
+        at_least = "≥ " if need.strategy == "streamed" else ""
+        colour = "ink" if total <= limit else "alarm"
+        picture.text(375, row, at_least + grouped(total), colour, "right")
+    picture.line([(x(limit), 24), (x(limit), row + 9)], "ink", 1.2)
+    return picture
+
+
+def colour_of(strategy: str) -> str:
+    """Rows streamed are a pipeline, too."""
+    return "pipeline" if strategy == "streamed" else strategy
+
+
+def plan_space(lab: Analysis) -> Picture:
+    """Latency against traffic of every plan."""
+    named = {
+        lab.tensor_point: ("tensor", "tensor, "),
+        lab.pipeline_point: ("pipeline", "pipeline, "),
+        lab.beating(lab.system.nodes - 1): ("fewer", ""),
+        lab.beating(lab.system.nodes): ("data", ""),
+    }
+    best, limit = lab.best_points, lab.system.sram_bytes
+    picture = Picture(
+        375,
+        PLANS_PT,
+        f"Latency against traffic of {len(lab.points)} plans for {lab.inputs} inputs. No plan beats"
+        f" these in both: {'; '.join(it.name for it in best)}. Within the SRAM:"
+        f" {'; '.join(it.name for it in lab.points if it.sram_bytes <= limit)}.",
+    )
+    slowest = max(it.latency_s for it in lab.points) * MS
+    most = max(it.traffic_bytes for it in lab.points) / MB
+    x, y = scale(0, most, 36, 366), scale(50, slowest, PLANS_PT - 20, 26)
+    places = {it: (x(it.traffic_bytes / MB), y(it.latency_s * MS)) for it in lab.points}
+    picture.text(0, 8, f"latency of {lab.inputs} inputs, ms, against traffic", "grey")
+    for tick in range(100, int(slowest), 100):
+        picture.text(26, y(tick), str(tick), "grey", "right")
+        picture.line([(31, y(tick)), (34, y(tick))], "grey")
+    picture.axis(y(50), x, range(0, int(most), 20), "", " MB")
+    front = [places[it] for it in best]
+    corners = [(after[0], at[1]) for at, after in pairwise(front)]
+    picture.line([*sum(zip(front, corners, strict=False), ()), front[-1]], "grey", 1.2)
+    for it in sorted(lab.points, key=lambda it: it in named):
+        colour, _ = named.get(it, ("ink", ""))
+        picture.dot(*places[it], 4 if it in named else 3, colour, it.sram_bytes <= limit)
+    for number, (it, (colour, name)) in enumerate(named.items()):
+        row = 24 + 17 * number
+        picture.dot(232, row, 4, colour, it.sram_bytes <= limit)
+        picture.text(242, row, name + it.name, colour)
+        picture.text(375, row, grouped(it.latency_s * MS, 2), colour, "right")
+    return picture
+
+
+# ------------------------------------------------ page 6
+
+
+def links(lab: Analysis) -> Picture:
+    """The links on which a pipeline is faster."""
+    rows = lab.link_rows
+    link_mb = lab.system.link_bytes_per_s / MB
+    names = [
+        f"whole tensors, {rows[0][1]} inputs or fewer",
+        f"whole tensors, {rows[1][1]} inputs",
+        "rows streamed, 1 input",
+        f"rows streamed, {rows[3][1]} inputs",
+    ]
+    wins = [f"{bounds[0]} to {bounds[1]}" if bounds else "never" for *_, bounds in rows]
+    told = "; ".join(f"{name}: {win}" for name, win in zip(names, wins, strict=True))
+    picture = Picture(375, 116, f"MB/s of a link at which a pipeline is faster: {told}.")
+    x = scale(10, 2600, 200, 375, of=log)
+    picture.text(0, 8, "links on which a pipeline is faster, MB/s", "grey")
+    for number, (name, win, (*_, bounds)) in enumerate(zip(names, wins, rows, strict=True)):
+        row = 29 + 18 * number
+        picture.text(0, row, name)
+        if bounds:
+            picture.bar(x(bounds[0]), row, x(bounds[1]) - x(bounds[0]), 12, "pipeline-tint")
+        picture.text(x(bounds[1]) + 5 if bounds else x(10), row, win, "pipeline")
+    picture.line([(x(link_mb), 20), (x(link_mb), 98)], "ink", 1, dash=True)
+    picture.text(x(link_mb) - 5, 29, f"here {grouped(link_mb)}", align="right")
+    picture.axis(98, x, (10, 30, 100, 300, 1000), "")
+    return picture

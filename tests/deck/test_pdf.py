@@ -1,0 +1,197 @@
+# ruff: noqa: RUF001 (the sign of multiplication is meant)
+"""What the committed deck says, each number beside its label; it is what the build makes."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+
+import build
+import lab3
+
+REPORT = Path(build.__file__).parent
+OUTPUTS = ("slides.pdf", "results.png")
+READER = PdfReader(REPORT / "slides.pdf")
+PAGES = [" ".join(page.extract_text().split()) for page in READER.pages]
+
+
+def test_committed_files_are_what_the_build_makes(tmp_path):
+    """In another folder and time zone, without git, without the files of the last build."""
+    ignored = shutil.ignore_patterns("__pycache__", *OUTPUTS)
+    shutil.copytree(REPORT, tmp_path / "report", ignore=ignored)
+    shutil.copy(lab3.__file__, tmp_path)
+    result = subprocess.run(
+        [sys.executable, tmp_path / "report" / "build.py"],
+        env={**os.environ, "TZ": "Pacific/Auckland", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "86400"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    for name in OUTPUTS:
+        assert (tmp_path / "report" / name).read_bytes() == (REPORT / name).read_bytes(), name
+
+
+def test_six_pages_of_16_to_9():
+    assert len(READER.pages) == 6
+    for page in READER.pages:
+        assert float(page.mediabox.width / page.mediabox.height) == pytest.approx(16 / 9, rel=1e-3)
+
+
+def test_few_words_on_a_page():
+    for number, page in enumerate(PAGES, 1):
+        assert len(re.findall(r"[^\W\d_]{2,}", page)) <= 190, number
+
+
+def alternatives(element):
+    """The alternative texts under an element of the document's structure, in reading order."""
+    found = [element["/Alt"]] if "/Alt" in element else []
+    children = element.get("/K", [])
+    for child in children if isinstance(children, list) else [children]:
+        part = child.get_object() if hasattr(child, "get_object") else child
+        if isinstance(part, dict):
+            found += alternatives(part)
+    return found
+
+
+def test_it_is_accessible():
+    root = READER.trailer["/Root"]
+    assert root["/Lang"] == "en"
+    assert b"pdfuaid:part" in root["/Metadata"].get_data()
+    shown = [  # on page after page
+        "Latency per input: pipeline, whole tensors 12.44 ms for 1 and 4.87 ms for 32 inputs",
+        "T equals the sum of all steps t, plus N minus 1 times the longest stage.",
+        "4 nodes joined by one-way links both ways between all pairs.",
+        "One input, step by step: compute of layer 1 31.1 µs, all-gather of layer 1 28.8 µs",
+        "8 inputs, one after the other, the last output at 25.02 ms; the pipeline's 4 inputs",
+        "4 inputs pass nodes 1 to 4 one behind the other; outputs at 12.44, 17.06, 21.68, 26.31",
+        "The latency's parts: work ÷ 4 nodes 97.07 ms, imbalance 50.91 ms, fill and drain 7.51 ms",
+        "Bytes that a node must hold, of 524,288: tensor, each node: 503,488; pipeline, node 1",
+        "Latency against traffic of 28 plans for 32 inputs. No plan beats these in both: 1-4:4;",
+        "4 nodes joined by a ring of one-way links.",
+        "MB/s of a link at which a pipeline is faster: whole tensors, 9 inputs or fewer: never;",
+    ]
+    texts = alternatives(root["/StructTreeRoot"])
+    assert [text[: len(start)] for text, start in zip(texts, shown, strict=True)] == shown
+
+
+def test_no_name_is_invented():
+    assert READER.metadata.author is None
+    assert all("Lab 3: distributed CNN inference " in page for page in PAGES)
+
+
+ROWS = [  # of the tables, cell after cell
+    (1, "Q1: 1 input Q2: 32 inputs SRAM of a node: 524,288"),
+    (1, "latency, s traffic, bytes latency, s traffic, bytes need, bytes"),
+    (1, "Tensor parallelism 0.00312726016 1,923,072 0.10007232512 61,538,304 503,488 fits"),
+    (1, "whole tensors 0.01243531264 604,160 0.15578613760 19,333,120 726,016 too much"),
+    (1, "rows streamed 0.00494232576 604,160 0.14829315072 19,333,120 462,336 fits"),
+    (2, "layer weights output weight bytes ops C output bytes A C ÷ A 1 128 × 3 × 3 × 3"),
+    (2, "2 128 × 128 × 3 × 3 128 × 28 × 28 294,912 231,211,008 200,704 1,152"),
+    (2, "all 891,648 606,661,632"),
+    (
+        2,
+        "32 inputs: speed-up by twice tensor pipeline ops/s of a node 1.942 1.996",
+    ),
+    (2, "bytes/s of a link 1.015 1.001 nodes 2.000 1.000"),
+    (2, "as read then 1 GB is 2³⁰ bytes tensor, 1 input, ms 3.127 3.121"),
+    (2, "links carry 2 Gbit/s tensor, 1 input, ms 3.127 3.785"),
+    (2, "inputs start on one node tensor, 1 input, ms 3.127 3.130"),
+    (2, "every node gets the output tensor, 1 input, bytes 1,923,072 2,254,848"),
+    (2, "sends while it computes pipeline, 32 inputs, ms 155.786 158.897"),
+    (2, "nor receives pipeline, 32 inputs, ms 155.786 162.468"),
+    (2, "one at a time pipeline, 32 inputs, ms 155.786 397.930"),
+    (3, "layer compute, µs then time, µs shard, bytes traffic, bytes 1 31.10400"),
+    (3, "2 1,156.05504 all-gather 25.08800 50,176 602,112"),
+    (3, "4 849.34656 gather 18.43200 36,864 110,592 all 3,033.30816 93.95200 1,923,072"),
+    (4, "stage node 1 send 1 → 2 node 2 send 2 → 3 node 3 send 3 → 4 node 4 sum"),
+    (
+        4,
+        "µs 124.41600 115.20000 4,624.22016 100.35200 3,987.21024 86.52800 3,397.38624",
+    ),
+    (
+        4,
+        "3,397.38624 12,435.31264 bytes 230,400 200,704 173,056 604,160",
+    ),
+    (6, "all-to-all ring tensor communication, µs 93.952 281.856"),
+    (6, "tensor latency, µs 3,127.26016 3,315.16416"),
+    (6, "tensor traffic, bytes 1,923,072 2,033,664"),
+    (6, "pipeline communication, µs 302.080 302.080"),
+    (6, "pipeline latency, µs 12,435.31264 12,435.31264"),
+    (6, "pipeline traffic, bytes 604,160 604,160"),
+]
+
+
+@pytest.mark.parametrize(("page", "row"), ROWS)
+def test_rows_of_tables(page, row):
+    assert row in PAGES[page - 1]
+
+
+# In a sentence a word that says what is meant, and the numbers that must follow it, with nothing
+# but words without digits between.
+SENTENCES = [
+    (1, "That is", ["3.98×", "1", "1.56×", "32", "1.58×", "1.48×"]),
+    (1, "Its", ["3.18×", "3 %"]),
+    (2, "Computing decides", ["1,152", "25"]),
+    (2, "R ÷ B", ["25"]),
+    (2, "Layer", ["1", "27", "1,152"]),
+    (2, "sending while computing", ["93.952 µs", "3.0 %"]),
+    (3, "computing", ["97 %"]),
+    (
+        3,
+        "All nodes wait",
+        ["32", "3,033.30816", "93.952", "100,072.32512", "32", "1,923,072", "61,538,304"],
+    ),
+    (3, "An all-gather", ["3", "110,592", "3", "110,592", "604,160", "3.18"]),
+    (4, "Node", ["2"]),
+    (
+        4,
+        "32 inputs take",
+        ["12,435.31264", "31", "4,624.22016", "155,786.13760", "32", "604,160", "19,333,120"],
+    ),
+    (4, "Utilisation", ["24.4 %", "1", "62.3 %", "32", "65.6 %"]),
+    (4, "Equal stages", ["35", "1", "3.033", "106.17"]),
+    (4, "Imbalance:", ["2", "3.033 ms"]),
+    (4, "For 1 input the pipeline", ["0.98×", "302.08 µs"]),
+    (5, "Why distribute", ["891,648", "524,288"]),
+    (5, "Data parallelism?", ["367,360", "32", "97.07", "3 %"]),
+    (5, "The pipeline?", ["2", "1,024", "462,336"]),
+    (5, "less time than the pipeline", ["1-3:2,4"]),
+    (5, "Q3: of", ["28"]),
+    (6, "its latency grows", ["6 %"]),
+    (6, "Tensor:", ["3", "0", "1", "2", "3", "221,184"]),
+    (6, "Two-way links", ["2", "10⁹", "140.928"]),
+    (6, "Only on links", ["18", "133", "32"]),
+    (6, "Outputs", ["32", "4,718,592", "2,097,152"]),
+]
+
+
+@pytest.mark.parametrize(("page", "words", "numbers"), SENTENCES)
+def test_numbers_of_sentences(page, words, numbers):
+    between = r"(?:(?![0-9]).)*?"
+    pattern = re.escape(words) + "".join(
+        between + re.escape(number) + r"(?![0-9,.]*[0-9])" for number in numbers
+    )
+    text = PAGES[page - 1].replace("\u00a0", " ")
+    assert len(re.findall(f"(?={pattern})", text)) == 1
+
+
+PLANS = [
+    "tensor, 1-4:4 100.07",
+    "pipeline, 1,2,3,4 155.79",
+    "1-3:2,4 146.66",
+    "1-2:2,3,4 133.56",
+    "1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. It takes 14 % less",
+]
+
+
+@pytest.mark.parametrize("text", PLANS)
+def test_plans(text):
+    assert text in PAGES[4].replace("\u00a0", " ")
