@@ -9,8 +9,7 @@ asks for the latency and the traffic of tensor and of pipeline parallelism. The 
     S  bytes of a shard of it, A / P       B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-One law carries both strategies. An input goes through steps, each the computation of a layer or
-the transfer of its output; steps that occupy the same nodes and links are one stage; and
+One law carries both strategies, which differ in their steps and in what is a stage of them:
 
     latency = sum(steps) + (N - 1) * longest stage         traffic = N * sum(bytes of the steps)
 
@@ -143,10 +142,16 @@ def duration(steps: Iterable[Step], system: System) -> Fraction:
 def latency(stages: Sequence[Sequence[Step]], system: System, inputs: int = 1) -> Fraction:
     """sum(steps) + (N - 1) * interval seconds; interval: the longest stage
 
-    The first input goes through all steps; a stage serves one input at a time, so that each
-    further one comes out an interval later: the time of the bottleneck.
+    A step is the computation of a layer or the transfer of its output. A stage is
+    steps through which an input holds its nodes: the next waits for all of them.
+    The first input goes through all steps; each further one comes out an interval,
+    the time of the bottleneck, after the one before.
+
+    Raises ValueError for inputs that are not an int above 0, and a wrong system.
     """
+    _check_system(system)
     _check_number("inputs", inputs)
+    stages = [list(stage) for stage in stages]
     interval_s = max(duration(stage, system) for stage in stages)
     return duration(chain(*stages), system) + (inputs - 1) * interval_s
 
@@ -158,23 +163,25 @@ def traffic(stages: Sequence[Sequence[Step]], inputs: int = 1) -> int:
 
 
 def all_gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
-    """Every node starts with a shard S and ends with all P of them:
+    """all-gather: every node starts with a shard S and ends with all P of them.
 
     all-to-all     S / B seconds, as each node sends to all its peers at once
     one-way ring   (P - 1) * S / B seconds, as each passes on P - 1 shards
     both           P * (P - 1) * S bytes, as each node lacks P - 1 shards
+    one node       nothing
 
-    Returns seconds, and bytes over all links; 0 for one node. Source: handout, "Hints".
+    Returns seconds, and bytes over all links. Source: handout, "Hints".
     """
     return _cost("all-gather", shard_bytes, system)
 
 
 def gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
-    """Every node starts with a shard S and one node ends with all P of them:
+    """gather: every node starts with a shard S and one ends with all P of them.
 
     all-to-all     S / B seconds, (P - 1) * S bytes
     one-way ring   (P - 1) * S / B seconds, as the last link carries P - 1 shards,
                    P * (P - 1) / 2 * S bytes, as they pass 1, 2, ... P - 1 links
+    one node       nothing
 
     Returns as all_gather does. Source: handout, "Notes and assumptions".
     """
@@ -211,7 +218,7 @@ def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list
     steps = []
     for number, layer in enumerate(network, 1):
         if layer.filters % nodes:
-            why = f"{nodes} nodes do not divide the {layer.filters} filters of layer {number}"
+            why = f"{nodes} nodes do not divide layer {number}'s {layer.filters} filters"
             raise ValueError(f"Tensor parallelism is not possible: {why}")
         work = "all-gather" if number < len(network) else "gather"
         steps.append(Step(number, "compute", layer.ops // nodes, 0, 0))
@@ -221,8 +228,9 @@ def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list
 
 def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> list[list[Step]]:
     """Node l computes layer l, C ops, and sends the whole output, A bytes, to
-    node l + 1 on a link of its own, on a ring to its neighbour, as it works on.
-    Each step is a stage: C_1 / R, A_1 / B, C_2 / R, A_2 / B, ... C_L / R.
+    node l + 1 on a link of its own, on a ring to its neighbour, as it works on;
+    the last output stays on node L. Each step is a stage: C_1 / R, A_1 / B,
+    C_2 / R, A_2 / B, ... C_L / R.
 
     Source: handout, "Pipeline Parallelism". Each layer needs a node.
     """
@@ -235,13 +243,14 @@ def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> li
     for number, layer in enumerate(network, 1):
         stages.append([Step(number, "compute", layer.ops, 0, 0)])
         stages.append([Step(number, "send", 0, layer.output_bytes, layer.output_bytes)])
-    return stages[:-1]  # the last output is whole where it is
+    return stages[:-1]
 
 
 def tensor_parallel_latency(
     network: Sequence[ConvLayer], system: System, inputs: int = 1
 ) -> Fraction:
-    """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B: all steps are one stage."""
+    """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B, for P = 1 without S / B:
+    the law with all steps in one stage."""
     return latency(tensor_parallel_stages(network, system), system, inputs)
 
 
@@ -253,7 +262,8 @@ def tensor_parallel_traffic(network: Sequence[ConvLayer], system: System, inputs
 def pipeline_parallel_latency(
     network: Sequence[ConvLayer], system: System, inputs: int = 1
 ) -> Fraction:
-    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) s, without A_L: a step is a stage."""
+    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A without A_L: the law with
+    each step a stage."""
     return latency(pipeline_parallel_stages(network, system), system, inputs)
 
 
@@ -276,7 +286,7 @@ class SramUse(namedtuple("SramUse", "layer work weight_bytes input_bytes output_
 
 
 def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> list[SramUse]:
-    """What a node holds, with one input at a time:
+    """What a node holds in its SRAM, as there is no DRAM, with one input at a time:
 
     tensor     every node: 1/P of all weights, a layer's input, 1/P of its output;
                one node at last the whole output, gathered
@@ -286,7 +296,10 @@ def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> li
                the last node its whole last output
     data       every node: all weights, a layer's input and output
 
-    Source: handout, "The hardware": there is no DRAM, so that all this must fit the SRAM.
+    All latencies are those of whole tensors: how much sooner streamed rows are
+    through is not modelled here.
+
+    Source: handout, "The hardware". Raises ValueError where the strategy is not possible.
     """
     _check_choice("strategy", strategy, (*STRATEGIES, "streamed", "data"))
     _check_system(system)
@@ -342,7 +355,7 @@ def possible_stages(network: Sequence[ConvLayer], system: System) -> tuple[dict,
         except ValueError as error:
             reasons[strategy] = str(error)
     if not stages:
-        raise ValueError("; ".join(reasons.values()))
+        raise ValueError(". ".join(reasons.values()))
     return stages, reasons
 
 
@@ -422,7 +435,9 @@ def single_node_latency(network: Sequence[ConvLayer], system: System, inputs: in
     return tensor_parallel_latency(network, system._replace(nodes=1), inputs)
 
 
-def data_parallel_latency(network: Sequence[ConvLayer], system: System, inputs: int) -> Fraction:
+def data_parallel_latency(
+    network: Sequence[ConvLayer], system: System, inputs: int = 1
+) -> Fraction:
     """ceil(N / P) * sum(C) / R seconds, if each node could hold it"""
     _check_system(system)
     _check_number("inputs", inputs)
@@ -506,7 +521,7 @@ def _results(network: Sequence[ConvLayer], system: System, inputs: int) -> list[
 # ------------------------------------------------ --explain
 READINGS = {
     "Q2's sample block": "the same four lines as Q1's",
-    "reduced by 2": "x - fx + 1, which gives the table's 32, 30, 28, 26",
+    "reduced by 2": "x - fx + 1: 32, 30, 28, 26",
     "GOPS, GB/s, KB": "10^9 ops/s, 10^9 bytes/s, 1,024 bytes",
     "one by one": "no batching; only a pipeline has several inputs on their way",
     "tensor parallelism": "nodes compute a layer, then exchange its output, then go on",
@@ -514,11 +529,12 @@ READINGS = {
     "initial inputs": "already wherever they are needed",
     "final output": "gathered on one node",
     "ring of 4 links": "one-way, like the 12 links all-to-all",
-    "SRAM": "waiting inputs and finished outputs are not counted",
+    "SRAM": "one input at a time: nothing of others that wait or are done",
 }
 MACHINE = """\
 L = {layers} layers on P = {nodes} nodes, {topology}, {links} links; N = {inputs} inputs,
-R = {ops_per_s} ops/s of a node, B = {link_bytes_per_s} bytes/s of a link"""
+R = {ops_per_s} ops/s of a node, B = {link_bytes_per_s} bytes/s of a link,
+{sram_bytes} bytes of SRAM a node. Figures have at most 12 digits."""
 BOTTLENECK = "bottleneck of the pipeline: {bottleneck}, {interval_s} s; idle nodes: {idle_nodes}"
 INTERVAL = "interval = {interval_s} s, {bottleneck}"
 LAW = """\
@@ -529,14 +545,14 @@ N = {inputs}: {one_input_s} + ({inputs} - 1) * {interval_s} = {latency_s} s
 def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
     """The answer in short, and every figure's derivation, to be checked with a pencil."""
     figures = report(network, system, inputs)
-    layers, sram = figures["layers"], figures["sram"]
+    layers = figures["layers"]
     rows = [row for row in figures["results"] if row["topology"] == system.topology]
     single = [row for row in figures["results"] if row["inputs"] == 1]
     work = "macs ops weight_bytes input_bytes output_bytes"
     rules = ["out_x", "out_y", *work.split()]
-    held = "layer weight_bytes input_bytes output_bytes total_bytes spare_bytes"
     blocks = [
         "IN SHORT",
+        _table(rows, "inputs strategy latency_s traffic_bytes"),
         _in_short(figures, rows),
         "1. READINGS OF THE LAB'S HANDOUT",
         "\n".join(f"{what:<18}  {reading}" for what, reading in READINGS.items()),
@@ -545,7 +561,7 @@ def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
         "\n".join(f"{name:<12}  {_formula(getattr(ConvLayer, name))}" for name in rules),
         _table([*layers, _sum(layers)], f"layer {work}"),
         "3. THE LAW",
-        "\n".join(f"{law.__name__:<8}  {_formula(law)}" for law in (duration, latency, traffic)),
+        "\n".join(f"{law.__name__:<8}  {_formula(law)}" for law in (duration, traffic, latency)),
         "4. TENSOR PARALLELISM",
         *map(_formula, (tensor_parallel_stages, all_gather, gather)),
         _derivation("tensor", figures, rows),
@@ -557,7 +573,7 @@ def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
         _table(rows, "inputs strategy latency_s speed_up utilisation"),
         "7. SRAM, AND WHY TO DISTRIBUTE (Q3)",
         _formula(sram_uses),
-        *(f"{_fit(name, uses)}\n{_table(uses, held)}" for name, uses in sram.items()),
+        *(_sram_text(name, uses) for name, uses in figures["sram"].items()),
         f"data parallelism: {_formula(data_parallel_latency)}\n"
         f"= {_figure(figures['data_parallel_latency_s'])} s for N = {_figure(inputs)}",
         "8. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
@@ -579,22 +595,29 @@ def _comparison(tensor: dict, pipeline: dict) -> str:
     if tensor["reason"] or pipeline["reason"]:
         return tensor["reason"] or pipeline["reason"]
     fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
-    times = slow["latency_s"] / fast["latency_s"]
+    n, times = _figure(fast["inputs"]), slow["latency_s"] / fast["latency_s"]
     if times == 1:
-        return f"N = {_figure(fast['inputs'])}: both strategies take equally long"
-    ratio = f"{_figure(fast['traffic_bytes'])} bytes against none"
-    if slow["traffic_bytes"]:
-        ratio = f"{_figure(Fraction(fast['traffic_bytes'], slow['traffic_bytes']), 5)} times"
-    verdict = f"{fast['strategy']} parallelism is {_figure(times, 5)} times as fast"
-    return f"N = {_figure(fast['inputs'])}: {verdict}; traffic: {ratio}"
+        return f"N = {n}: both strategies take equally long"
+    verdict = f"N = {n}: {fast['strategy']} parallelism is {_figure(times, 5)} times as fast"
+    if not slow["traffic_bytes"]:
+        return f"{verdict}, at {_figure(fast['traffic_bytes'])} bytes of traffic against none"
+    ratio = _figure(Fraction(fast["traffic_bytes"], slow["traffic_bytes"]), 5)
+    return f"{verdict}, at {ratio} times the traffic"
 
 
 def _fit(strategy: str, uses: list[dict]) -> str:
     most = max(uses, key=lambda use: use["total_bytes"])
     verdict = "fits, spare" if most["spare_bytes"] >= 0 else "does NOT fit, lacking"
     node = "each node" if strategy in ("tensor", "data") else f"node {most['layer']}"
+    node = "the gathering node" if most["work"] == "gather" else node
     spare = f"{_figure(abs(most['spare_bytes']))} bytes"
     return f"{strategy} {verdict} {spare} on {node} at layer {most['layer']}"
+
+
+def _sram_text(strategy: str, uses: list[dict]) -> str:
+    columns = "layer weight_bytes input_bytes output_bytes total_bytes spare_bytes"
+    rows = [{**use, "layer": "gather"} if use["work"] == "gather" else use for use in uses]
+    return f"{_fit(strategy, uses)}\n{_table(rows, columns)}"
 
 
 def _derivation(strategy: str, figures: dict, rows: list[dict]) -> str:
@@ -647,22 +670,23 @@ def _formula(code: object) -> str:
 
 
 # ------------------------------------------------ command line
-_Option = namedtuple("_Option", "default form low high unit")
+_Option = namedtuple("_Option", "default form low high unit scale", defaults=[1])
 WHOLE = ("a whole number of {unit}, such as {default}", r"[+-]?\d+")
 REAL = ("a number of {unit}, such as {default} or 0.1", r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?")
+KIBS = ("a number of {unit}, such as {default} or 0.5", REAL[1])  # 0.1 KiB are not whole bytes
 LOW = Fraction(1, 10**6)
 OPTIONS = {
     "--inputs": _Option(INPUTS, WHOLE, 1, 10**9, "inputs"),
     "--nodes": _Option(SYSTEM.nodes, WHOLE, 1, 10**6, "nodes"),
-    "--gops": _Option(SYSTEM.ops_per_s // GIGA, REAL, LOW, 10**8, "GOPS"),
-    "--link-gbs": _Option(SYSTEM.link_bytes_per_s // GIGA, REAL, LOW, 10**5, "GB/s"),
-    "--sram-kib": _Option(SYSTEM.sram_bytes // KIB, REAL, LOW, 10**9, "KiB"),
+    "--gops": _Option(SYSTEM.ops_per_s // GIGA, REAL, LOW, 10**8, "GOPS", GIGA),
+    "--link-gbs": _Option(SYSTEM.link_bytes_per_s // GIGA, REAL, LOW, 10**5, "GB/s", GIGA),
+    "--sram-kib": _Option(SYSTEM.sram_bytes // KIB, KIBS, LOW, 10**9, "KiB", KIB),
     "--element-bytes": _Option(FP16_BYTES, WHOLE, 1, 64, "bytes"),
 }
 SIZE = _Option(3, WHOLE, 1, 10**6, "elements")
 LAYER = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
 WHAT_IF_HELP = """\
-what if (the defaults are the handout's):
+what if (the defaults are the handout's; the last of several counts):
   --inputs N         inputs in Q2 (default: {--inputs.default})
   --nodes P          nodes (default: {--nodes.default})
   --gops X           10^9 ops/s of a node (default: {--gops.default})
@@ -728,8 +752,10 @@ def read_options(
 
             listed = [*known, "--help"]
             begun = [option for option in listed if len(name) > 2 and option.startswith(name)]
-            nearest = begun or difflib.get_close_matches(name[:40], listed, 1)
+            nearest = begun or difflib.get_close_matches(name[:40], listed, 1, 0.7)
             advice = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
+            if word[:1].isdigit():
+                advice = "a --layer with blanks needs quotes"
             raise ValueError(f"{_shown(word)} is not an option; {advice}")
         given.setdefault(name, [])
         if name not in switches:
@@ -739,20 +765,18 @@ def read_options(
 
 def what_if(given: Mapping[str, Sequence[str]]) -> tuple[list[ConvLayer], System, int]:
     """The network, the system and the inputs that the options ask for."""
-    numbers: list = [
-        _number(name, given[name][-1], option) if name in given else option.default
+    inputs, nodes, ops_per_s, link_bytes_per_s, sram_bytes, element_bytes = (
+        _number(name, given.get(name, [str(option.default)])[-1], option)
         for name, option in OPTIONS.items()
-    ]
-    inputs, nodes, gops, link_gbs, sram_kib, element_bytes = numbers
+    )
+    if not isinstance(sram_bytes, int):
+        raise ValueError(f"--sram-kib: {given['--sram-kib'][-1]} KiB are not whole bytes")
     topology = given.get("--topology", [SYSTEM.topology])[-1]
     _check_choice("--topology", topology, TOPOLOGIES)
-    sram_bytes = sram_kib * KIB
-    if sram_bytes != int(sram_bytes):
-        raise ValueError(f"--sram-kib: {given['--sram-kib'][-1]} KiB are not whole bytes")
-    system = System(nodes, gops * GIGA, link_gbs * GIGA, int(sram_bytes), topology)
+    system = System(nodes, ops_per_s, link_bytes_per_s, sram_bytes, topology)
     layers = [_layer(number, text) for number, text in enumerate(given.get("--layer", []), 1)]
     network = [layer._replace(element_bytes=element_bytes) for layer in layers or NETWORK]
-    return network, system, inputs
+    return network, system, int(inputs)
 
 
 def _number(name: str, text: str, option: _Option) -> int | Fraction:
@@ -765,11 +789,12 @@ def _number(name: str, text: str, option: _Option) -> int | Fraction:
     if not option.low <= value <= option.high:
         bounds = f"{plain(option.low)} and {option.high:,} {option.unit}"
         raise ValueError(f"{name}: {text} is not between {bounds}")
+    value *= option.scale
     return int(value) if value == int(value) else value  # an int is an int in JSON, too
 
 
 def _layer(number: int, text: str) -> ConvLayer:
-    sizes, names = re.findall(r"[^,\s]+", text), LAYER.split(",")
+    sizes, names = re.split(r"\s*,\s*|\s+", text.strip()), LAYER.split(",")
     if len(sizes) != len(names):
         raise ValueError(f"--layer {number}: {_shown(text)} is not {len(names)} numbers {LAYER}")
     name = f"--layer {number}"

@@ -143,12 +143,14 @@ def parse_plan(text: str) -> tuple[Group, ...]:
     plan: list[Group] = []
     done = 0
     for number, part in enumerate(text.split(","), 1):
-        found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([0-9]{1,9}))?", part.strip())
+        found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([1-9][0-9]{0,8}))?", part.strip())
         if not found:
             raise ValueError(f"group {number}: {part!a:.40} is not LAYERS:NODES, such as 1-2:2")
         first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
-        if first != done + 1 or last < first:
-            raise ValueError(f"group {number}: {part.strip()} are not layers from {done + 1} on")
+        if last < first:
+            raise ValueError(f"group {number}: {part.strip()} ends before it begins")
+        if first != done + 1:
+            raise ValueError(f"group {number}: {part.strip()} does not begin with layer {done + 1}")
         plan.append(Group(last - done, nodes))
         done = last
     return tuple(plan)
@@ -419,16 +421,24 @@ def comparison(network: Network, system: System, inputs: int, asked: Mapping[str
     others = {**{f"{name} parallelism": plan for name, plan in plans.items()}, **asked}
     fitting = fastest_that_fits(*question)
     fit = f"{plan_text(fitting)} is the fastest plan that fits" if fitting else "No plan fits"
+    is_ring = system.topology == lab3.RING
     ridge = Fraction(system.ops_per_s) / system.link_bytes_per_s
     texts = [
         f"Layers L = {len(network)}, inputs N = {inputs:,}, nodes P = {system.nodes:,},"
         f" {system.topology}, R = {_figure(system.ops_per_s)} ops/s of a node,"
         f" B = {_figure(system.link_bytes_per_s)} bytes/s of a link.",
-        "Best plans, #: no other is as good in both latency and traffic. Then others:"
-        " < 3 is beaten by plan 3, = 3 as good. SRAM is the most that a node holds.",
+        "Best plans, #: no other beats them in both latency and traffic. Then others:"
+        " < 3 is beaten by plan 3, = 3 as good. SRAM is the most that a node holds"
+        " of whole tensors.",
         _plan_table(question, others),
-        f"{fit} {_figure(system.sram_bytes)} bytes of SRAM a node, one input at a time.",
+        f"{fit} {_figure(system.sram_bytes)} bytes of SRAM a node, with whole tensors and one"
+        " input at a time.",
         *reasons,
+        *(
+            ["On a ring a plan is one group on all nodes, or groups of one node."]
+            if is_ring
+            else []
+        ),
     ]
     if "tensor" in plans and len(others) > 1:
         title = "Links, in MB/s (10^6 bytes/s), on which a plan is faster than tensor parallelism"

@@ -506,7 +506,7 @@ def test_what_is_not_possible_is_said(capsys):
     said = " ".join(out.split())
     for strategy, figures_of_it in (("Tensor", {"3", "128", "1"}), ("Pipeline", {"3", "4"})):
         reason = re.search(rf"{strategy} parallelism is not possible: ([^:.]*)\.", said)
-        assert figures_of_it <= set(reason[1].split())
+        assert figures_of_it <= set(re.findall(r"\d+", reason[1]))
     _, out, _ = respond(capsys, "--sram-kib", "491")
     assert "No plan fits" in out
 
