@@ -479,6 +479,8 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "data_less": percent(1 - data_parallel_latency(network, system, inputs) / tensor_n),
         "data_ms": grouped(data_parallel_latency(network, system, inputs) * MS, 2),
         "over": grouped(bottleneck.weight_bytes + bottleneck.input_bytes - sram),
+        "waiting": grouped(inputs * network[0].input_bytes),
+        "free": grouped(sram - lab.need("tensor").total_bytes),
         "outputs": grouped(inputs * network[-1].output_bytes),
         "all_sram": grouped(system.nodes * sram),
         "plans": grouped(len(lab.points)),
@@ -494,7 +496,8 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "ring_loads": ", ".join(map(str, range(system.nodes - 1))) + f" and {system.nodes - 1}",
         "ring_gather": grouped(lab.steps("tensor", topology=RING)[-1].traffic_bytes),
         "two_way": exact(ring_s / 2 * US, 3),
-        "slower": f"{ceil(link_mb / high)} to {floor(link_mb / low)}",
+        "faster_mb": f"{grouped(low)} to {grouped(high)}",
+        "link_mb": grouped(link_mb),
     }
 
 

@@ -82,6 +82,19 @@ def test_it_is_accessible():
     assert [text[: len(start)] for text, start in zip(texts, shown, strict=True)] == shown
 
 
+def test_the_readme_describes_the_picture():
+    """Its figures stand on the first page, in the same order: tensor, whole tensors, streamed."""
+    readme = (REPORT.parent / "README.md").read_text(encoding="utf-8")
+    described = re.search(r"!\[([^]]*)\]\(report/results\.png\)", readme)[1]
+    q1, q2, need = r"0\.0\d+", r"0\.1\d+", r"\d{3},\d{3}(?= bytes a| bytes, too)"
+    for figures, first in ((q1, "0.00312726016"), (q2, "0.10007232512"), (need, "503,488")):
+        found = re.findall(figures, described)
+        assert found[0] == first
+        places = [PAGES[0].index(figure) for figure in found]
+        assert len(places) >= 2
+        assert places == sorted(places)
+
+
 def test_no_name_is_invented():
     assert READER.metadata.author is None
     assert all("Lab 3: distributed CNN inference " in page for page in PAGES)
@@ -149,7 +162,7 @@ SENTENCES = [
         "All nodes wait",
         ["32", "3,033.30816", "93.952", "100,072.32512", "32", "1,923,072", "61,538,304"],
     ),
-    (3, "An all-gather", ["3", "110,592", "3", "110,592", "604,160", "3.18"]),
+    (3, "The all-gathers", ["3", "110,592", "3", "110,592", "604,160", "3.18"]),
     (4, "Node", ["2"]),
     (
         4,
@@ -157,19 +170,21 @@ SENTENCES = [
         ["12,435.31264", "31", "4,624.22016", "155,786.13760", "32", "604,160", "19,333,120"],
     ),
     (4, "Utilisation", ["24.4 %", "1", "62.3 %", "32", "65.6 %"]),
-    (4, "Equal stages", ["35", "1", "3.033", "106.17"]),
+    (4, "Equal stages without sending", ["35", "1", "3.033", "106.17"]),
     (4, "Imbalance:", ["2", "3.033 ms"]),
     (4, "For 1 input the pipeline", ["0.98×", "302.08 µs"]),
     (5, "Why distribute", ["891,648", "524,288"]),
     (5, "Data parallelism?", ["367,360", "32", "97.07", "3 %"]),
     (5, "The pipeline?", ["2", "1,024", "462,336"]),
     (5, "less time than the pipeline", ["1-3:2,4"]),
+    (5, "gives groups of layers", ["1", "2", "4"]),
     (5, "Q3: of", ["28"]),
-    (6, "its latency grows", ["6 %"]),
+    (6, "communication time", ["6 %"]),
     (6, "Tensor:", ["3", "0", "1", "2", "3", "221,184"]),
     (6, "Two-way links", ["2", "10⁹", "140.928"]),
-    (6, "Only on links", ["18", "133", "32"]),
-    (6, "Outputs", ["32", "4,718,592", "2,097,152"]),
+    (6, "Only all-to-all links", ["15", "116", "2,000", "32"]),
+    (6, "With", ["20,800", "32", "196,608"]),
+    (6, "outputs (", ["4,718,592", "2,097,152"]),
 ]
 
 
