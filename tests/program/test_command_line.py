@@ -357,6 +357,12 @@ def test_the_first_mistake_is_named():
     assert "second" not in refusal("first", "second")
 
 
+def test_a_layer_with_blanks_and_no_quotes():
+    for words, stray in ((["128,3,3,3", "32,32"], "32,32"), (["128,", "3,", "3"], "3,")):
+        message = refusal("--layer", *words)
+        assert all(part in message for part in (f"'{stray}'", "--layer", "quotes"))
+
+
 @pytest.mark.parametrize("word", ["--" + "x" * 131_000, "y" * 131_000, "\u0661" * 131_000])
 def test_a_long_word_is_cut_short(word):
     assert len(refusal(word)) < 150

@@ -66,6 +66,14 @@ def test_a_float_is_told_what_to_write():
     assert message(lab3.answers, NETWORK, SYSTEM, 32.0).split("write ")[1] == "32"
 
 
+def test_a_float_that_nothing_can_replace_gets_no_advice():
+    for value in (0.0, -0.0, -0.5, -1.0, float("inf"), float("nan")):
+        system = System(ops_per_s=value)
+        assert "write" not in message(lab3.tensor_parallel_latency, NETWORK, system)
+    for value in (0.0, 0.5, -1.0, float("inf"), float("nan")):
+        assert "write" not in message(lab3.answers, NETWORK, SYSTEM, value)
+
+
 NO_NETWORKS = [(), [], None, 5, "layers", {}, iter(NETWORK), (layer for layer in NETWORK), SYSTEM]
 NO_NETWORKS += [NETWORK[0], [tuple(NETWORK[0])], [None], [*NETWORK[:3], "x" * 10_000], [NETWORK]]
 
