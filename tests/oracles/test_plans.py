@@ -31,6 +31,7 @@ from plans import (
     Group,
     balance,
     best_plans,
+    comparison,
     doubled,
     faster_between,
     fastest_that_fits,
@@ -404,6 +405,13 @@ def test_texts_that_are_no_plan(text, group):
     assert len(str(caught.value)) < 120
 
 
+def test_layers_that_are_named():
+    with pytest.raises(ValueError, match=r"^group 2: .* 3 nodes .* 128 filters of layer 3$"):
+        plan_stages(NETWORK, SYSTEM, parse_plan("1-2,3-4:3"))
+    with pytest.raises(ValueError, match=r"^group 2: 4 does not begin with layer 3$"):
+        parse_plan("1-2:2,4")
+
+
 def test_plans_as_text():
     assert parse_plan("1-2:2,3,4") == ((2, 2), (1, 1), (1, 1))
     assert parse_plan("1:1, 2-4:1") == ((1, 1), (3, 1))
@@ -418,14 +426,29 @@ def test_searches_that_are_too_large():
     for function in (best_plans, fastest_that_fits):
         with pytest.raises(ValueError, match="16 layers on 16 nodes"):
             function(network, SYSTEM._replace(nodes=16))
-        with pytest.raises(ValueError, match="65 layers"):
+        with pytest.raises(ValueError, match=r"65 layers .* the limit is 64 layers"):
             function([network[0]] * 65, SYSTEM)
+        with pytest.raises(ValueError, match=r"64 layers .* the limit is 10,000,000 beginnings"):
+            function([network[0]] * 64, SYSTEM._replace(nodes=64))
         for wrong in (0, 1.0):
             with pytest.raises(ValueError, match="inputs"):
                 function(NETWORK, SYSTEM, wrong)
     for wrong in (0, 1.0):
         with pytest.raises(ValueError, match="inputs"):
             faster_between(NETWORK, SYSTEM, PIPELINE, wrong)
+
+
+@pytest.mark.parametrize("system", [SYSTEM, RING, SYSTEM._replace(nodes=6)])
+def test_the_largest_search(system, monkeypatch):
+    # A beginning is a plan for the first layers, if only for none of them.
+    beginnings = 1 + sum(len(list(all_plans(NETWORK[:end], system))) for end in (1, 2, 3, 4))
+    if system == RING:
+        beginnings = 1 + sum([1, 2, 4, 8]) + 1  # any layers on one node each, all on four
+    monkeypatch.setattr(plans, "MOST_BEGINNINGS", beginnings)
+    assert best_plans(NETWORK, system)
+    monkeypatch.setattr(plans, "MOST_BEGINNINGS", beginnings - 1)
+    with pytest.raises(ValueError, match="too many plans"):
+        best_plans(NETWORK, system)
 
 
 # ------------------------------------------------ the command line
@@ -461,12 +484,62 @@ def test_the_labs_tables(capsys):
         "1-4:4": "= 1",
     }
     links = {row[2]: row[:2] for row in rows_of(out, 3)}
+    assert list(links) == ["plan", "pipeline parallelism", "1-3:2,4", "1-4:4"]
     assert links["pipeline parallelism"][0].split(" to ") == ["20.4118491", "92.5870418"]
     assert links["1-4:4"] == ["never", "never"]
     speed_ups = {row[3]: [float(cell) for cell in row[:3]] for row in rows_of(out, 4)[1:]}
     assert speed_ups["tensor parallelism"] == pytest.approx([1.942, 1.015, 2], abs=5e-4)
     assert speed_ups["pipeline parallelism"] == pytest.approx([1.996, 1.001, 1], abs=5e-4)
     assert rows_of(out, 2)[-4:] == [["27", "1"], ["1,152", "2"], ["1,152", "3"], ["1,152", "4"]]
+
+
+def test_links_are_told_where_there_is_a_plan_to_compare(capsys):
+    title = "on which a plan is faster"
+    _, out, _ = respond(capsys)
+    assert title in out
+    assert [row[2] for row in rows_of(out, 3)] == ["plan", "pipeline parallelism"]
+    for options in ("--nodes 2", "--nodes 5 --plan 1-4"):  # no pipeline, no tensor parallelism
+        status, out, _ = respond(capsys, *options.split())
+        assert status == 0
+        assert title not in out
+
+
+def test_links_without_an_end():
+    # As in test_intervals_without_an_end, in MB/s.
+    system = System(nodes=2, ops_per_s=128)
+    network = [ConvLayer(2, 2, 1, 1, 4, 4), ConvLayer(2, 2, 1, 4, 4, 4)]
+    *_, row = rows_of(comparison(network, system, 1, {}), 3)
+    assert row == ["never", "above 0.000024", "pipeline parallelism"]
+    *_, row = rows_of(comparison([network[0]] * 2, system, 3, {}), 3)
+    assert row == ["below 0.000128", "always", "pipeline parallelism"]
+
+
+def test_a_plan_that_just_fits():
+    for sram_bytes, fits in ((503_488, "yes"), (503_487, "no")):
+        system = SYSTEM._replace(sram_bytes=sram_bytes)
+        table = rows_of(comparison(NETWORK, system, 32, {}), 7)
+        assert {row[6]: row[5] for row in table}["1-4:4"] == fits
+
+
+def test_what_is_said_of_the_machine(capsys):
+    for topology in ("ring", "all-to-all"):
+        _, out, _ = respond(capsys, "--topology", topology)
+        assert ("On a ring" in out) == (topology == "ring")
+        assert "R / B = 25 ops" in " ".join(out.split())  # 50 * 10^9 ops/s, 2 * 10^9 bytes/s
+
+
+def test_long_figures_are_rounded_once():
+    for ops_per_s, figure in (
+        (99_999_999_999, "99,999,999,999"),
+        (123_454_900_000, "1.2345e+11"),
+    ):
+        system = SYSTEM._replace(ops_per_s=ops_per_s)
+        assert f"R = {figure} ops/s" in comparison(NETWORK, system, 32, {})
+
+
+def test_words_are_not_broken_at_hyphens():
+    for digits in range(20, 30):
+        assert " all-to-all, " in " ".join(comparison(NETWORK, SYSTEM, 10**digits, {}).split())
 
 
 @pytest.mark.parametrize(
