@@ -198,6 +198,18 @@ def test_doubling():
     assert doubled("tensor", NETWORK, SYSTEM._replace(nodes=128))["nodes"] is None
 
 
+def test_one_input_unless_told():
+    # Two layers of 8 ops and 4 bytes: 4 s an input on one node. On two nodes and one, 1 s of half
+    # of layer 1, 2 s to send 2 bytes, 2 s of layer 2: 5 s, and 2 s for an input more.
+    network, system = [ConvLayer(2, 2, 1, 1, 1, 1)] * 2, System(3, ops_per_s=4, link_bytes_per_s=1)
+    assert fastest_that_fits(network, system) == ((2, 1),)
+    assert fastest_that_fits(network, system, 2) == ((1, 2), (1, 1))
+    assert best_plans(network, system) == [((2, 1),)]
+    assert best_plans(network, system, 2) == [((1, 2), (1, 1)), ((2, 1),)]
+    assert faster_between(NETWORK, RING, PIPELINE) is None
+    assert faster_between(NETWORK, RING, PIPELINE, 2) is not None
+
+
 def test_balance():
     # 2 ops * 27 and 1,152 weights of a filter, by 2 bytes
     assert [balance(layer) for layer in NETWORK] == [27, 1_152, 1_152, 1_152]
