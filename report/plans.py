@@ -98,7 +98,7 @@ def _obstacle(network: Network, system: System, done: int, group: Group) -> str:
 def _work(network: Network, system: System, done: int, group: Group) -> list[Step]:
     """Tensor parallelism, gathered only at the network's end; one node alone exchanges nothing."""
     end = done + group.layers
-    steps = lab3.tensor_parallel_stages(network[done:end], system._replace(nodes=group.nodes))[0]
+    [steps] = lab3.tensor_parallel_stages(network[done:end], system._replace(nodes=group.nodes))
     if end < len(network):
         steps = steps[:-1]
     kept = [step for step in steps if group.nodes > 1 or step.work == "compute"]
@@ -226,8 +226,8 @@ def _grown_plans(network: Network, system: System, inputs: int) -> list[Beginnin
     groups = _groups(network, system)
     rates = Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)
     ticks_per_s = lcm(*(rate.numerator for rate in rates))
-    beginnings: list[list[Beginning]] = [[] for _ in range(len(network) + 1)]
-    beginnings[0].append(Beginning(0, 0, 0, 0, 0, 0, ()))
+    nothing = Beginning._make([*[0] * 6, ()])
+    beginnings: list[list[Beginning]] = [[nothing], *([] for _ in network)]
     for done in range(len(network)):
         growths = [_growth(network, system, done, group, ticks_per_s) for group in groups[done]]
         for old in _unbeaten(beginnings[done]):
@@ -243,8 +243,8 @@ def _groups(network: Network, system: System) -> list[list[Group]]:
     if len(network) > MOST_LAYERS:
         raise ValueError(f"{size}: the limit is {MOST_LAYERS} layers")
     groups = []
-    counts: list[Counter[int]] = [Counter() for _ in range(len(network) + 1)]
-    counts[0][0] = 1  # of beginnings, by the nodes that they use
+    # Of beginnings, by the nodes that they use: one of nothing, on none.
+    counts: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in network)]
     for done, layer in enumerate(network):
         nodes = range(1, min(system.nodes, layer.filters) + 1)
         divisors = [count for count in nodes if layer.filters % count == 0]
@@ -297,11 +297,6 @@ def _unbeaten(beginnings: list[Beginning]) -> list[Beginning]:
                 break
         else:
             kept.append(new)
-            rivals = [
-                (a, b, c, d)
-                for a, b, c, d in rivals
-                if a < latency or b < moved or c < nodes or d < held
-            ]
             rivals.append((latency, moved, nodes, held))
     return kept
 
@@ -326,7 +321,7 @@ def faster_between(
     """
     lab3.single_node_latency(network, system, 1 if inputs is None else inputs)  # checks all three
     first, further = (0, 1) if inputs is None else (1, inputs - 1)
-    tensor = lab3.tensor_parallel_stages(network, system)[0]
+    [tensor] = lab3.tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)
     steps = [step for stage in stages for step in stage]
     low, high = Fraction(0), None

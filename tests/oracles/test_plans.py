@@ -172,6 +172,11 @@ def test_intervals_without_an_end():
     assert faster_between(network, system, [(1, 1), (1, 1)], 3) == (0, 128)
     # 2 inputs: 256 ops and 2 * 64 bytes are what tensor parallelism takes.
     assert faster_between(network, system, [(1, 1), (1, 1)], 2) is None
+    # Layers of 64 ops and of 8 and 4 bytes. On four nodes 16 + 16 ops and 2 + 1 bytes an input, as
+    # two groups of two nodes 32 ops, 4 bytes to send, 32 ops and 2 bytes to gather: a byte less.
+    network = [ConvLayer(4, 4, 1, 1, 2, 1, 1), ConvLayer(4, 4, 2, 1, 2, 1, 1)]
+    system = System(nodes=4, ops_per_s=32)
+    assert faster_between(network, system, [(1, 2), (1, 2)], None) == (1, None)
 
 
 def test_an_interval_of_one_point_is_none():
