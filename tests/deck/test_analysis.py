@@ -226,25 +226,60 @@ def test_plans():
     )
 
 
+def test_the_interval_of_a_plan():
+    # By which one more input is later: of one stage its sum, of stages the longest.
+    assert LAB.tensor_point.interval_s == Fraction("0.00312726016")
+    assert LAB.pipeline_point.interval_s == Fraction("0.00462422016")
+
+
+# ------------------------------------------------ links
+
 # Whole tensors: 1,733,632 / 0.08493262848 and 5,408,768 / 0.05841819648 bytes/s for 32 inputs,
 # 1,053,696 / 0.03639969792 and 2,402,304 / 0.03296360448 for 16, on no links for 9 or fewer.
+WINS = {
+    ("pipeline", 9): None,
+    ("pipeline", 10): (44, 54),
+    ("pipeline", 16): (29, 72),
+    ("pipeline", 32): (21, 92),
+    ("streamed", 1): (22, 79),
+    ("streamed", 32): (15, 116),
+}
+
+
+@pytest.mark.parametrize("case", WINS)
+def test_links_on_which_a_pipeline_is_faster(case):
+    bounds = LAB.faster_between_mb(*case)
+    assert bounds == WINS[case]
+    first, last = bounds or (50, 49)
+    for mb in (first - 1, first, last, last + 1):
+        lab = LAB.on(link_bytes_per_s=mb * 10**6)
+        assert (lab.latency(*case) < lab.latency("tensor", case[1])) == (first <= mb <= last)
+
+
+def test_links_that_are_shown():
+    assert LAB.link_rows == [
+        (*case, WINS[case])
+        for case in [("pipeline", 9), ("pipeline", 32), ("streamed", 1), ("streamed", 32)]
+    ]
+
+
+# 3 inputs of two layers with 128 ops and 64 bytes each, on two nodes. Tensor parallelism takes 128
+# ops and 64 bytes an input, the pipeline 256 ops, 64 bytes and twice the longer of 128 ops and 64
+# bytes: less while the links are so slow that a byte takes as long as 1 op or longer.
 @pytest.mark.parametrize(
-    ("strategy", "inputs", "bounds"),
+    "lab",
     [
-        ("pipeline", 9, None),
-        ("pipeline", 16, (29, 72)),
-        ("pipeline", 32, (21, 92)),
-        ("streamed", 1, (22, 79)),
-        ("streamed", 32, (15, 116)),
+        LAB.on(topology="ring"),
+        Analysis([lab3.ConvLayer(2, 2, 1, 1, 4, 4)] * 2, lab3.System(2, 128 * 10**6), 3),
     ],
 )
-def test_links_on_which_a_pipeline_is_faster(strategy, inputs, bounds):
-    assert LAB.faster_between_mb(strategy, inputs) == bounds
-    for speed in bounds or ():
-        for mb, is_inside in ((speed, True), (speed + (1 if speed == bounds[1] else -1), False)):
-            link = {"link_bytes_per_s": mb * 10**6}
-            seconds = LAB.latency(strategy, inputs, **link)
-            assert (seconds < LAB.latency("tensor", inputs, **link)) == is_inside
+def test_links_without_a_slowest_are_not_told(lab):
+    slow = lab.on(link_bytes_per_s=10**6)
+    assert slow.latency("pipeline", lab.inputs) < slow.latency("tensor", lab.inputs)
+    assert lab.faster_between_mb("pipeline", lab.inputs) is None
+
+
+# ------------------------------------------------ other readings, text
 
 
 def test_readings_in_full():
@@ -300,19 +335,12 @@ ODD_LAYER = lab3.ConvLayer(128, 128, 3, 3, 24, 24)
         (lab3.NETWORK, {"nodes": 8}, 32, "4 nodes"),
         (lab3.NETWORK, {"nodes": 1}, 32, "4 nodes"),
         (lab3.NETWORK, {"topology": "ring"}, 32, "all-to-all"),
-        (lab3.NETWORK, {}, 1, "inputs"),
-        (lab3.NETWORK, {}, 10**9, "inputs"),
-        (lab3.NETWORK, {}, 8, "all outputs"),
+        (lab3.NETWORK, {}, 31, "32 inputs"),
+        (lab3.NETWORK, {}, 10**9, "32 inputs"),
         (lab3.NETWORK, {"sram_bytes": 1024 * 1024}, 32, "holds all weights"),
-        (lab3.NETWORK, {"sram_bytes": 700 * 1024}, 32, "overflows"),
-        (lab3.NETWORK, {"sram_bytes": 460 * 1024}, 32, "tensor parallelism fits"),
-        (lab3.NETWORK, {"sram_bytes": 503_488}, 32, "1,000 bytes a KB"),
         (lab3.NETWORK, {"link_bytes_per_s": 60 * 10**6}, 32, "faster than the pipeline"),
-        (lab3.NETWORK, {"link_bytes_per_s": 500 * 10**6}, 32, "tenth of its time"),
-        (lab3.NETWORK, {"link_bytes_per_s": 10**12}, 32, "ten times what the links"),
+        (lab3.NETWORK, {"link_bytes_per_s": 10**12}, 32, "ASTRA-sim"),
         (lab3.NETWORK, {"ops_per_s": 10**12}, 32, "faster than the pipeline"),
-        (lab3.NETWORK, {"ops_per_s": 49 * 10**9}, 32, "ASTRA-sim"),
-        (lab3.NETWORK, {}, 31, "ASTRA-sim"),
         (lab3.NETWORK, {"nodes": 0}, 32, "4 nodes"),
         ((lab3.NETWORK[0]._replace(filters=0), *lab3.NETWORK[1:]), {}, 32, "filters: 0"),
         (tuple(it._replace(x=3, y=3) for it in lab3.NETWORK), {}, 32, "layer 2"),
@@ -325,3 +353,62 @@ def test_what_does_not_hold_is_named_in_one_sentence(monkeypatch, network, chang
     with pytest.raises(build.DeckError, match=words) as raised:
         build.build()
     assert "\n" not in str(raised.value)
+
+
+ONE_LAYER = lab3.NETWORK[:1]
+FLAT = lab3.ConvLayer(128, 128, 1, 1, 26, 26)  # 128 ops a byte
+MEGA = 10**6
+# On which layer 1 alone takes two nodes as long to gather, A / 2 / B, as to compute, C / 2 / R.
+EVEN = Fraction(50 * 10**9, 27)
+# Links of an eighth of it take 32 * 187,904 bytes in (155,484.0576 - 97,065.86112) us.
+EIGHTFOLD = 8 * 32 * 187_904 / Fraction("0.05841819648")
+# 1-3:2,4 takes 7,765.30944 + 31 * 4,367.9232 us and 302,080 + 31 * 215,552 bytes in turn, the
+# pipeline 12,133.23264 + 31 * 4,624.22016 us and 604,160 bytes.
+TIE = 6_380_032 / Fraction("0.01231312896")
+
+
+@pytest.mark.parametrize(
+    ("words", "lab", "holds"),
+    [
+        ("holds all weights", LAB.on(sram_bytes=891_647), True),
+        ("holds all weights", LAB.on(sram_bytes=891_648), False),
+        ("tensor parallelism fits", LAB.on(sram_bytes=503_488), True),
+        ("tensor parallelism fits", LAB.on(sram_bytes=503_487), False),
+        ("overflows", LAB.on(sram_bytes=525_311), True),  # 294,912 + 230,400 - 1
+        ("overflows", LAB.on(sram_bytes=525_312), False),
+        ("overflows", LAB.on(link_bytes_per_s=49 * MEGA), False),  # the first send: 4,702 us
+        ("streams rows", LAB.on(sram_bytes=462_336), True),
+        ("streams rows", LAB.on(sram_bytes=462_335), False),
+        ("all outputs", LAB.on(sram_bytes=1_179_647), True),  # 32 * 147,456 / 4 - 1
+        ("all outputs", LAB.on(sram_bytes=1_179_648), False),
+        ("1,000 bytes a KB", LAB.on(sram_bytes=515_572), True),  # 503,488 * 1.024 = 515,571.7
+        ("1,000 bytes a KB", LAB.on(sram_bytes=515_571), False),
+        ("twice the SRAM", LAB.on(sram_bytes=363_008), True),  # 726,016 / 2
+        ("twice the SRAM", LAB.on(sram_bytes=363_007), False),
+        ("faster than the pipeline", LAB.on(link_bytes_per_s=117 * MEGA), True),
+        ("faster than the pipeline", LAB.on(link_bytes_per_s=116 * MEGA), False),
+        # One layer on one node is the same in all strategies.
+        ("faster than the pipeline", Analysis(ONE_LAYER, lab3.System(nodes=1)), False),
+        ("more traffic", Analysis(ONE_LAYER, lab3.System(nodes=1)), False),
+        ("would balance", LAB.on(ops_per_s=54 * 10**9 - 1), True),  # layer 1: 27 ops a byte
+        ("would balance", LAB.on(ops_per_s=54 * 10**9), False),
+        ("would balance", Analysis([*lab3.NETWORK[:3], FLAT]), False),
+        ("faster links", Analysis(ONE_LAYER, lab3.System(2, link_bytes_per_s=EVEN + 1)), True),
+        ("faster links", Analysis(ONE_LAYER, lab3.System(2, link_bytes_per_s=EVEN)), False),
+        ("twice the nodes", LAB.on(topology="ring"), False),
+        ("every reading", LAB.on(link_bytes_per_s=EIGHTFOLD + 1), True),
+        ("every reading", LAB.on(link_bytes_per_s=EIGHTFOLD), False),
+        ("exactly tensor parallelism", LAB.on(sram_bytes=503_487), False),  # see FRONT
+        ("exactly tensor parallelism", LAB.on(sram_bytes=503_488), True),
+        ("exactly tensor parallelism", LAB.on(sram_bytes=582_143), True),
+        ("exactly tensor parallelism", LAB.on(sram_bytes=582_144), False),
+        ("no plan is faster", LAB.on(link_bytes_per_s=60 * MEGA), False),
+        ("3 nodes", LAB.on(link_bytes_per_s=TIE + 1), True),
+        ("3 nodes", LAB.on(link_bytes_per_s=TIE), False),
+        ("slower links", Analysis(inputs=10).on(link_bytes_per_s=114 * MEGA), True),
+        ("slower links", Analysis(inputs=10).on(link_bytes_per_s=113 * MEGA), False),
+        ("slower links", Analysis(inputs=9), False),  # with whole tensors on none
+    ],
+)
+def test_a_claim_at_its_bounds(words, lab, holds):
+    assert next(found for claim, found in analysis.claims(lab) if words in claim) == holds
