@@ -263,6 +263,15 @@ def test_links_that_are_shown():
     ]
 
 
+def test_a_link_on_which_both_take_as_long_is_not_won():
+    # On slow links the pipeline has 32 * 151,665,408 - 606,661,632 ops less in its way, and
+    # 604,160 + 31 * 230,400 - 32 * 187,904 bytes more.
+    lab = LAB.on(ops_per_s=Fraction(4_246_631_424 * 21 * 10**6, 1_733_632))
+    even = lab.on(link_bytes_per_s=21 * 10**6)
+    assert even.latency("pipeline", 32) == even.latency("tensor", 32)
+    assert lab.faster_between_mb("pipeline", 32) == (22, 95)
+
+
 # 3 inputs of two layers with 128 ops and 64 bytes each, on two nodes. Tensor parallelism takes 128
 # ops and 64 bytes an input, the pipeline 256 ops, 64 bytes and twice the longer of 128 ops and 64
 # bytes: less while the links are so slow that a byte takes as long as 1 op or longer.

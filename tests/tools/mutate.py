@@ -117,12 +117,12 @@ def run_tests(module, seconds, write_bytecode=False):
 
 
 def changed(source, mutant):
-    """The lines before and after, which stay the same when others are added above them."""
+    """The lines before and after, which stay the same when others are added above them; but blank
+    ones, which go with a decorator."""
     lines = difflib.unified_diff(source.splitlines(), mutant.splitlines(), n=0, lineterm="")
     lines = list(lines)[3:]
-    return [
-        " | ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+"
-    ]
+    texts = [(line[0], line[1:].strip()) for line in lines]
+    return [" | ".join(text for kind, text in texts if kind == sign and text) for sign in "-+"]
 
 
 # ------------------------------------------------ all of them
