@@ -502,7 +502,7 @@ def claims(lab: Analysis) -> Iterator[tuple[str, bool]]:
     yield "the machine has 4 nodes joined all-to-all", shape == (4, ALL_TO_ALL)
     yield "there are 32 inputs", inputs == 32
 
-    # SRAM
+    # SRAM, before rows are simulated, as this bounds their number
     sram, fullest = system.sram_bytes, network[lab.slowest.layer - 1]
     weight_bytes = sum(layer.weight_bytes for layer in network)
     yield "no node's SRAM holds all weights", weight_bytes > sram

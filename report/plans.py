@@ -292,10 +292,8 @@ def _unbeaten(beginnings: list[Beginning]) -> list[Beginning]:
     rivals: list[tuple[int, ...]] = []
     for new in sorted(beginnings):  # by sum: what comes later cannot beat it
         _, latency, moved, nodes, held, *_ = new
-        for a, b, c, d in rivals:
-            if a <= latency and b <= moved and c <= nodes and d <= held:
-                break
-        else:
+        beaten = (a <= latency and b <= moved and c <= nodes and d <= held for a, b, c, d in rivals)
+        if not any(beaten):
             kept.append(new)
             rivals.append((latency, moved, nodes, held))
     return kept
