@@ -272,9 +272,10 @@ def test_a_link_on_which_both_take_as_long_is_not_won():
     assert lab.faster_between_mb("pipeline", 32) == (22, 95)
 
 
-# 3 inputs of two layers with 128 ops and 64 bytes each, on two nodes. Tensor parallelism takes 128
+# On a ring tensor parallelism has three times as much to send, one transfer after the other.
+# 3 inputs of two layers with 128 ops and 64 bytes each, on two nodes: tensor parallelism takes 128
 # ops and 64 bytes an input, the pipeline 256 ops, 64 bytes and twice the longer of 128 ops and 64
-# bytes: less while the links are so slow that a byte takes as long as 1 op or longer.
+# bytes, which is less on all links on which a byte takes longer than an op.
 @pytest.mark.parametrize(
     "lab",
     [
