@@ -478,8 +478,6 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "data_less": percent(1 - data_parallel_latency(network, system, inputs) / tensor_n),
         "data_ms": grouped(data_parallel_latency(network, system, inputs) * MS, 2),
         "over": grouped(bottleneck.weight_bytes + bottleneck.input_bytes - sram),
-        "waiting": grouped(inputs * network[0].input_bytes),
-        "free": grouped(sram - lab.need("tensor").total_bytes),
         "outputs": grouped(inputs * network[-1].output_bytes),
         "all_sram": grouped(system.nodes * sram),
         "plans": grouped(len(lab.points)),
