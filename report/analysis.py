@@ -361,7 +361,7 @@ def facts(lab: Analysis) -> dict[str, Any]:
     slots = system.nodes + inputs - 1
     (name, *as_read), *readings = lab.readings()
     ring_rows: dict[str, Callable[[str, str], str]] = {
-        "communication, µs": lambda name, ring: exact(lab.sending_s(name, topology=ring) * US, 3),
+        "communication, µs": lambda name, ring: exact(lab.sending_s(name, topology=ring) * US, 5),
         "latency, µs": lambda name, ring: exact(lab.latency(name, topology=ring) * US, 5),
         "traffic, bytes": lambda name, ring: grouped(lab.traffic(name, topology=ring)),
     }

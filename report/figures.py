@@ -422,7 +422,7 @@ def links(lab: Analysis) -> Picture:
     told = "; ".join(f"{name}: {win}" for name, win in zip(names, wins, strict=True))
     picture = Picture(375, 116, f"MB/s of a link at which a pipeline is faster: {told}.")
     x = scale(10, 2600, 200, 375, of=log)
-    picture.text(0, 8, "all-to-all links on which a pipeline is faster, MB/s", "grey")
+    picture.text(0, 8, "all-to-all links that favour a pipeline, MB/s", "grey")
     for number, (name, win, (*_, bounds)) in enumerate(zip(names, wins, rows, strict=True)):
         row = 29 + 18 * number
         picture.text(0, row, name)

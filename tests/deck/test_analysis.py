@@ -150,10 +150,10 @@ EXPECTED = {
     "same": ["1-2:2,3,4", "14 %"],  # 1 - 133.556736 / 155.7861376
     "fewer": "1-3:2,4",
     "ring": [
-        ["tensor", "communication, µs", "93.952", "281.856"],  # 3 times
+        ["tensor", "communication, µs", "93.95200", "281.85600"],  # 3 times
         ["tensor", "latency, µs", "3,127.26016", "3,315.16416"],
         ["tensor", "traffic, bytes", "1,923,072", "2,033,664"],  # 110,592 more
-        ["pipeline", "communication, µs", "302.080", "302.080"],
+        ["pipeline", "communication, µs", "302.08000", "302.08000"],
         ["pipeline", "latency, µs", "12,435.31264", "12,435.31264"],
         ["pipeline", "traffic, bytes", "604,160", "604,160"],
     ],

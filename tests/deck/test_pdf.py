@@ -133,7 +133,7 @@ ROWS = [  # of the tables, cell after cell
         "3,397.38624 12,435.31264 bytes 230,400 200,704 173,056 604,160",
     ),
     (6, "tensor pipeline 1 input all-to-all one-way ring either"),
-    (6, "communication, µs 93.952 281.856 302.080"),
+    (6, "communication, µs 93.95200 281.85600 302.08000"),
     (6, "latency, µs 3,127.26016 3,315.16416 12,435.31264"),
     (6, "traffic, bytes 1,923,072 2,033,664 604,160"),
 ]
@@ -178,9 +178,9 @@ SENTENCES = [
     (5, "can hold all weights", ["28"]),
     (6, "communication time", ["6 %"]),
     (6, "Tensor:", ["3", "3", "0", "1", "2", "3", "221,184"]),
-    (6, "Two-way links", ["2", "10⁹", "140.928"]),
-    (6, "Only links", ["15", "116", "2,000", "32"]),
-    (6, "Outputs must go", ["32", "4,718,592", "2,097,152"]),
+    (6, "A two-way ring", ["2", "10⁹", "140.928"]),
+    (6, "Links of", ["15", "116", "2,000", "32"]),
+    (6, "outputs go one by one", ["32", "4,718,592", "2,097,152"]),
 ]
 
 
