@@ -485,8 +485,7 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "fewer": fewer.name,
         # ring and links
         "ring": [
-            [strategy, what, *(show(strategy, topology) for topology in (ALL_TO_ALL, RING))]
-            for strategy in STAGES
+            [what, show("tensor", ALL_TO_ALL), show("tensor", RING), show("pipeline", RING)]
             for what, show in ring_rows.items()
         ],
         "ring_more": percent(lab.latency("tensor", topology=RING) / tensor_1 - 1),

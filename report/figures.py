@@ -412,6 +412,7 @@ def links(lab: Analysis) -> Picture:
     """The links on which a pipeline is faster."""
     rows = lab.link_rows
     link_mb = lab.system.link_bytes_per_s / MB
+    most_mb = 1.3 * link_mb
     names = [
         f"whole tensors, {rows[0][1]} inputs or fewer",
         f"whole tensors, {rows[1][1]} inputs",
@@ -421,7 +422,7 @@ def links(lab: Analysis) -> Picture:
     wins = [f"{bounds[0]} to {bounds[1]}" if bounds else "never" for *_, bounds in rows]
     told = "; ".join(f"{name}: {win}" for name, win in zip(names, wins, strict=True))
     picture = Picture(375, 116, f"MB/s of a link at which a pipeline is faster: {told}.")
-    x = scale(10, 2600, 200, 375, of=log)
+    x = scale(10, most_mb, 200, 375, of=log)
     picture.text(0, 8, "all-to-all links that favour a pipeline, MB/s", "grey")
     for number, (name, win, (*_, bounds)) in enumerate(zip(names, wins, rows, strict=True)):
         row = 29 + 18 * number
@@ -431,5 +432,5 @@ def links(lab: Analysis) -> Picture:
         picture.text(x(bounds[1]) + 5 if bounds else x(10), row, win, "pipeline")
     picture.line([(x(link_mb), 20), (x(link_mb), 98)], "ink", 1, dash=True)
     picture.text(x(link_mb) - 5, 29, f"here {grouped(link_mb)}", align="right")
-    picture.axis(98, x, (10, 30, 100, 300, 1000), "", 2600)
+    picture.axis(98, x, (10, 30, 100, 300, 1000), "", most_mb)
     return picture

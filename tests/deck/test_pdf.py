@@ -178,7 +178,7 @@ SENTENCES = [
     (5, "can hold all weights", ["28"]),
     (6, "communication time", ["6 %"]),
     (6, "Tensor:", ["3", "3", "0", "1", "2", "3", "221,184"]),
-    (6, "A two-way ring", ["2", "10⁹", "140.928"]),
+    (6, "On a two-way ring", ["2", "10⁹", "140.928"]),
     (6, "Links of", ["15", "116", "2,000", "32"]),
     (6, "outputs go one by one", ["32", "4,718,592", "2,097,152"]),
 ]
