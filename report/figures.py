@@ -28,7 +28,7 @@ COLOURS = {
     "white": "#FFFFFF",
     "tensor": "#0069A6",
     "pipeline": "#B34700",
-    "data": "#00704F",
+    "same": "#00704F",
     "alarm": "#A3001B",
     "fewer": "#7A3E9D",
     "tensor-tint": "#A3CBE5",
@@ -43,7 +43,7 @@ COLOURS = {
 ROW_PT = 17
 FULL_PT = 770  # between a page's margins
 SHOWN_INPUTS = 4  # on the pipeline's timeline
-PLANS_PT = 245  # the height of the space of plans
+PLANS_PT, KEY_PT = 262, 232  # the height of the space of plans, and where its key begins
 LABELS_PT = 78  # left of a timeline's bars
 
 
@@ -77,14 +77,24 @@ class Picture:
         self.add("text", x=x, y=y, text=text, colour=colour, align=align)
 
     def axis(
-        self, y: float, scale: Scale, ticks: Sequence[int], label: str, unit: str = ""
+        self, y: float, scale: Scale, ticks: Sequence[int], label: str, end: float | Fraction = 0
     ) -> None:
-        """A horizontal axis from the first to the last tick, its label left of the ticks' names."""
-        self.line([(scale(tick), y) for tick in ticks], "grey")
+        """A horizontal axis from the first tick to the last or the end, its label on the left."""
+        self.line([(scale(ticks[0]), y), (scale(max(ticks[-1], end)), y)], "grey")
         for tick in ticks:
             self.line([(scale(tick), y), (scale(tick), y + 3)], "grey")
-            self.text(scale(tick), y + 11, grouped(tick) + unit, "grey", "center")
+            self.text(scale(tick), y + 11, grouped(tick), "grey", "center")
         self.text(0, y + 11, label, "grey")
+
+    def side_axis(
+        self, x: float, scale: Scale, ticks: Sequence[int], label: str, end: float | Fraction
+    ) -> None:
+        """A vertical axis from the first tick to the end, its label at the top left."""
+        self.line([(x, scale(ticks[0])), (x, scale(end))], "grey")
+        for tick in ticks:
+            self.line([(x - 3, scale(tick)), (x, scale(tick))], "grey")
+            self.text(x - 7, scale(tick), grouped(tick), "grey", "right")
+        self.text(0, 8, label, "grey")
 
     def key(self, y: float, entries: Iterable[tuple[str, str]]) -> None:
         """A row of names from the left edge, each behind a square in its colour if it has one."""
@@ -141,11 +151,11 @@ def latency(lab: Analysis) -> Picture:
         f" {counts[-1]} inputs"
         for strategy, values in curves.items()
     ]
-    picture = Picture(390, 226, f"Latency per input: {'; '.join(told)}.")
-    x = scale(counts[0], counts[-1], 56, 352, of=log)
-    y = scale(0, max(map(max, curves.values())), 196, 30)
-    picture.text(0, 8, "latency per input, ms", "grey")
-    picture.axis(196, x, counts, "inputs")
+    picture = Picture(390, 216, f"Latency per input: {'; '.join(told)}.")
+    slowest = max(map(max, curves.values()))
+    x, y = scale(counts[0], counts[-1], 62, 352, of=log), scale(0, slowest, 190, 28)
+    picture.axis(190, x, counts, "inputs")
+    picture.side_axis(44, y, range(0, int(slowest), 5), "latency per input, ms", slowest)
     for strategy, values in curves.items():
         colour = colour_of(strategy)
         points = [(x(count), y(value)) for count, value in zip(counts, values, strict=True)]
@@ -219,7 +229,7 @@ def tensor_steps(lab: Analysis) -> Picture:
             picture.text(left - 4, 52, name, align="right")
         else:
             picture.text(right + 4, 52, name if step.layer == 1 else us[step])
-    picture.axis(66, x, range(0, int(total), 500), "1 input, µs")
+    picture.axis(66, x, range(0, int(total), 500), "1 input, µs", total)
     return picture
 
 
@@ -229,26 +239,26 @@ def tensor_timeline(lab: Analysis) -> Picture:
     count = int(shown_ms / one_ms)
     picture = Picture(
         FULL_PT,
-        68,
+        88,
         f"{count} inputs, one after the other, the last output at {grouped(count * one_ms, 2)} ms;"
         f" the pipeline's {SHOWN_INPUTS} inputs on the next page take {grouped(shown_ms, 2)} ms.",
     )
     x = timeline_scale(lab)
-    picture.text(0, 14, f"nodes 1 to {lab.system.nodes}")
-    picture.text(0, 36, "links")
+    picture.text(0, 30, f"nodes 1 to {lab.system.nodes}")
+    picture.text(0, 54, "links")
     for number in range(count):
         fill = "tensor-light" if number % 2 else "tensor-tint"
         for step, start, end in in_turn(lab, lab.steps("tensor"), MS):
             left, width = x(number * one_ms + start), x(end) - x(start)
             if step.work == "compute":
-                picture.bar(left, 14, width, ROW_PT, fill)
+                picture.bar(left, 30, width, ROW_PT, fill)
             else:
                 height = ROW_PT * links_at_work(lab, step) / lab.system.links
-                picture.bar(left, 36, width, height, "ink")
+                picture.bar(left, 54, width, height, "ink")
         picture.text(
-            x((number + Fraction(1, 2)) * one_ms), 14, f"input {number + 1}", align="center"
+            x((number + Fraction(1, 2)) * one_ms), 12, f"input {number + 1}", align="center"
         )
-    picture.axis(50, x, range(0, int(shown_ms) + 1, 5), f"{count} inputs, ms")
+    picture.axis(68, x, range(0, int(shown_ms) + 1, 5), f"{count} inputs, ms", shown_ms)
     return picture
 
 
@@ -279,7 +289,8 @@ def pipeline_timeline(lab: Analysis) -> Picture:
             if step.layer == lab.system.nodes:
                 picture.text(left + width, row + 17, f"out at {ends[number]}", align="right")
     shown_ms = lab.latency("pipeline", SHOWN_INPUTS) * MS
-    picture.axis(138, x, range(0, int(shown_ms) + 1, 5), f"{SHOWN_INPUTS} inputs, ms")
+    ticks = range(0, int(shown_ms) + 1, 5)
+    picture.axis(138, x, ticks, f"{SHOWN_INPUTS} inputs, ms", shown_ms)
     return picture
 
 
@@ -349,8 +360,8 @@ def sram(lab: Analysis) -> Picture:
 
 
 def colour_of(strategy: str) -> str:
-    """Rows streamed are a pipeline, too."""
-    return "pipeline" if strategy == "streamed" else strategy
+    """Rows streamed are a pipeline, too, and data parallelism has none of its own."""
+    return {"streamed": "pipeline", "data": "ink"}.get(strategy, strategy)
 
 
 def plan_space(lab: Analysis) -> Picture:
@@ -359,7 +370,7 @@ def plan_space(lab: Analysis) -> Picture:
         lab.tensor_point: ("tensor", "tensor, "),
         lab.pipeline_point: ("pipeline", "pipeline, "),
         lab.beating(lab.system.nodes - 1): ("fewer", ""),
-        lab.beating(lab.system.nodes): ("data", ""),
+        lab.beating(lab.system.nodes): ("same", ""),
     }
     best, limit = lab.best_points, lab.system.sram_bytes
     picture = Picture(
@@ -371,24 +382,26 @@ def plan_space(lab: Analysis) -> Picture:
     )
     slowest = max(it.latency_s for it in lab.points) * MS
     most = max(it.traffic_bytes for it in lab.points) / MB
-    x, y = scale(0, most, 36, 366), scale(50, slowest, PLANS_PT - 20, 26)
+    x, y = scale(0, most, 78, 369), scale(0, slowest, PLANS_PT - 20, 26)
     places = {it: (x(it.traffic_bytes / MB), y(it.latency_s * MS)) for it in lab.points}
-    picture.text(0, 8, f"latency of {lab.inputs} inputs, ms, against traffic", "grey")
-    for tick in range(100, int(slowest), 100):
-        picture.text(26, y(tick), str(tick), "grey", "right")
-        picture.line([(31, y(tick)), (34, y(tick))], "grey")
-    picture.axis(y(50), x, range(0, int(most), 20), "", " MB")
+    picture.axis(y(0), x, range(0, int(most), 20), "traffic, MB", most)
+    label = f"latency of {lab.inputs} inputs, ms"
+    picture.side_axis(70, y, range(0, int(slowest), 100), label, slowest)
     front = [places[it] for it in best]
     corners = [(after[0], at[1]) for at, after in pairwise(front)]
     picture.line([*sum(zip(front, corners, strict=False), ()), front[-1]], "grey", 1.2)
+    picture.text(front[1][0] + 6, front[0][1] + 11, "no plan is better in both", "grey")
     for it in sorted(lab.points, key=lambda it: it in named):
         colour, _ = named.get(it, ("ink", ""))
         picture.dot(*places[it], 4 if it in named else 3, colour, it.sram_bytes <= limit)
     for number, (it, (colour, name)) in enumerate(named.items()):
         row = 24 + 17 * number
-        picture.dot(232, row, 4, colour, it.sram_bytes <= limit)
-        picture.text(242, row, name + it.name, colour)
+        picture.dot(KEY_PT, row, 4, colour, it.sram_bytes <= limit)
+        picture.text(KEY_PT + 10, row, name + it.name, colour)
         picture.text(375, row, grouped(it.latency_s * MS, 2), colour, "right")
+    for row, text, fits in ((102, "fits the SRAM", True), (119, "does not fit", False)):
+        picture.dot(KEY_PT, row, 3, "ink", fits)
+        picture.text(KEY_PT + 10, row, text)
     return picture
 
 
@@ -399,6 +412,7 @@ def links(lab: Analysis) -> Picture:
     """The links on which a pipeline is faster."""
     rows = lab.link_rows
     link_mb = lab.system.link_bytes_per_s / MB
+    most_mb = 1.3 * link_mb
     names = [
         f"whole tensors, {rows[0][1]} inputs or fewer",
         f"whole tensors, {rows[1][1]} inputs",
@@ -408,8 +422,8 @@ def links(lab: Analysis) -> Picture:
     wins = [f"{bounds[0]} to {bounds[1]}" if bounds else "never" for *_, bounds in rows]
     told = "; ".join(f"{name}: {win}" for name, win in zip(names, wins, strict=True))
     picture = Picture(375, 116, f"MB/s of a link at which a pipeline is faster: {told}.")
-    x = scale(10, 2600, 200, 375, of=log)
-    picture.text(0, 8, "all-to-all links on which a pipeline is faster, MB/s", "grey")
+    x = scale(10, most_mb, 200, 375, of=log)
+    picture.text(0, 8, "all-to-all links that favour a pipeline, MB/s", "grey")
     for number, (name, win, (*_, bounds)) in enumerate(zip(names, wins, rows, strict=True)):
         row = 29 + 18 * number
         picture.text(0, row, name)
@@ -418,5 +432,5 @@ def links(lab: Analysis) -> Picture:
         picture.text(x(bounds[1]) + 5 if bounds else x(10), row, win, "pipeline")
     picture.line([(x(link_mb), 20), (x(link_mb), 98)], "ink", 1, dash=True)
     picture.text(x(link_mb) - 5, 29, f"here {grouped(link_mb)}", align="right")
-    picture.axis(98, x, (10, 30, 100, 300, 1000), "")
+    picture.axis(98, x, (10, 30, 100, 300, 1000), "", most_mb)
     return picture

@@ -47,7 +47,7 @@ def test_six_pages_of_16_to_9():
 
 def test_few_words_on_a_page():
     for number, page in enumerate(PAGES, 1):
-        assert len(re.findall(r"[^\W\d_]{2,}", page)) <= 190, number
+        assert len(re.findall(r"[^\W\d_]{2,}", page)) <= 175, number
 
 
 def alternatives(element):
@@ -68,6 +68,8 @@ def test_it_is_accessible():
     shown = [  # on page after page
         "Latency per input: pipeline, whole tensors 12.44 ms for 1 and 4.87 ms for 32 inputs",
         "T equals the sum of all steps t, plus N minus 1 times the longest stage.",
+        "P minus 1, times the sum of A 1, A 2, A 3 and A 4 divided by P.",
+        "A 1 plus A 2 plus A 3.",
         "4 nodes joined by one-way links both ways between all pairs.",
         "One input, step by step: compute of layer 1 31.1 µs, all-gather of layer 1 28.8 µs",
         "8 inputs, one after the other, the last output at 25.02 ms; the pipeline's 4 inputs",
@@ -111,16 +113,13 @@ ROWS = [  # of the tables, cell after cell
     (2, "all 891,648 606,661,632"),
     (
         2,
-        "32 inputs: speed-up by twice tensor pipeline ops/s of a node 1.942 1.996",
+        "32 inputs: speed-up from twice the tensor pipeline ops/s of a node 1.942 1.996",
     ),
     (2, "bytes/s of a link 1.015 1.001 nodes 2.000 1.000"),
-    (2, "as read then 1 GB is 2³⁰ bytes tensor, 1 input, ms 3.127 3.121"),
-    (2, "links carry 2 Gbit/s tensor, 1 input, ms 3.127 3.785"),
-    (2, "inputs start on one node tensor, 1 input, ms 3.127 3.130"),
-    (2, "every node gets the output tensor, 1 input, bytes 1,923,072 2,254,848"),
-    (2, "sends while it computes pipeline, 32 inputs, ms 155.786 158.897"),
-    (2, "nor receives pipeline, 32 inputs, ms 155.786 162.468"),
-    (2, "one at a time pipeline, 32 inputs, ms 155.786 397.930"),
+    (2, "as read here 100.072 155.786 1 GB is 2³⁰ bytes 99.866 155.765"),
+    (2, "links carry 2 Gbit/s 121.118 157.901 inputs start on node 1 alone 100.171 no node"),
+    (2, "sends while it computes 158.897 … nor receives 162.468 the pipeline takes"),
+    (2, "one at a time 397.930"),
     (3, "layer compute, µs then time, µs shard, bytes traffic, bytes 1 31.10400"),
     (3, "2 1,156.05504 all-gather 25.08800 50,176 602,112"),
     (3, "4 849.34656 gather 18.43200 36,864 110,592 all 3,033.30816 93.95200 1,923,072"),
@@ -133,12 +132,10 @@ ROWS = [  # of the tables, cell after cell
         4,
         "3,397.38624 12,435.31264 bytes 230,400 200,704 173,056 604,160",
     ),
-    (6, "all-to-all ring tensor communication, µs 93.952 281.856"),
-    (6, "tensor latency, µs 3,127.26016 3,315.16416"),
-    (6, "tensor traffic, bytes 1,923,072 2,033,664"),
-    (6, "pipeline communication, µs 302.080 302.080"),
-    (6, "pipeline latency, µs 12,435.31264 12,435.31264"),
-    (6, "pipeline traffic, bytes 604,160 604,160"),
+    (6, "tensor pipeline 1 input all-to-all one-way ring either"),
+    (6, "communication, µs 93.95200 281.85600 302.08000"),
+    (6, "latency, µs 3,127.26016 3,315.16416 12,435.31264"),
+    (6, "traffic, bytes 1,923,072 2,033,664 604,160"),
 ]
 
 
@@ -150,8 +147,8 @@ def test_rows_of_tables(page, row):
 # In a sentence a word that says what is meant, and the numbers that must follow it, with nothing
 # but words without digits between.
 SENTENCES = [
-    (1, "That is", ["3.98×", "1", "1.56×", "32", "1.58×", "1.48×"]),
-    (1, "Its", ["3.18×", "3 %"]),
+    (1, "split every layer", ["3.98×", "1", "1.56×", "32", "1.58×", "1.48×"]),
+    (1, "Sending", ["3.18×", "3 %"]),
     (2, "Computing decides", ["1,152", "25"]),
     (2, "R ÷ B", ["25"]),
     (2, "Layer", ["1", "27", "1,152"]),
@@ -178,13 +175,12 @@ SENTENCES = [
     (5, "The pipeline?", ["2", "1,024", "462,336"]),
     (5, "less time than the pipeline", ["1-3:2,4"]),
     (5, "gives groups of layers", ["1", "2", "4"]),
-    (5, "Q3: of", ["28"]),
+    (5, "can hold all weights", ["28"]),
     (6, "communication time", ["6 %"]),
-    (6, "Tensor:", ["3", "0", "1", "2", "3", "221,184"]),
-    (6, "Two-way links", ["2", "10⁹", "140.928"]),
-    (6, "Only all-to-all links", ["15", "116", "2,000", "32"]),
-    (6, "With", ["20,800", "32", "196,608"]),
-    (6, "outputs (", ["4,718,592", "2,097,152"]),
+    (6, "Tensor:", ["3", "3", "0", "1", "2", "3", "221,184"]),
+    (6, "On a two-way ring", ["2", "10⁹", "140.928"]),
+    (6, "Links of", ["15", "116", "2,000", "32"]),
+    (6, "outputs go one by one", ["32", "4,718,592", "2,097,152"]),
 ]
 
 

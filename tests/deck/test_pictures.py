@@ -70,9 +70,8 @@ def test_latency_per_input(name, colour, is_filled, first, last):
     assert [inputs(dot["x"]) for dot in dots] == pytest.approx(
         [log(count) for count in (1, 2, 4, 8, 16, 32)], abs=1e-3
     )
-    bottom = marks("latency", "line")[0]["points"][0][1]  # of the axis, 0 ms
-    top = min(dot["y"] for dot in marks("latency", "dot"))  # 12.43531264 ms
-    values = [(bottom - dot["y"]) / (bottom - top) * 12.43531264 for dot in dots]
+    ms = reader("latency", "0", "10", (0, 10), axis="y")
+    values = [ms(dot["y"]) for dot in dots]
     assert (values[0], values[-1]) == pytest.approx((first, last), abs=2e-3)
     (label,) = texts("latency", text=name)
     assert label["colour"] == colour
@@ -139,6 +138,12 @@ def test_timelines_have_the_same_scale():
     ]
     assert places[0] == places[1]
     assert [text for text, _ in places[0]] == ["0", "5", "10", "15", "20", "25"]
+
+
+@pytest.mark.parametrize("name", ["tensor-steps", "tensor-timeline", "pipeline-timeline"])
+def test_the_axis_reaches_the_last_bar(name):
+    ends = [point[0] for mark in marks(name, "line") for point in mark["points"]]
+    assert max(ends) >= max(mark["x"] + mark["width"] for mark in marks(name, "bar"))
 
 
 def test_tensor_timeline():
@@ -233,21 +238,24 @@ def test_sram(name, weights, inputs, outputs, total):
 
 
 def test_plans():
-    mb = reader("plans", "0 MB", "60 MB", (0, 60))
+    mb = reader("plans", "20", "60", (20, 60))
     ms = reader("plans", "100", "300", (100, 300), axis="y")
-    dots = [mark for mark in marks("plans", "dot") if mark["x"] != 232]
+    legend = [mark for mark in marks("plans", "dot") if mark["x"] == figures.KEY_PT]
+    dots = [mark for mark in marks("plans", "dot") if mark not in legend]
     assert len(dots) == 28
     found = {}
     for dot in dots:
         found.setdefault(dot["colour"], []).append((mb(dot["x"]), ms(dot["y"])))
-    (legend,) = {mark["x"] for mark in marks("plans", "dot")} & {232}
-    named = {}
-    for mark in marks("plans", "dot"):
-        if mark["x"] == legend:
-            words = [text["text"] for text in texts("plans", y=mark["y"])]
-            assert {text["colour"] for text in texts("plans", y=mark["y"])} == {mark["colour"]}
+    named, fills = {}, {}
+    for mark in legend:
+        name, *latencies = texts("plans", y=mark["y"])
+        assert name["colour"] == mark["colour"]
+        if latencies:
             ((traffic, latency),) = found[mark["colour"]]
-            named[words[0]] = (words[1], round(traffic, 1), round(latency))
+            named[name["text"]] = (latencies[0]["text"], round(traffic, 1), round(latency))
+        else:
+            fills[name["text"]] = mark["fill"]
+    assert fills == {"fits the SRAM": "ink", "does not fit": "white"}
     assert named == {
         "tensor, 1-4:4": ("100.07", 61.5, 100),
         "pipeline, 1,2,3,4": ("155.79", 19.3, 156),
@@ -308,7 +316,7 @@ def contrast(one, other):
 
 
 def test_text_can_be_read():
-    in_use = {mark["colour"] for name in PICTURES for mark in texts(name)} | {"data", "grey"}
+    in_use = {mark["colour"] for name in PICTURES for mark in texts(name)} | {"grey"}
     for colour in in_use:
         assert contrast(figures.COLOURS[colour], "#FFFFFF") >= 4.5, colour
     for tint in ("tensor-tint", "tensor-light", "pipeline-tint", "pipeline-light", "idle"):
