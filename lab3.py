@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""How long distributed CNN inference takes, and how many bytes cross the network, in closed form.
+"""How long distributed CNN inference takes, and how many bytes cross the network.
 
-The 209AS Lab 3 handout gives a 4-layer FP16 CNN and a machine of 4 nodes joined all-to-all, and
-asks for the latency and the traffic of tensor and of pipeline parallelism. The formulas speak of
+The 209AS Lab 3 handout gives a 4-layer FP16 CNN and a machine of 4 nodes joined
+all-to-all, and asks for the latency and the traffic of tensor and of pipeline
+parallelism. The formulas, all in closed form, speak of
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
     S  bytes of a shard of it, A / P       B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-One law carries both strategies, which differ in their steps and in what is a stage of them:
+One law carries both strategies, which differ in steps and stages only:
 
-    latency = sum(steps) + (N - 1) * longest stage         traffic = N * sum(bytes of the steps)
+    latency = sum(steps) + (N - 1) * longest stage
+    traffic = N * sum(bytes of the steps)
 
-Every figure is exact, an int of bytes or a Fraction of seconds, up to the moment of printing.
-What cannot be modelled raises ValueError with a sentence that names the value and the limit.
-`python3 lab3.py` prints the lab's answers, --explain derives them, --help tells the rest.
-"""
+Every figure is exact, an int of bytes or a Fraction of seconds, until printed.
+What cannot be modelled raises ValueError, which names the value and the limit."""
 
 from __future__ import annotations
 
@@ -24,70 +24,66 @@ import os
 import re
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import chain
 
 __all__ = [
-    "ALL_TO_ALL", "GIGA", "INPUTS", "KIB", "NETWORK", "OPTIONS", "READINGS", "RING",
-    "STRATEGIES", "SYSTEM", "TOPOLOGIES", "WHAT_IF_HELP", "ConvLayer", "SramUse", "Step",
-    "System", "all_gather", "answers", "data_parallel_latency", "duration", "explain", "gather",
-    "latency", "main", "pipeline_parallel_latency", "pipeline_parallel_stages",
-    "pipeline_parallel_traffic", "plain", "possible_stages", "read_options", "report", "run",
-    "single_node_latency", "sram_uses", "tensor_parallel_latency", "tensor_parallel_stages",
+    "ALL_TO_ALL", "GIGA", "INPUTS", "KIB", "NETWORK", "OPTIONS", "RING", "STRATEGIES", "SYSTEM",
+    "WHAT_IF_HELP", "ConvLayer", "Network", "SramUse", "Step", "System", "all_gather", "answers",
+    "duration", "explain", "gather", "latency", "main", "pipeline_parallel_latency",
+    "pipeline_parallel_stages", "pipeline_parallel_traffic", "plain", "read_options", "report",
+    "results", "run", "sram_uses", "tensor_parallel_latency", "tensor_parallel_stages",
     "tensor_parallel_traffic", "traffic", "what_if",
 ]  # fmt: skip
 
 # ------------------------------------------------ the lab
-GIGA = 10**9  # of GOPS and of GB/s
-KIB = 1024  # of SRAM
-FP16_BYTES = 2
+GIGA, KIB = 10**9, 1024  # of GOPS and GB/s; of SRAM
 ALL_TO_ALL, RING = TOPOLOGIES = ("all-to-all", "ring")
 
 
 class ConvLayer(
-    namedtuple("ConvLayer", "filters in_channels fx fy x y element_bytes", defaults=[FP16_BYTES])
+    namedtuple("ConvLayer", "filters in_channels fx fy x y element_bytes", defaults=[2])
 ):
-    """A convolution without padding, stride 1 (handout, "The model").
+    """A convolution without padding, stride 1, in FP16 (handout, "The model"):
 
-    Weights are filters x in_channels x fx x fy elements, the input is in_channels x x x y and the
-    output filters x out_x x out_y, of element_bytes each: ints above 0, checked in a network.
+    out_x         x - fx + 1, "reduced by 2" for a filter of 3; out_y alike
+    macs          filters * in_channels * fx * fy * out_x * out_y
+    ops           C = 2 * MACs
+    weight_bytes  filters * in_channels * fx * fy * element_bytes
+    input_bytes   in_channels * x * y * element_bytes
+    output_bytes  A = filters * out_x * out_y * element_bytes
+
+    All are ints above 0, which is checked where a layer is used in a network.
     """
 
     @property
     def out_x(self) -> int:
-        """x - fx + 1, "reduced by 2" for a filter of 3"""
-        return _filter_places("fx", self.fx, self.x)
+        return self.x - self.fx + 1
 
     @property
     def out_y(self) -> int:
-        """y - fy + 1"""
-        return _filter_places("fy", self.fy, self.y)
+        return self.y - self.fy + 1
 
     @property
     def macs(self) -> int:
-        """filters * in_channels * fx * fy * out_x * out_y"""
         return self.filters * self.in_channels * self.fx * self.fy * self.out_x * self.out_y
 
     @property
     def ops(self) -> int:
-        """C = 2 * MACs (handout, "Notes and assumptions")"""
         return 2 * self.macs
 
     @property
     def weight_bytes(self) -> int:
-        """filters * in_channels * fx * fy * element_bytes"""
         return self.filters * self.in_channels * self.fx * self.fy * self.element_bytes
 
     @property
     def input_bytes(self) -> int:
-        """in_channels * x * y * element_bytes"""
         return self.in_channels * self.x * self.y * self.element_bytes
 
     @property
     def output_bytes(self) -> int:
-        """A = filters * out_x * out_y * element_bytes"""
         return self.filters * self.out_x * self.out_y * self.element_bytes
 
 
@@ -98,19 +94,12 @@ class System(
         defaults=[4, 50 * GIGA, 2 * GIGA, 512 * KIB, ALL_TO_ALL],
     )
 ):
-    """P nodes joined by one-way links; the defaults are the lab's (handout, "The hardware").
-
-    ops_per_s and sram_bytes are each node's. All are ints above 0; rates may be Fractions, too.
-    """
-
-    @property
-    def links(self) -> int:
-        """P * (P - 1) one-way links all-to-all; P around a ring, none for one node"""
-        _check_system(self)
-        peers = self.nodes - 1
-        return self.nodes * (min(peers, 1) if self.topology == RING else peers)
+    """P nodes joined by one-way links, by default the lab's (handout, "The hardware"). All are ints
+    above 0; rates may be Fractions, too. ops_per_s and sram_bytes are each node's."""
 
 
+SIZES = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
+Network = Sequence  # of ConvLayers, a list or a tuple
 NETWORK = (
     ConvLayer(128, 3, 3, 3, 32, 32),
     ConvLayer(128, 128, 3, 3, 30, 30),
@@ -124,10 +113,8 @@ INPUTS = 32  # of Q2
 # ------------------------------------------------ the law, and collectives
 class Step(namedtuple("Step", "layer work node_ops link_bytes traffic_bytes")):
     """The computation of a layer, counted from 1, or the transfer of its output, for one input.
-
     work is "compute", "all-gather", "gather" or "send"; node_ops is what each of its nodes
-    computes, link_bytes what the busiest link carries, traffic_bytes what all links carry.
-    """
+    computes, link_bytes what the busiest link carries, traffic_bytes what all links carry."""
 
 
 def duration(steps: Iterable[Step], system: System) -> Fraction:
@@ -146,12 +133,9 @@ def latency(stages: Sequence[Sequence[Step]], system: System, inputs: int = 1) -
     steps through which an input holds its nodes: the next waits for all of them.
     The first input goes through all steps; each further one comes out an interval,
     the time of the bottleneck, after the one before.
-
-    Raises ValueError for inputs that are not an int above 0, and a wrong system.
     """
     _check_system(system)
     _check_number("inputs", inputs)
-    stages = [list(stage) for stage in stages]
     interval_s = max(duration(stage, system) for stage in stages)
     return duration(chain(*stages), system) + (inputs - 1) * interval_s
 
@@ -168,9 +152,9 @@ def all_gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
     all-to-all     S / B seconds, as each node sends to all its peers at once
     one-way ring   (P - 1) * S / B seconds, as each passes on P - 1 shards
     both           P * (P - 1) * S bytes, as each node lacks P - 1 shards
-    one node       nothing
 
-    Returns seconds, and bytes over all links. Source: handout, "Hints".
+    One node has nothing to send. Returns seconds, and bytes over all links.
+    Source: handout, "Hints".
     """
     return _cost("all-gather", shard_bytes, system)
 
@@ -181,9 +165,8 @@ def gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
     all-to-all     S / B seconds, (P - 1) * S bytes
     one-way ring   (P - 1) * S / B seconds, as the last link carries P - 1 shards,
                    P * (P - 1) / 2 * S bytes, as they pass 1, 2, ... P - 1 links
-    one node       nothing
 
-    Returns as all_gather does. Source: handout, "Notes and assumptions".
+    Otherwise as an all-gather. Source: handout, "Notes and assumptions".
     """
     return _cost("gather", shard_bytes, system)
 
@@ -205,7 +188,7 @@ def _collective(layer: int, work: str, shard_bytes: int, system: System) -> Step
 
 
 # ------------------------------------------------ tensor and pipeline parallelism
-def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list[list[Step]]:
+def tensor_parallel_stages(network: Network, system: System) -> list[list[Step]]:
     """Each layer is divided by its filters over all nodes, C / P ops a node;
     then an all-gather of shards S = A / P, after the last layer a gather.
     All nodes wait for each other: all steps are one stage.
@@ -214,8 +197,7 @@ def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list
     """
     _check_network(network)
     _check_system(system)
-    nodes = system.nodes
-    steps = []
+    nodes, steps = system.nodes, []
     for number, layer in enumerate(network, 1):
         if layer.filters % nodes:
             why = f"{nodes} nodes do not divide layer {number}'s {layer.filters} filters"
@@ -226,7 +208,7 @@ def tensor_parallel_stages(network: Sequence[ConvLayer], system: System) -> list
     return [steps]
 
 
-def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> list[list[Step]]:
+def pipeline_parallel_stages(network: Network, system: System) -> list[list[Step]]:
     """Node l computes layer l, C ops, and sends the whole output, A bytes, to
     node l + 1 on a link of its own, on a ring to its neighbour, as it works on;
     the last output stays on node L. Each step is a stage: C_1 / R, A_1 / B,
@@ -246,29 +228,25 @@ def pipeline_parallel_stages(network: Sequence[ConvLayer], system: System) -> li
     return stages[:-1]
 
 
-def tensor_parallel_latency(
-    network: Sequence[ConvLayer], system: System, inputs: int = 1
-) -> Fraction:
+def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B, for P = 1 without S / B:
     the law with all steps in one stage."""
     return latency(tensor_parallel_stages(network, system), system, inputs)
 
 
-def tensor_parallel_traffic(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> int:
+def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
     """N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes, the last S_L times P / 2 on a ring."""
     return traffic(tensor_parallel_stages(network, system), inputs)
 
 
-def pipeline_parallel_latency(
-    network: Sequence[ConvLayer], system: System, inputs: int = 1
-) -> Fraction:
+def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A without A_L: the law with
     each step a stage."""
     return latency(pipeline_parallel_stages(network, system), system, inputs)
 
 
-def pipeline_parallel_traffic(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> int:
-    """N * (A_1 + ... + A_(L-1)) bytes."""
+def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
+    """N * (A_1 + ... + A_(L-1)) bytes"""
     return traffic(pipeline_parallel_stages(network, system), inputs)
 
 
@@ -281,11 +259,10 @@ class SramUse(namedtuple("SramUse", "layer work weight_bytes input_bytes output_
 
     @property
     def total_bytes(self) -> int:
-        """weight_bytes + input_bytes + output_bytes"""
         return self.weight_bytes + self.input_bytes + self.output_bytes
 
 
-def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> list[SramUse]:
+def sram_uses(strategy: str, network: Network, system: System) -> list[SramUse]:
     """What a node holds in its SRAM, as there is no DRAM, with one input at a time:
 
     tensor     every node: 1/P of all weights, a layer's input, 1/P of its output;
@@ -293,13 +270,10 @@ def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> li
     pipeline   node l: layer l's weights, input and output
     streamed   node l, row by row: layer l's weights, fy rows of the input, one
                row of the output; but the first node its whole first input, and
-               the last node its whole last output
+               the last node its whole last output (no latency is given here)
     data       every node: all weights, a layer's input and output
 
-    All latencies are those of whole tensors: how much sooner streamed rows are
-    through is not modelled here.
-
-    Source: handout, "The hardware". Raises ValueError where the strategy is not possible.
+    Source: handout, "The hardware". Raises ValueError where it is not possible.
     """
     _check_choice("strategy", strategy, (*STRATEGIES, "streamed", "data"))
     _check_system(system)
@@ -324,45 +298,66 @@ def sram_uses(strategy: str, network: Sequence[ConvLayer], system: System) -> li
 
 
 # ------------------------------------------------ the required output
-def answers(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
+def answers(network: Network, system: System, inputs: int) -> str:
     """Q1 and Q2 as the handout's "Deliverables" ask, or the reason why a strategy is impossible."""
-    stages, reasons = possible_stages(network, system)
-    _check_number("inputs", inputs)
     lines = []
-    headers = {inputs: f"--------Q2 {inputs} inputs------", 1: "-----Q1 single input-----"}
-    for count in sorted(headers):
-        lines.append(headers[count])
-        for name in STRATEGIES:
-            if name in reasons:
-                lines.append(reasons[name])
-                continue
-            latency_s = plain(latency(stages[name], system, count))
-            traffic_bytes = traffic(stages[name], count)
-            lines.append(f"Total latency of {name} parallelism is {latency_s} seconds")
-            lines.append(f"Total network traffic of {name} parallelism is {traffic_bytes} bytes")
+    for row in results(network, system, inputs):
+        if row["strategy"] == "tensor":
+            header = f"--------Q2 {inputs} inputs------"
+            lines.append(header if row["inputs"] > 1 else "-----Q1 single input-----")
+        if row["reason"]:
+            lines.append(row["reason"])
+            continue
+        what = f"of {row['strategy']} parallelism is"
+        lines.append(f"Total latency {what} {plain(row['latency_s'])} seconds")
+        lines.append(f"Total network traffic {what} {row['traffic_bytes']} bytes")
     return "\n".join(lines)
 
 
-def possible_stages(network: Sequence[ConvLayer], system: System) -> tuple[dict, dict]:
-    """The stages of each strategy that is possible, and the reason for each that is not. Raises
-    ValueError with both reasons where neither is."""
+def results(network: Network, system: System, inputs: int) -> list[dict]:
+    """Rows of topology, inputs, strategy, latency_s, traffic_bytes, and reason: why these are None.
+    Where the strategy is possible also compute_s and communication_s of one input, interval_s and
+    bottleneck (the longest stage), idle_nodes, speed_up (over one node), utilisation (of P nodes).
+
+    Raises ValueError with both reasons where neither strategy is possible.
+    """
     _check_network(network)
     _check_system(system)
-    stages, reasons = {}, {}
-    for strategy, stages_of in STRATEGIES.items():
-        try:
-            stages[strategy] = stages_of(network, system)
-        except ValueError as error:
-            reasons[strategy] = str(error)
-    if not stages:
-        raise ValueError(". ".join(reasons.values()))
-    return stages, reasons
+    _check_number("inputs", inputs)
+    rows, ops = [], sum(layer.ops for layer in network)
+    for count in sorted({1, inputs}):
+        for strategy, stages_of in STRATEGIES.items():
+            row = {"topology": system.topology, "inputs": count, "strategy": strategy}
+            rows.append(row)
+            try:
+                stages = stages_of(network, system)
+            except ValueError as error:
+                row.update(reason=str(error), latency_s=None, traffic_bytes=None)
+                continue
+            latency_s = latency(stages, system, count)
+            compute_s = Fraction(sum(step.node_ops for step in chain(*stages)), system.ops_per_s)
+            speed_up = Fraction(count * ops, system.ops_per_s) / latency_s
+            first, *others = max(stages, key=lambda stage: duration(stage, system))
+            row.update(
+                reason=None,
+                latency_s=latency_s,
+                traffic_bytes=traffic(stages, count),
+                compute_s=compute_s,
+                communication_s=latency(stages, system) - compute_s,
+                interval_s=duration([first, *others], system),
+                bottleneck="all steps" if others else f"{first.work} of layer {first.layer}",
+                idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
+                speed_up=speed_up,
+                utilisation=speed_up / system.nodes,
+            )
+    if all(row["reason"] for row in rows):
+        raise ValueError(". ".join(row["reason"] for row in rows[:2]))
+    return rows
 
 
 def plain(value: int | Fraction, digits: int = 17) -> str:
-    """The number in plain decimal notation: exact where it ends within so many significant
-    digits, otherwise rounded to them once, half to even."""
-    # All of the context is given, so that a caller's decimal settings change nothing.
+    """The number in plain decimal notation, whatever the caller's decimal settings: exact where
+    it ends within so many significant digits, else rounded to them once, half to even."""
     context = Context(digits, ROUND_HALF_EVEN, -(10**6), 10**6, 1, 0, [], [])
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{context.normalize(quotient):f}"
@@ -370,21 +365,18 @@ def plain(value: int | Fraction, digits: int = 17) -> str:
 
 # ------------------------------------------------ what can be modelled
 def _shown(value: object) -> str:
-    """The value for a message: ASCII, on one line and short, whatever it is."""
-    text = ascii(value)
+    text = ascii(value)  # on one line, whatever it is
     return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
 
 
-def _check_number(name: str, value: object, types: tuple[type, ...] = (int,)) -> None:
-    if type(value) in types and value > 0:  # type: ignore[operator]
-        return  # no subclass and no int64 of NumPy, which would overflow silently
-    wanted = " or ".join(kind.__name__ for kind in types)
-    advice = ""
-    if type(value) is float and value > 0 and value.is_integer():
-        advice = f"; write {value:.0f}"
-    elif type(value) is float and 0 < value < float("inf") and Fraction in types:
-        advice = f"; write Fraction('{value}')"
-    raise ValueError(f"{name}: {_shown(value)} is not an {wanted} above 0{advice}")
+def _check_number(name: str, value: object, is_rate: bool = False) -> None:
+    kind = type(value)  # no subclass and no int64 of NumPy, which would overflow silently
+    if (kind is int or (is_rate and kind is Fraction)) and value > 0:  # type: ignore[operator]
+        return
+    wanted, advice = "an int or Fraction" if is_rate else "an int", ""
+    if isinstance(value, float) and 0 < value < float("inf") and (is_rate or value.is_integer()):
+        advice = f"; write {value:.0f}" if value.is_integer() else f"; write Fraction('{value}')"
+    raise ValueError(f"{name}: {_shown(value)} is not {wanted} above 0{advice}")
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -396,295 +388,185 @@ def _check_system(system: System) -> None:
     if not isinstance(system, System):
         raise ValueError(f"system: {_shown(system)} is not a System")
     _check_number("nodes", system.nodes)
-    _check_number("ops_per_s", system.ops_per_s, (int, Fraction))
-    _check_number("link_bytes_per_s", system.link_bytes_per_s, (int, Fraction))
+    _check_number("ops_per_s", system.ops_per_s, is_rate=True)
+    _check_number("link_bytes_per_s", system.link_bytes_per_s, is_rate=True)
     _check_number("sram_bytes", system.sram_bytes)
     _check_choice("topology", system.topology, TOPOLOGIES)
 
 
-def _check_network(network: Sequence[ConvLayer]) -> None:
+def _check_network(network: Network) -> None:
     if not isinstance(network, (list, tuple)) or not network:
         raise ValueError(f"network: {_shown(network)} is not a list or tuple of ConvLayers")
     given = None
     for number, layer in enumerate(network, 1):
         if not isinstance(layer, ConvLayer):
             raise ValueError(f"layer {number}: {_shown(layer)} is not a ConvLayer")
-        where = f"layer {number} "
         for name, value in zip(layer._fields, layer):
-            _check_number(where + name, value)
+            _check_number(f"layer {number} {name}", value)
         taken = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
         if given not in (None, taken):
             takes = f"layer {number}: in_channels, x, y, element_bytes = {_shown(taken)}"
             raise ValueError(f"{takes} do not chain, as layer {number - 1} gives {_shown(given)}")
-        try:
-            given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
-        except ValueError as error:
-            raise ValueError(f"layer {number} {error}") from None
+        if layer.fx > layer.x or layer.fy > layer.y:
+            sizes = f"fx, fy = {_shown(layer[2:4])} exceed x, y = {_shown(layer[4:6])}"
+            raise ValueError(f"layer {number}: {sizes}")
+        given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
-def _filter_places(name: str, filter_size: int, input_size: int) -> int:
-    if filter_size > input_size:
-        raise ValueError(f"{name}: a filter of {filter_size} exceeds its input of {input_size}")
-    return input_size - filter_size + 1
-
-
-# ------------------------------------------------ yardsticks, and --json
-def single_node_latency(network: Sequence[ConvLayer], system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C) / R seconds, if it could hold everything"""
-    _check_system(system)
-    return tensor_parallel_latency(network, system._replace(nodes=1), inputs)
-
-
-def data_parallel_latency(
-    network: Sequence[ConvLayer], system: System, inputs: int = 1
-) -> Fraction:
-    """ceil(N / P) * sum(C) / R seconds, if each node could hold it"""
-    _check_system(system)
-    _check_number("inputs", inputs)
-    return single_node_latency(network, system, -(-inputs // system.nodes))
-
-
-def report(network: Sequence[ConvLayer], system: System, inputs: int) -> dict:
+# ------------------------------------------------ --json, and --explain
+def report(network: Network, system: System, inputs: int) -> dict:
     """Every figure, exact: --json prints it, Fractions as floats. It is a dictionary of
 
-    inputs, system, data_parallel_latency_s
+    inputs, system
     layers    rows of layer, and the fields and properties of ConvLayer
     steps     by strategy, for one input: rows of the fields of Step, and duration_s
     sram      by strategy, and for "streamed" and "data": rows of the fields of SramUse,
-              total_bytes, and spare_bytes (below 0: lacking)
-    results   rows of topology, inputs, strategy, and reason: why the figures are null, or null;
-              one_input_compute_s, one_input_communication_s, interval_s (the longest stage),
-              bottleneck (its name), idle_nodes, latency_s, traffic_bytes, speed_up (over
-              single_node_latency), utilisation (speed_up / P)
+              total_bytes, and free_bytes (below 0: lacking)
+    results   rows as results tells, on the system's topology and on the other
     """
-    _check_number("inputs", inputs)
-    stages, _ = possible_stages(network, system)
-    streamed = ["streamed"] if "pipeline" in stages else []
-    sram = {name: sram_uses(name, network, system) for name in (*stages, *streamed, "data")}
-    results = []
-    for topology in TOPOLOGIES:
-        for count in sorted({1, inputs}):
-            results += _results(network, system._replace(topology=topology), count)
-    return {
-        "inputs": inputs,
-        "system": _row(system),
-        "layers": [{"layer": number, **_row(layer)} for number, layer in enumerate(network, 1)],
-        "steps": {
-            name: [_row(step, duration_s=duration([step], system)) for step in chain(*stages[name])]
-            for name in stages
-        },
-        "sram": {
-            name: [_row(use, spare_bytes=system.sram_bytes - use.total_bytes) for use in uses]
-            for name, uses in sram.items()
-        },
-        "results": results,
-        "data_parallel_latency_s": data_parallel_latency(network, system, inputs),
-    }
+    layers, rows = [], results(network, system, inputs)
+    (other,) = set(TOPOLOGIES) - {system.topology}
+    rows += results(network, system._replace(topology=other), inputs)
+    steps: dict = {}
+    sram: dict = {}
+    for number, layer in enumerate(network, 1):
+        sizes = {name: getattr(layer, name) for name in SIZES}
+        layers.append({"layer": number, **layer._asdict(), **sizes})
+    for strategy in [row["strategy"] for row in rows if not row["reason"]]:
+        steps[strategy] = []
+        for step in chain(*STRATEGIES[strategy](network, system)):
+            steps[strategy].append({**step._asdict(), "duration_s": duration([step], system)})
+    for strategy in (*steps, *(["streamed"] if "pipeline" in steps else []), "data"):
+        sram[strategy] = []
+        for use in sram_uses(strategy, network, system):
+            row = {**use._asdict(), "total_bytes": use.total_bytes}
+            sram[strategy].append({**row, "free_bytes": system.sram_bytes - use.total_bytes})
+    question = {"inputs": inputs, "system": system._asdict()}
+    return {**question, "layers": layers, "steps": steps, "sram": sram, "results": rows}
 
 
-def _row(record: ConvLayer | System | Step | SramUse, **more: object) -> dict:
-    """Its fields and its properties, and more."""
-    properties = [name for name, of in vars(type(record)).items() if isinstance(of, property)]
-    return {**record._asdict(), **{name: getattr(record, name) for name in properties}, **more}
-
-
-def _results(network: Sequence[ConvLayer], system: System, inputs: int) -> list[dict]:
-    possible, reasons = possible_stages(network, system)
-    rows = {}
-    for name, stages in possible.items():
-        steps = list(chain(*stages))
-        is_pipeline = name == "pipeline"
-        compute_s = duration([step for step in steps if step.work == "compute"], system)
-        longest = max(stages, key=lambda stage: duration(stage, system))
-        first = longest[0]
-        latency_s = latency(stages, system, inputs)
-        speed_up = single_node_latency(network, system, inputs) / latency_s
-        rows[name] = {
-            "one_input_compute_s": compute_s,
-            "one_input_communication_s": duration(steps, system) - compute_s,
-            "interval_s": duration(longest, system),
-            "bottleneck": f"{first.work} of layer {first.layer}" if is_pipeline else "all steps",
-            "idle_nodes": system.nodes - len(network) if is_pipeline else 0,
-            "latency_s": latency_s,
-            "traffic_bytes": traffic(stages, inputs),
-            "speed_up": speed_up,
-            "utilisation": speed_up / system.nodes,
-        }
-    nulls = dict.fromkeys(next(iter(rows.values())))
-    key = {"topology": system.topology, "inputs": inputs}
-    return [
-        {**key, "strategy": name, "reason": reasons.get(name), **rows.get(name, nulls)}
-        for name in STRATEGIES
-    ]
-
-
-# ------------------------------------------------ --explain
-READINGS = {
-    "Q2's sample block": "the same four lines as Q1's",
-    "reduced by 2": "x - fx + 1: 32, 30, 28, 26",
-    "GOPS, GB/s, KB": "10^9 ops/s, 10^9 bytes/s, 1,024 bytes",
-    "one by one": "no batching; only a pipeline has several inputs on their way",
-    "tensor parallelism": "nodes compute a layer, then exchange its output, then go on",
-    "pipeline": "an output is sent when whole, while its node works on",
-    "initial inputs": "already wherever they are needed",
-    "final output": "gathered on one node",
-    "ring of 4 links": "one-way, like the 12 links all-to-all",
-    "SRAM": "one input at a time: nothing of others that wait or are done",
-}
-MACHINE = """\
-L = {layers} layers on P = {nodes} nodes, {topology}, {links} links; N = {inputs} inputs,
-R = {ops_per_s} ops/s of a node, B = {link_bytes_per_s} bytes/s of a link,
-{sram_bytes} bytes of SRAM a node. Figures have at most 12 digits."""
-BOTTLENECK = "bottleneck of the pipeline: {bottleneck}, {interval_s} s; idle nodes: {idle_nodes}"
-INTERVAL = "interval = {interval_s} s, {bottleneck}"
+READINGS = """\
+Q2's sample block   the same four lines as Q1's
+GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
+one by one          no batching; only a pipeline has several inputs on their way
+initial inputs      already wherever they are needed
+final output        gathered on one node
+ring of 4 links     one-way, like the 12 links all-to-all
+SRAM                one input at a time: nothing of others that wait or are done"""
 LAW = """\
-N = {inputs}: {one_input_s} + ({inputs} - 1) * {interval_s} = {latency_s} s
-    = {latency_us} us; {inputs} * {one_input_bytes} = {traffic_bytes} bytes"""
+N = {inputs}: {compute_s} + {communication_s} + ({inputs} - 1) * {interval_s}
+    = {latency_s} s, {inputs} * {one_input_bytes} = {traffic_bytes} bytes"""
 
 
-def explain(network: Sequence[ConvLayer], system: System, inputs: int) -> str:
+def explain(network: Network, system: System, inputs: int) -> str:
     """The answer in short, and every figure's derivation, to be checked with a pencil."""
+    from inspect import getdoc  # here, since the lab's answers do without it
+
     figures = report(network, system, inputs)
     layers = figures["layers"]
     rows = [row for row in figures["results"] if row["topology"] == system.topology]
     single = [row for row in figures["results"] if row["inputs"] == 1]
-    work = "macs ops weight_bytes input_bytes output_bytes"
-    rules = ["out_x", "out_y", *work.split()]
+    answer = ("inputs", "strategy", "latency_s")
     blocks = [
         "IN SHORT",
-        _table(rows, "inputs strategy latency_s traffic_bytes"),
-        _in_short(figures, rows),
+        _table([{"inputs": inputs, "layers": len(layers), **figures["system"]}]),
+        _table(rows, (*answer, "traffic_bytes", "bottleneck", "idle_nodes")),
+        _comparison(rows),
+        _fit(figures["sram"]),
         "1. READINGS OF THE LAB'S HANDOUT",
-        "\n".join(f"{what:<18}  {reading}" for what, reading in READINGS.items()),
+        READINGS,
         "2. NETWORK",
-        _table(layers, f"layer {' '.join(ConvLayer._fields)} out_x out_y"),
-        "\n".join(f"{name:<12}  {_formula(getattr(ConvLayer, name))}" for name in rules),
-        _table([*layers, _sum(layers)], f"layer {work}"),
-        "3. THE LAW",
-        "\n".join(f"{law.__name__:<8}  {_formula(law)}" for law in (duration, traffic, latency)),
+        getdoc(ConvLayer),
+        _table(layers, ("layer", *ConvLayer._fields, *SIZES[:2])),
+        _table(layers, ("layer", *SIZES[2:]), with_sums=True),
+        "3. THE LAW, AND COLLECTIVES",
+        __doc__,
+        *map(getdoc, (duration, latency, traffic, all_gather, gather)),
         "4. TENSOR PARALLELISM",
-        *map(_formula, (tensor_parallel_stages, all_gather, gather)),
-        _derivation("tensor", figures, rows),
+        getdoc(tensor_parallel_stages),
+        _derivation(figures["steps"].get("tensor"), rows[::2]),
         "5. PIPELINE PARALLELISM",
-        _formula(pipeline_parallel_stages),
-        _derivation("pipeline", figures, rows),
-        "6. SPEED-UP = one node's latency / latency, UTILISATION = speed-up / P",
-        f"one node takes {_formula(single_node_latency)}",
-        _table(rows, "inputs strategy latency_s speed_up utilisation"),
+        getdoc(pipeline_parallel_stages),
+        _derivation(figures["steps"].get("pipeline"), rows[1::2]),
+        "6. SPEED-UP = N * sum(C) / R / latency, UTILISATION = speed-up / P",
+        _table(rows, (*answer, "speed_up", "utilisation")),
         "7. SRAM, AND WHY TO DISTRIBUTE (Q3)",
-        _formula(sram_uses),
-        *(_sram_text(name, uses) for name, uses in figures["sram"].items()),
-        f"data parallelism: {_formula(data_parallel_latency)}\n"
-        f"= {_figure(figures['data_parallel_latency_s'])} s for N = {_figure(inputs)}",
+        getdoc(sram_uses),
+        *(f"{name}\n{_table(uses)}" for name, uses in figures["sram"].items()),
         "8. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
-        _table(single, "topology strategy one_input_communication_s latency_s traffic_bytes"),
+        _table(single, ("topology", *answer[1:], "communication_s", "traffic_bytes")),
     ]
-    return "\n\n".join(blocks)
+    return "\n\n".join(filter(None, blocks))  # python -OO strips the formulas
 
 
-def _in_short(figures: dict, rows: list[dict]) -> str:
-    machine = {**figures["system"], "layers": len(figures["layers"]), "inputs": figures["inputs"]}
-    lines = [_fill(MACHINE, machine), *dict.fromkeys(map(_comparison, rows[::2], rows[1::2]))]
-    lines += [f"SRAM: {_fit(name, uses)}" for name, uses in figures["sram"].items()]
-    if not rows[-1]["reason"]:
-        lines.append(_fill(BOTTLENECK, rows[-1]))
-    return "\n".join(lines)
+def _comparison(rows: list) -> str:
+    comparisons = []
+    for tensor, pipeline in zip(rows[::2], rows[1::2]):
+        if tensor["reason"] or pipeline["reason"]:
+            return tensor["reason"] or pipeline["reason"]
+        fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
+        row = {"inputs": fast["inputs"], "faster": fast["strategy"]}
+        row["times_as_fast"] = slow["latency_s"] / fast["latency_s"]
+        if slow["traffic_bytes"]:
+            row["times_the_traffic"] = Fraction(fast["traffic_bytes"], slow["traffic_bytes"])
+        comparisons.append(row)
+    return _table(comparisons)
 
 
-def _comparison(tensor: dict, pipeline: dict) -> str:
-    if tensor["reason"] or pipeline["reason"]:
-        return tensor["reason"] or pipeline["reason"]
-    fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
-    n, times = _figure(fast["inputs"]), slow["latency_s"] / fast["latency_s"]
-    if times == 1:
-        return f"N = {n}: both strategies take equally long"
-    verdict = f"N = {n}: {fast['strategy']} parallelism is {_figure(times, 5)} times as fast"
-    if not slow["traffic_bytes"]:
-        return f"{verdict}, at {_figure(fast['traffic_bytes'])} bytes of traffic against none"
-    ratio = _figure(Fraction(fast["traffic_bytes"], slow["traffic_bytes"]), 5)
-    return f"{verdict}, at {ratio} times the traffic"
+def _fit(sram: dict) -> str:
+    rows = []
+    for name, uses in sram.items():
+        least = min(uses, key=lambda use: use["free_bytes"])
+        rows.append({"SRAM": name, **least, "fits": "NO" if least["free_bytes"] < 0 else "yes"})
+    return _table(rows, ("SRAM", "fits", "layer", "work", "total_bytes", "free_bytes"))
 
 
-def _fit(strategy: str, uses: list[dict]) -> str:
-    most = max(uses, key=lambda use: use["total_bytes"])
-    verdict = "fits, spare" if most["spare_bytes"] >= 0 else "does NOT fit, lacking"
-    node = "each node" if strategy in ("tensor", "data") else f"node {most['layer']}"
-    node = "the gathering node" if most["work"] == "gather" else node
-    spare = f"{_figure(abs(most['spare_bytes']))} bytes"
-    return f"{strategy} {verdict} {spare} on {node} at layer {most['layer']}"
-
-
-def _sram_text(strategy: str, uses: list[dict]) -> str:
-    columns = "layer weight_bytes input_bytes output_bytes total_bytes spare_bytes"
-    rows = [{**use, "layer": "gather"} if use["work"] == "gather" else use for use in uses]
-    return f"{_fit(strategy, uses)}\n{_table(rows, columns)}"
-
-
-def _derivation(strategy: str, figures: dict, rows: list[dict]) -> str:
-    """Each step with its figures, and the law with figures put in."""
-    rows = [row for row in rows if row["strategy"] == strategy]
+def _derivation(steps: list, rows: list) -> str:
     if rows[0]["reason"]:
         return rows[0]["reason"]
-    steps = figures["steps"][strategy]
-    compute = _sum([step for step in steps if step["work"] == "compute"], work="compute")
-    total = _sum(steps, work="all steps")
-    lines = [_table([*steps, compute, total]), "", _fill(INTERVAL, rows[0])]
-    sums = {"one_input_s": total["duration_s"], "one_input_bytes": total["traffic_bytes"]}
-    lines += [_fill(LAW, {**row, **sums, "latency_us": row["latency_s"] * 10**6}) for row in rows]
+    lines = [_table(steps, with_sums=True), ""]
+    for row in rows:
+        texts = {name: _figure(value) for name, value in row.items()}
+        lines.append(LAW.format(one_input_bytes=_figure(rows[0]["traffic_bytes"]), **texts))
     return "\n".join(lines)
 
 
-def _sum(rows: list[dict], **labels: str) -> dict:
-    numbers = [name for name, value in rows[0].items() if not isinstance(value, str)]
-    return {**{name: sum(row[name] for row in rows) for name in numbers}, "layer": "sum", **labels}
+def _table(rows: list, names: Iterable[str] = (), with_sums: bool = False) -> str:
+    """The columns of these names, or all: text flush left, numbers flush right."""
+    columns: list = []
+    for name in names or rows[0]:
+        values = [row.get(name) for row in rows]
+        is_text = str in map(type, values)
+        if with_sums:
+            values.append("" if is_text else sum(values) if columns else "sum")
+        cells = [name, *map(_figure, values)]
+        width = max(map(len, cells))
+        columns.append([cell.ljust(width) if is_text else cell.rjust(width) for cell in cells])
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*columns))
 
 
-def _table(rows: list[dict], columns: str = "") -> str:
-    """The columns of these names, or all: the first flush left, the others flush right."""
-    names = columns.split() or list(rows[0])
-    cells = [names, *([_figure(row[name]) for name in names] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells
-    )
-
-
-def _fill(template: str, row: dict) -> str:
-    return template.format_map({name: _figure(value) for name, value in row.items()})
-
-
-def _figure(value: object, digits: int = 12) -> str:
-    """A number for people: at most so many digits, or 5 where it is too wide."""
+def _figure(value: object) -> str:
+    """A number for people: at most 12 digits, or 5 where it is too wide."""
     if not isinstance(value, (int, Fraction)):
         return "-" if value is None else str(value)
-    text = f"{Decimal(plain(value, digits)):,f}"
+    text = f"{Decimal(plain(value, 12)):,f}"
     return text if len(text) <= 16 else f"{Decimal(plain(value, 5)):.4e}"
-
-
-def _formula(code: object) -> str:
-    """A docstring, where formulas stand, but its last paragraph, which is for programmers."""
-    import inspect  # here, since the lab's answers do without it
-
-    text = inspect.getdoc(code) or ""
-    return text.rpartition("\n\n")[0] or text
 
 
 # ------------------------------------------------ command line
 _Option = namedtuple("_Option", "default form low high unit scale", defaults=[1])
 WHOLE = ("a whole number of {unit}, such as {default}", r"[+-]?\d+")
 REAL = ("a number of {unit}, such as {default} or 0.1", r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?")
-KIBS = ("a number of {unit}, such as {default} or 0.5", REAL[1])  # 0.1 KiB are not whole bytes
 LOW = Fraction(1, 10**6)
 OPTIONS = {
     "--inputs": _Option(INPUTS, WHOLE, 1, 10**9, "inputs"),
     "--nodes": _Option(SYSTEM.nodes, WHOLE, 1, 10**6, "nodes"),
     "--gops": _Option(SYSTEM.ops_per_s // GIGA, REAL, LOW, 10**8, "GOPS", GIGA),
     "--link-gbs": _Option(SYSTEM.link_bytes_per_s // GIGA, REAL, LOW, 10**5, "GB/s", GIGA),
-    "--sram-kib": _Option(SYSTEM.sram_bytes // KIB, KIBS, LOW, 10**9, "KiB", KIB),
-    "--element-bytes": _Option(FP16_BYTES, WHOLE, 1, 64, "bytes"),
+    "--sram-kib": _Option(SYSTEM.sram_bytes // KIB, WHOLE, 1, 10**9, "KiB", KIB),
+    "--element-bytes": _Option(NETWORK[0].element_bytes, WHOLE, 1, 64, "bytes"),
 }
-SIZE = _Option(3, WHOLE, 1, 10**6, "elements")
-LAYER = "FILTERS,IN_CHANNELS,FX,FY,X,Y"
+SIZE = _Option(3, WHOLE, 1, 10**6, "elements")  # of a layer
 WHAT_IF_HELP = """\
 what if (the defaults are the handout's; the last of several counts):
   --inputs N         inputs in Q2 (default: {--inputs.default})
@@ -694,8 +576,7 @@ what if (the defaults are the handout's; the last of several counts):
   --sram-kib X       1,024 bytes of a node's SRAM (default: {--sram-kib.default})
   --element-bytes B  bytes of an element (default: {--element-bytes.default})
   --topology T       all-to-all (default) or ring
-  --layer FILTERS,IN_CHANNELS,FX,FY,X,Y
-                     a layer, not the handout's; repeat for each, in order""".format_map(OPTIONS)
+  --layer SIZES      a layer: FILTERS,IN_CHANNELS,FX,FY,X,Y; repeat, in order""".format_map(OPTIONS)
 HELP = f"""\
 usage: python3 lab3.py [--explain | --json] [what-if options]
 
@@ -714,8 +595,6 @@ output:
 
 {WHAT_IF_HELP}
 
-Tensor parallelism needs nodes that divide the filters of each layer, pipeline
-parallelism a node for each layer; what is not possible is said in its place.
 SRAM does not change the answers: --explain and --json tell what fits."""
 
 
@@ -728,55 +607,52 @@ def _respond(arguments: Sequence[str]) -> str:
     if "-h" in arguments or "--help" in arguments:
         return HELP
     given = read_options(arguments, ["--explain", "--json"])
-    question = what_if(given)
-    if "--json" not in given:
-        return (explain if "--explain" in given else answers)(*question)
-    if "--explain" in given:
+    if {"--explain", "--json"} <= given.keys():
         raise ValueError("--json: choose it or --explain, not both")
-    import json  # here, since the lab's answers do without it
+    if "--json" in given:
+        import json  # here, since the lab's answers do without it
 
-    return json.dumps(report(*question), indent=2, default=float)
+        return json.dumps(report(*what_if(given)), indent=2, default=float)
+    return (explain if "--explain" in given else answers)(*what_if(given))
 
 
-def read_options(
-    arguments: Sequence[str], switches: Sequence[str], more: Sequence[str] = ()
-) -> dict[str, list[str]]:
+def read_options(arguments: Sequence, switches: Sequence, more: Sequence = ()) -> dict:
     """The values of each option given, in order, none for a switch: what_if's, and more."""
     known = [*switches, *OPTIONS, "--topology", "--layer", *more]
-    given: dict[str, list[str]] = {}
+    given: dict = {}
     words = iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
         if name not in known or (equals and name in switches):
             import difflib  # here, since the lab's answers do without it
 
-            listed = [*known, "--help"]
-            begun = [option for option in listed if len(name) > 2 and option.startswith(name)]
-            nearest = begun or difflib.get_close_matches(name[:40], listed, 1, 0.7)
-            advice = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
-            if word[:1].isdigit():
-                advice = "a --layer with blanks needs quotes"
-            raise ValueError(f"{_shown(word)} is not an option; {advice}")
-        given.setdefault(name, [])
+            nearest = difflib.get_close_matches(name[:40], known, 1) or ["--help"]
+            raise ValueError(f"{_shown(word)} is not an option; did you mean {nearest[0]}?")
+        values = given.setdefault(name, [])
         if name not in switches:
-            given[name].append(value if equals else next(words, ""))
+            values.append(value if equals else next(words, ""))
     return given
 
 
-def what_if(given: Mapping[str, Sequence[str]]) -> tuple[list[ConvLayer], System, int]:
+def what_if(given: dict) -> tuple[list[ConvLayer], System, int]:
     """The network, the system and the inputs that the options ask for."""
-    inputs, nodes, ops_per_s, link_bytes_per_s, sram_bytes, element_bytes = (
-        _number(name, given.get(name, [str(option.default)])[-1], option)
-        for name, option in OPTIONS.items()
-    )
-    if not isinstance(sram_bytes, int):
-        raise ValueError(f"--sram-kib: {given['--sram-kib'][-1]} KiB are not whole bytes")
+    numbers: list = []
+    for name, option in OPTIONS.items():
+        default = option.default * option.scale
+        numbers.append(_number(name, given[name][-1], option) if name in given else default)
+    inputs, nodes, ops_per_s, link_bytes_per_s, sram_bytes, element_bytes = numbers
     topology = given.get("--topology", [SYSTEM.topology])[-1]
     _check_choice("--topology", topology, TOPOLOGIES)
-    system = System(nodes, ops_per_s, link_bytes_per_s, sram_bytes, topology)
-    layers = [_layer(number, text) for number, text in enumerate(given.get("--layer", []), 1)]
-    network = [layer._replace(element_bytes=element_bytes) for layer in layers or NETWORK]
-    return network, system, int(inputs)
+    sizes = ConvLayer._fields[:-1]
+    network = []
+    for number, text in enumerate(given.get("--layer", []), 1):
+        name, values = f"--layer {number}", text.replace(",", " ").split()
+        if len(values) != len(sizes):
+            raise ValueError(f"{name}: {_shown(text)} is not 6 numbers {','.join(sizes)}")
+        values = [_number(f"{name} {size}", value, SIZE) for size, value in zip(sizes, values)]
+        network.append(ConvLayer(*values))
+    network = [layer._replace(element_bytes=element_bytes) for layer in network or NETWORK]
+    return network, System(nodes, ops_per_s, link_bytes_per_s, sram_bytes, topology), inputs
 
 
 def _number(name: str, text: str, option: _Option) -> int | Fraction:
@@ -793,26 +669,16 @@ def _number(name: str, text: str, option: _Option) -> int | Fraction:
     return int(value) if value == int(value) else value  # an int is an int in JSON, too
 
 
-def _layer(number: int, text: str) -> ConvLayer:
-    sizes, names = re.split(r"\s*,\s*|\s+", text.strip()), LAYER.split(",")
-    if len(sizes) != len(names):
-        raise ValueError(f"--layer {number}: {_shown(text)} is not {len(names)} numbers {LAYER}")
-    name = f"--layer {number}"
-    return ConvLayer(*(_number(f"{name} {part}", size, SIZE) for part, size in zip(names, sizes)))
-
-
-def run(program: str, respond: Callable[[Sequence[str]], str], argv: Sequence[str] | None) -> int:
+def run(program: str, respond: Callable[[Sequence], str], argv: Sequence[str] | None) -> int:
     """Print what the program responds to the arguments. Returns the exit status: 0, 2 for bad
     input, 1 for failed output; a reader that has seen enough is no failure."""
     try:
-        text = respond(sys.argv[1:] if argv is None else argv)
+        failure, status = _write("stdout", respond(sys.argv[1:] if argv is None else argv)), 1
     except ValueError as error:
-        _write("stderr", f"{program}: error: {error}")
-        return 2
-    failure = _write("stdout", text)
+        failure, status = str(error), 2
     if failure:
-        _write("stderr", f"{program}: error: cannot write the output: {failure}")
-    return 1 if failure else 0
+        _write("stderr", f"{program}: error: {failure}")
+    return status if failure else 0
 
 
 def _write(name: str, text: str) -> str:
@@ -820,14 +686,14 @@ def _write(name: str, text: str) -> str:
     so that the flush at exit cannot fail again."""
     stream = getattr(sys, name)
     if stream is None:
-        return "it is closed"
+        return f"{name} is closed"
     try:
         print(text, file=stream, flush=True)
         return ""
     except OSError as error:
         with open(os.devnull, "w") as null:
             os.dup2(null.fileno(), stream.fileno())
-        return "" if isinstance(error, BrokenPipeError) else str(error.strerror)
+        return "" if isinstance(error, BrokenPipeError) else f"cannot write: {error.strerror}"
 
 
 if __name__ == "__main__":

@@ -28,10 +28,8 @@ from lab3 import (
     SramUse,
     Step,
     System,
-    data_parallel_latency,
     duration,
     latency,
-    single_node_latency,
     sram_uses,
     traffic,
 )
@@ -113,13 +111,23 @@ class Analysis:
         return max(self.steps("pipeline"), key=self.seconds)
 
     @cached_property
+    def links(self) -> int:
+        """One-way, all-to-all."""
+        return self.system.nodes * (self.system.nodes - 1)
+
+    @cached_property
+    def one_node_s(self) -> Fraction:
+        """sum(C) / R, of one input on one node."""
+        return self.on(nodes=1).latency("tensor")
+
+    @cached_property
     def compute_bound_s(self) -> Fraction:
         """N * sum(C) / (P * R): all nodes compute all the time."""
-        return single_node_latency(self.network, self.system, self.inputs) / self.system.nodes
+        return self.inputs * self.one_node_s / self.system.nodes
 
     def losses(self) -> list[tuple[str, Fraction]]:
         """What the pipeline's latency of all inputs is made of, by the law, T = sum + (N-1)*max."""
-        work_s = single_node_latency(self.network, self.system)
+        work_s = self.one_node_s
         slowest_s = self.seconds(self.slowest)
         return [
             (f"work ÷ {self.system.nodes} nodes", self.compute_bound_s),
@@ -346,6 +354,7 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "latency, µs": lambda machine, it: exact(machine.latency(it) * US, 5),
         "traffic, bytes": lambda machine, it: grouped(machine.traffic(it)),
     }
+    data_s = lab.one_node_s * ceil(Fraction(inputs, system.nodes))  # each node whole inputs
     same, fewer = lab.beating(system.nodes), lab.beating(system.nodes - 1)
     return {
         "inputs": grouped(inputs),
@@ -371,7 +380,7 @@ def facts(lab: Analysis) -> dict[str, Any]:
         },
         # how
         "machine": {
-            "links": grouped(system.links),
+            "links": grouped(lab.links),
             "giga_ops": grouped(Fraction(system.ops_per_s, GIGA)),
             "giga_bytes": grouped(Fraction(system.link_bytes_per_s, GIGA)),
             "balance": grouped(Fraction(system.ops_per_s) / system.link_bytes_per_s),
@@ -447,7 +456,7 @@ def facts(lab: Analysis) -> dict[str, Any]:
             "utilisation": percent(compute_s / pipeline_1, 1),
             "utilisation_many": percent(lab.compute_bound_s / pipeline_n, 1),
             "utilisation_limit": percent(compute_s / slowest_s, 1),
-            "over_one_node": grouped(single_node_latency(network, system) / pipeline_1, 2),
+            "over_one_node": grouped(lab.one_node_s / pipeline_1, 2),
             "sending": exact(lab.sending_s("pipeline") * US, 2),
             "slots": grouped(slots),
             "slot": grouped(compute_s * MS, 3),
@@ -457,8 +466,8 @@ def facts(lab: Analysis) -> dict[str, Any]:
         # SRAM
         "weights": grouped(weight_bytes),
         "weights_over": grouped(weight_bytes - sram),
-        "data_less": percent(1 - data_parallel_latency(network, system, inputs) / tensor_n),
-        "data_ms": grouped(data_parallel_latency(network, system, inputs) * MS, 2),
+        "data_less": percent(1 - data_s / tensor_n),
+        "data_ms": grouped(data_s * MS, 2),
         "over": grouped(bottleneck.weight_bytes + bottleneck.input_bytes - sram),
         "outputs": grouped(inputs * network[-1].output_bytes),
         "all_sram": grouped(system.nodes * sram),

@@ -223,7 +223,7 @@ def tensor_steps(lab: Analysis) -> Picture:
                 picture.text(left, 10, f"layer {step.layer}")
             continue
         at_work = links_at_work(lab, step)
-        picture.bar(left, 52, right - left, ROW_PT * at_work / lab.system.links, "ink")
+        picture.bar(left, 52, right - left, ROW_PT * at_work / lab.links, "ink")
         name = f"{step.work} on {at_work} links, {us[step]}"
         if step == steps[-1]:
             picture.text(left - 4, 52, name, align="right")
@@ -253,7 +253,7 @@ def tensor_timeline(lab: Analysis) -> Picture:
             if step.work == "compute":
                 picture.bar(left, 30, width, ROW_PT, fill)
             else:
-                height = ROW_PT * links_at_work(lab, step) / lab.system.links
+                height = ROW_PT * links_at_work(lab, step) / lab.links
                 picture.bar(left, 54, width, height, "ink")
         picture.text(
             x((number + Fraction(1, 2)) * one_ms), 12, f"input {number + 1}", align="center"
@@ -321,7 +321,7 @@ def in_turn(
 
 def links_at_work(lab: Analysis, step: Step) -> int:
     """All in an all-gather, one from each peer in a gather."""
-    return lab.system.links if step.work == "all-gather" else lab.system.nodes - 1
+    return lab.links if step.work == "all-gather" else lab.system.nodes - 1
 
 
 def timeline_scale(lab: Analysis) -> Scale:

@@ -60,9 +60,15 @@ def plan_stages(network: Network, system: System, plan: Plan) -> list[list[Step]
     return stages
 
 
+def _check(network: Network, system: System, inputs: int = 1) -> None:
+    """What lab3 raises for a wrong one, whatever is possible."""
+    lab3.sram_uses("data", network, system)
+    lab3.traffic([], inputs)
+
+
 def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Group]]:
     """Each group after how many layers are done before it. Raises ValueError as plan_stages."""
-    lab3.single_node_latency(network, system)  # raises for a wrong network or system
+    _check(network, system)
     if not isinstance(plan, (list, tuple)) or not plan:
         raise ValueError(f"plan: {plan!a:.40} is not a list or tuple of Groups")
     placed = []
@@ -222,7 +228,7 @@ def _grown_plans(network: Network, system: System, inputs: int) -> list[Beginnin
 
     which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
     """
-    lab3.single_node_latency(network, system, inputs)  # raises for a wrong one
+    _check(network, system, inputs)
     groups = _groups(network, system)
     rates = Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)
     ticks_per_s = lcm(*(rate.numerator for rate in rates))
@@ -317,7 +323,7 @@ def faster_between(
     so on one side of one bandwidth; what lies on that side for every stage is an interval.
     Raises ValueError where the plan or tensor parallelism is not possible.
     """
-    lab3.single_node_latency(network, system, 1 if inputs is None else inputs)  # checks all three
+    _check(network, system, 1 if inputs is None else inputs)
     first, further = (0, 1) if inputs is None else (1, inputs - 1)
     [tensor] = lab3.tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)

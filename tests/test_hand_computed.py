@@ -14,13 +14,12 @@ from lab3 import (
     SYSTEM,
     ConvLayer,
     all_gather,
-    data_parallel_latency,
     duration,
     gather,
     pipeline_parallel_latency,
     pipeline_parallel_stages,
     pipeline_parallel_traffic,
-    single_node_latency,
+    results,
     sram_uses,
     tensor_parallel_latency,
     tensor_parallel_stages,
@@ -48,12 +47,6 @@ def check_stages(stages, system, expected):
 
 def test_the_handouts_machine():
     assert SYSTEM == (4, 50_000_000_000, 2_000_000_000, 524_288, "all-to-all")  # 512 * 1,024
-    assert SYSTEM.links == 12  # each of 4 nodes to 3 others
-    assert RING.links == 4
-    assert RING._replace(nodes=1).links == 0
-    assert RING._replace(nodes=2).links == 2
-    assert SYSTEM._replace(nodes=1).links == 0
-    assert SYSTEM._replace(nodes=5).links == 20
 
 
 # ------------------------------------------------ the network
@@ -348,16 +341,20 @@ def test_rows_of_a_network_that_is_not_square():
     assert uses == [((12, 35, 8), 55), ((36, 16, 6), 58), ((12, 24, 2), 38)]
 
 
-# ------------------------------------------------ yardsticks
+# ------------------------------------------------ one node, and how well four are used
 
 
-def test_yardsticks():
+def test_one_node():
     # 606,661,632 ops at 50 a ns
-    assert single_node_latency(NETWORK, SYSTEM) == Fraction("0.01213323264")
-    assert single_node_latency(NETWORK, RING, 3) == Fraction("0.03639969792")
-    # 32 inputs on 4 nodes: 8 each; 33: one node has a ninth
-    assert data_parallel_latency(NETWORK, SYSTEM._replace(nodes=1)) == Fraction("0.01213323264")
-    assert data_parallel_latency(NETWORK, SYSTEM, 32) == Fraction("0.09706586112")
-    assert data_parallel_latency(NETWORK, SYSTEM, 33) == Fraction("0.10919909376")
     one_node = SYSTEM._replace(nodes=1)
-    assert data_parallel_latency(NETWORK, one_node, 1) == Fraction("0.01213323264")
+    assert tensor_parallel_latency(NETWORK, one_node) == Fraction("0.01213323264")
+    assert tensor_parallel_latency(NETWORK, one_node, 3) == Fraction("0.03639969792")
+
+
+def test_speed_up_and_utilisation():
+    tensor, pipeline, tensor_32, pipeline_32 = results(NETWORK, SYSTEM, 32)
+    one_node_us = Fraction("12133.23264")
+    assert tensor["speed_up"] == one_node_us / Fraction("3127.26016")
+    assert tensor_32["utilisation"] == one_node_us / Fraction("3127.26016") / 4
+    assert pipeline["utilisation"] == one_node_us / Fraction("12435.31264") / 4
+    assert pipeline_32["speed_up"] == 32 * one_node_us / Fraction("155786.1376")

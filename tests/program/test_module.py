@@ -98,8 +98,6 @@ def test_one_input_is_the_default():
         assert once == latency_of(lab3.NETWORK, lab3.SYSTEM) == lab3.latency(stages, lab3.SYSTEM)
         once = traffic_of(lab3.NETWORK, lab3.SYSTEM, 1)
         assert once == traffic_of(lab3.NETWORK, lab3.SYSTEM) == lab3.traffic(stages)
-    once = lab3.single_node_latency(lab3.NETWORK, lab3.SYSTEM, 1)
-    assert once == lab3.single_node_latency(lab3.NETWORK, lab3.SYSTEM)
 
 
 # ------------------------------------------------ numbers as text
