@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """How long distributed CNN inference takes, and how many bytes cross the network.
 
-The 209AS Lab 3 handout gives a 4-layer FP16 CNN and a machine of 4 nodes joined
-all-to-all, and asks for the latency and the traffic of tensor and of pipeline
-parallelism. The formulas, all in closed form, speak of
+The 209AS Lab 3 handout asks for the latency and the traffic of tensor and of
+pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
@@ -98,7 +97,6 @@ class System(
     above 0; rates may be Fractions, too. ops_per_s and sram_bytes are each node's."""
 
 
-SIZES = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
 Network = Sequence  # of ConvLayers, a list or a tuple
 NETWORK = (
     ConvLayer(128, 3, 3, 3, 32, 32),
@@ -424,14 +422,15 @@ def report(network: Network, system: System, inputs: int) -> dict:
               total_bytes, and free_bytes (below 0: lacking)
     results   rows as results tells, on the system's topology and on the other
     """
+    sizes = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
     layers, rows = [], results(network, system, inputs)
     (other,) = set(TOPOLOGIES) - {system.topology}
     rows += results(network, system._replace(topology=other), inputs)
     steps: dict = {}
     sram: dict = {}
     for number, layer in enumerate(network, 1):
-        sizes = {name: getattr(layer, name) for name in SIZES}
-        layers.append({"layer": number, **layer._asdict(), **sizes})
+        more = {name: getattr(layer, name) for name in sizes}
+        layers.append({"layer": number, **layer._asdict(), **more})
     for strategy in [row["strategy"] for row in rows if not row["reason"]]:
         steps[strategy] = []
         for step in chain(*STRATEGIES[strategy](network, system)):
@@ -466,19 +465,18 @@ def explain(network: Network, system: System, inputs: int) -> str:
     layers = figures["layers"]
     rows = [row for row in figures["results"] if row["topology"] == system.topology]
     single = [row for row in figures["results"] if row["inputs"] == 1]
-    answer = ("inputs", "strategy", "latency_s")
     blocks = [
         "IN SHORT",
         _table([{"inputs": inputs, "layers": len(layers), **figures["system"]}]),
-        _table(rows, (*answer, "traffic_bytes", "bottleneck", "idle_nodes")),
+        _table(rows, "inputs strategy latency_s traffic_bytes bottleneck idle_nodes"),
         _comparison(rows),
         _fit(figures["sram"]),
         "1. READINGS OF THE LAB'S HANDOUT",
         READINGS,
         "2. NETWORK",
         getdoc(ConvLayer),
-        _table(layers, ("layer", *ConvLayer._fields, *SIZES[:2])),
-        _table(layers, ("layer", *SIZES[2:]), with_sums=True),
+        _table(layers, "layer filters in_channels fx fy x y element_bytes out_x out_y"),
+        _table(layers, "layer macs ops weight_bytes input_bytes output_bytes", with_sums=True),
         "3. THE LAW, AND COLLECTIVES",
         __doc__,
         *map(getdoc, (duration, latency, traffic, all_gather, gather)),
@@ -489,12 +487,12 @@ def explain(network: Network, system: System, inputs: int) -> str:
         getdoc(pipeline_parallel_stages),
         _derivation(figures["steps"].get("pipeline"), rows[1::2]),
         "6. SPEED-UP = N * sum(C) / R / latency, UTILISATION = speed-up / P",
-        _table(rows, (*answer, "speed_up", "utilisation")),
+        _table(rows, "inputs strategy latency_s speed_up utilisation"),
         "7. SRAM, AND WHY TO DISTRIBUTE (Q3)",
         getdoc(sram_uses),
         *(f"{name}\n{_table(uses)}" for name, uses in figures["sram"].items()),
         "8. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
-        _table(single, ("topology", *answer[1:], "communication_s", "traffic_bytes")),
+        _table(single, "topology strategy communication_s latency_s traffic_bytes"),
     ]
     return "\n\n".join(filter(None, blocks))  # python -OO strips the formulas
 
@@ -517,8 +515,10 @@ def _fit(sram: dict) -> str:
     rows = []
     for name, uses in sram.items():
         least = min(uses, key=lambda use: use["free_bytes"])
-        rows.append({"SRAM": name, **least, "fits": "NO" if least["free_bytes"] < 0 else "yes"})
-    return _table(rows, ("SRAM", "fits", "layer", "work", "total_bytes", "free_bytes"))
+        node = str(least["layer"]) if name in ("pipeline", "streamed") else "any"
+        fits = "yes" if least["free_bytes"] >= 0 else "NO"
+        rows.append({"SRAM": name, "fits": fits, "node": node, **least})
+    return _table(rows, "SRAM fits node layer work total_bytes free_bytes")
 
 
 def _derivation(steps: list, rows: list) -> str:
@@ -531,10 +531,10 @@ def _derivation(steps: list, rows: list) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: list, names: Iterable[str] = (), with_sums: bool = False) -> str:
+def _table(rows: list, names: str = "", with_sums: bool = False) -> str:
     """The columns of these names, or all: text flush left, numbers flush right."""
     columns: list = []
-    for name in names or rows[0]:
+    for name in names.split() or rows[0]:
         values = [row.get(name) for row in rows]
         is_text = str in map(type, values)
         if with_sums:
