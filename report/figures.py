@@ -352,7 +352,7 @@ def sram(lab: Analysis) -> Picture:
         for part, bytes_ in zip(parts, need.use[2:], strict=True):
             picture.bar(left, row, x(bytes_) - x(0), 13, part)
             left += x(bytes_) - x(0)
-        at_least = "≥ " if need.strategy == "streamed" else ""
+        at_least = "at least " if need.strategy == "streamed" else ""
         colour = "ink" if total <= limit else "alarm"
         picture.text(375, row, at_least + grouped(total), colour, "right")
     picture.line([(x(limit), 24), (x(limit), row + 9)], "ink", 1.2)

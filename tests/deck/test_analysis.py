@@ -140,6 +140,7 @@ EXPECTED = {
     },
     "cycle_ps": "10",
     "weights": "891,648",
+    "filled": "524,288",  # see test_rows_streamed.py
     "weights_over": "367,360",  # 891,648 - 524,288
     "data_ms": "97.07",  # 8 * 12.13323264
     "data_less": "3 %",  # 1 - 97.06586112 / 100.07232512

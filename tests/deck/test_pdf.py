@@ -172,7 +172,7 @@ SENTENCES = [
     (4, "For 1 input the pipeline", ["0.98×", "302.08 µs"]),
     (5, "Why distribute", ["891,648", "524,288"]),
     (5, "Data parallelism?", ["367,360", "32", "97.07", "3 %"]),
-    (5, "The pipeline?", ["2", "1,024", "462,336"]),
+    (5, "The pipeline?", ["2", "1,024", "462,336", "32", "2", "524,288"]),
     (5, "less time than the pipeline", ["1-3:2,4"]),
     (5, "gives groups of layers", ["1", "2", "4"]),
     (5, "can hold all weights", ["28"]),
