@@ -295,12 +295,12 @@ class Analysis:
 
         return [
             ("as read here", tensor_s, pipeline_s),
+            ("the pipeline takes one at a time", tensor_s, in_turn([one_s])),
             both("1 GB is 2³⁰ bytes", link * Fraction(KIB**3, GIGA)),
             both("links carry 2 Gbit/s", Fraction(link, 8)),
             ("inputs start on node 1 alone", tensor_s + inputs * scatter_s, pipeline_s),
             ("no node sends while it computes", tensor_s, in_turn(nodes, sends)),
             ("… nor receives", tensor_s, in_turn([Fraction(), *sends], nodes, sends)),
-            ("the pipeline takes one at a time", tensor_s, in_turn([one_s])),
         ]
 
 
@@ -349,7 +349,6 @@ def facts(lab: Analysis) -> dict[str, Any]:
     bottleneck = network[lab.slowest.layer - 1]
     first, second, *_ = map(plans.balance, network)
     *_, (*_, faster_mb) = lab.link_rows
-    link_mb = Fraction(system.link_bytes_per_s) / MB
     slots = system.nodes + inputs - 1
     (name, *as_read), *readings = lab.readings()
     ring_rows: dict[str, Callable[[Analysis, str], str]] = {
@@ -488,7 +487,6 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "ring_gather": grouped(ring.steps("tensor")[-1].traffic_bytes),
         "two_way": exact(ring.sending_s("tensor") / 2 * US, 3),
         "faster_mb": " to ".join(map(grouped, faster_mb or ())),
-        "link_mb": grouped(link_mb),
     }
 
 

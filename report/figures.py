@@ -341,7 +341,7 @@ def sram(lab: Analysis) -> Picture:
     )
     x = scale(0, max(it.use.total_bytes for it in needs), 108, 315)
     parts = ("weights", "input", "output")
-    picture.key(8, zip(parts, parts, strict=True))
+    picture.key(8, [*zip(parts, parts, strict=True), ("too much", "alarm")])
     picture.text(x(limit) + 5, 30, f"SRAM of a node, {grouped(limit)} bytes")
     row = 32.0
     for before, need in zip([None, *needs], needs, strict=False):
@@ -423,7 +423,7 @@ def links(lab: Analysis) -> Picture:
     told = "; ".join(f"{name}: {win}" for name, win in zip(names, wins, strict=True))
     picture = Picture(375, 116, f"MB/s of a link at which a pipeline is faster: {told}.")
     x = scale(10, most_mb, 200, 375, of=log)
-    picture.text(0, 8, "all-to-all links that favour a pipeline, MB/s", "grey")
+    picture.text(0, 8, "all-to-all links on which a pipeline wins, MB/s", "grey")
     for number, (name, win, (*_, bounds)) in enumerate(zip(names, wins, rows, strict=True)):
         row = 29 + 18 * number
         picture.text(0, row, name)
