@@ -491,7 +491,7 @@ def explain(network: Network, system: System, inputs: int) -> str:
         "7. SRAM, AND WHY TO DISTRIBUTE (Q3)",
         getdoc(sram_uses),
         *(f"{name}\n{_table(uses)}" for name, uses in figures["sram"].items()),
-        "8. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4)",
+        "8. ALL-TO-ALL AND RING, FOR 1 INPUT (Q4): communication = link_bytes / B",
         _table(single, "topology strategy communication_s latency_s traffic_bytes"),
     ]
     return "\n\n".join(filter(None, blocks))  # python -OO strips the formulas
@@ -524,7 +524,7 @@ def _fit(sram: dict) -> str:
 def _derivation(steps: list, rows: list) -> str:
     if rows[0]["reason"]:
         return rows[0]["reason"]
-    lines = [_table(steps, with_sums=True), ""]
+    lines = [_table(steps, with_sums=True), "\nnode_ops / R + link_bytes / B + (N - 1) * interval:"]
     for row in rows:
         texts = {name: _figure(value) for name, value in row.items()}
         lines.append(LAW.format(one_input_bytes=_figure(rows[0]["traffic_bytes"]), **texts))
