@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -56,6 +57,9 @@ def check_message(err):
 # ------------------------------------------------ figures in a text for people
 
 FIGURE = re.compile(r"(?<![\w.,^])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w^])")
+SUM = re.compile(rf"\(?{FIGURE.pattern}(?:\)? [-+*] \(?{FIGURE.pattern}\)?)+ = {FIGURE.pattern}")
+LABELS = re.compile(r"[A-Za-z]\w*(?:  +[A-Za-z]\w*){2,}")
+CELL = re.compile(r"\S+(?: \S+)*")
 
 
 def figures(line):
@@ -63,34 +67,62 @@ def figures(line):
     return [figure.replace(",", "") for figure in FIGURE.findall(line)]
 
 
+def shows(cell, value):
+    """Does it show the value: a number exactly, or rounded once to 12 digits, to 5 if wide?"""
+    if not isinstance(value, int | Fraction):
+        return cell == ("-" if value is None else value)
+    if cell is None or not FIGURE.fullmatch(cell):
+        return False
+    shown = Decimal(cell.replace(",", ""))
+    last_digit = Fraction(10) ** (shown.adjusted() - (4 if "e" in cell else 11))
+    return abs(Fraction(shown) - value) <= (last_digit / 2 if value else 0)
+
+
 @functools.lru_cache(maxsize=4)
 def parsed(text):
-    """Each line, with its figures as exact numbers and how many digits they are rounded to."""
-    return [
-        (line, [(Fraction(figure), 5 if "e" in figure else 12) for figure in figures(line)])
-        for line in text.splitlines()
-    ]
-
-
-def lines_with(text, *facts, units=(1, 10**3, 10**6)):
-    """The lines that name each of these words, and show each of these numbers: ints as they are,
-    Fractions of seconds in s, ms or us. What else a line says, and in what order, is its own.
+    """Its tables, as (strategy, rows), a row being cells by the labels of their columns; and its
+    sums, as (strategy, sum). The strategy is the one that the text named last.
     """
-    words = [re.compile(rf"\b{fact}\b", re.IGNORECASE) for fact in facts if isinstance(fact, str)]
-    numbers = [fact for fact in facts if not isinstance(fact, str)]
+    strategy, labels, tables, prose = None, [], [], {}
+    lines = text.splitlines()
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if LABELS.fullmatch(line.strip()) and (figures(below) or below.endswith("-")):
+            labels = [(label[0], label.start(), label.end()) for label in CELL.finditer(line)]
+            tables.append((strategy, []))
+        elif labels and line:
+            tables[-1][1].append(dict(labelled(cell, labels) for cell in CELL.finditer(line)))
+        else:
+            labels = []
+            named = re.findall(r"\b(?:tensor|pipeline|streamed|data)\b", line.lower())
+            strategy = named[-1] if named else strategy
+            prose[strategy] = f"{prose.get(strategy, '')} {line.strip()}"
+    return tables, [(about, each[0]) for about in prose for each in SUM.finditer(prose[about])]
+
+
+def labelled(cell, labels):
+    """The label of its column, and the cell: text is flush left with it, numbers flush right."""
+    is_left, is_right = not FIGURE.fullmatch(cell[0]), cell[0] in ("-", "sum")
+    for label, start, end in labels:
+        if (is_left and start == cell.start()) or ((is_right or not is_left) and end == cell.end()):
+            return label, cell[0]
+    raise AssertionError(f"{cell[0]} is aligned with no label: {cell.string}")
+
+
+def rows_with(text, strategy=None, /, **facts):
+    """The rows of tables, of all or those about the strategy, that show each fact by its label."""
     return [
-        line
-        for line, shown in parsed(text)
-        if all(word.search(line) for word in words)
-        and all(
-            any(is_rounded(*figure, number * unit) for figure in shown for unit in units)
-            if isinstance(number, Fraction)
-            else any(is_rounded(*figure, number) for figure in shown)
-            for number in numbers
-        )
+        row
+        for about, rows in parsed(text)[0]
+        for row in rows
+        if strategy in (None, about)
+        and all(shows(row.get(label), value) for label, value in facts.items())
     ]
 
 
-def is_rounded(shown, digits, value):
-    """Is it the value, if need be rounded to so many digits?"""
-    return shown == value or 2 * 10 ** (digits - 1) * abs(shown - value) <= abs(value)
+def sums_with(text, strategy, *terms):
+    """The sums about the strategy that show each of these numbers: what they add up to, and say."""
+    for about, line in parsed(text)[1]:
+        shown = FIGURE.findall(line)
+        if about == strategy and all(any(shows(each, term) for each in shown) for term in terms):
+            exact = FIGURE.sub(lambda each: f"Fraction('{each[0].replace(',', '')}')", line)
+            yield tuple(map(eval, exact.split(" = ")))

@@ -1,10 +1,12 @@
-"""--explain: the figures that it shows, wherever and in whatever words it shows them.
+"""--explain: the figures that it shows, by the labels of report(), wherever it shows them.
 
-A line is found by the words and numbers that it must hold; see lines_with.
+See rows_with and sums_with: they read its tables and sums.
 """
 
 import decimal
+import inspect
 import re
+import sys
 from fractions import Fraction
 
 import pytest
@@ -14,199 +16,221 @@ from hypothesis import strategies as st
 import lab3
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
-from program import figures, lines_with, output
+from program import SCRIPT, output, parsed, rows_with, run, sums_with
 
 TEXT = output("--explain")
+ONE = ConvLayer(1, 1, 1, 1, 1, 1)  # 2 ops, 2 bytes out
 
 
-# ------------------------------------------------ in short
+def us(text):
+    """A decimal of microseconds, in seconds."""
+    return Fraction(text) / 10**6
 
 
-def strategies_in(line):
-    """The strategies that a line names, in order: who is faster comes first."""
-    words = line.lower().replace(":", " ").split()
-    return [word for word in words if word in ("tensor", "pipeline")]
+# ------------------------------------------------ the answer in short
+
+
+TRAFFIC = Fraction(1_923_072, 604_160)
 
 
 @pytest.mark.parametrize(
-    ("options", "first", "inputs", "factor", "ratio"),
+    ("options", "inputs", "faster", "times_as_fast", "times_the_traffic"),
     [
-        # 12,435.31264 / 3,127.26016 and 1,923,072 / 604,160
-        ("", "tensor", 1, "3.9764", "3.1831"),
-        # 155,786.1376 / 100,072.32512
-        ("", "tensor", 32, "1.5567", "3.1831"),
-        # 12,435.31264 / 3,315.16416 and 2,033,664 / 604,160
-        ("--topology ring", "tensor", 1, "3.751", "3.3661"),
+        ("", 1, "tensor", Fraction("12435.31264") / Fraction("3127.26016"), TRAFFIC),
+        ("", 32, "tensor", Fraction("155786.1376") / Fraction("100072.32512"), TRAFFIC),
+        (
+            "--topology ring",
+            1,
+            "tensor",
+            Fraction("12435.31264") / Fraction("3315.16416"),
+            Fraction(2_033_664, 604_160),
+        ),
         # 50 MB/s, 40 times slower: tensor parallelism 32 * (3,033.30816 + 40 * 93.952) us, the
-        # pipeline 12,133.23264 + 40 * 302.08 + 31 * 4,624.22016; 604,160 / 1,923,072
-        ("--link-gbs 0.05", "pipeline", 32, "1.2969", "0.31416"),
+        # pipeline 12,133.23264 + 40 * 302.08 + 31 * 4,624.22016
+        (
+            "--link-gbs 0.05",
+            32,
+            "pipeline",
+            Fraction("217324.42112") / Fraction("167567.25760"),
+            1 / TRAFFIC,
+        ),
     ],
 )
-def test_who_is_faster(options, first, inputs, factor, ratio):
+def test_who_is_faster(options, inputs, faster, times_as_fast, times_the_traffic):
     text = output("--explain", *options.split())
-    (line,) = lines_with(text, Fraction(factor), Fraction(ratio))
-    assert strategies_in(line)[0] == first
-    assert str(inputs) in figures(line)
-
-
-@pytest.mark.parametrize(
-    ("options", "strategy", "fits", "spare_bytes", "node"),
-    [
-        # 524,288 - 503,488; - 726,016; - 462,336; - 1,322,752
-        ("", "tensor", True, 20_800, "each node"),
-        ("", "pipeline", False, 201_728, "node 2"),
-        ("", "streamed", True, 61_952, "node 4"),
-        ("", "data", False, 798_464, "each node"),
-        # 400 KiB are 409,600 bytes
-        ("--sram-kib 400", "streamed", False, 52_736, "node 4"),
-        ("--sram-kib 400", "tensor", False, 93_888, "each node"),
-        # 451.5 KiB are 462,336 bytes: to the byte
-        ("--sram-kib 451.5", "streamed", True, 0, "node 4"),
-        ("--sram-kib 451", "streamed", False, 512, "node 4"),
-        ("--sram-kib 709", "pipeline", True, 0, "node 2"),
-        ("--sram-kib 1291.75", "data", True, 0, "each node"),
-    ],
-)
-def test_what_fits(options, strategy, fits, spare_bytes, node):
-    text = output("--explain", *options.split())
-    found = lines_with(text, strategy, "fits?", node, spare_bytes)
-    assert found
-    for line in found:
-        assert ("NOT" in line) == (not fits)
-        assert line.lower().startswith((strategy, f"sram: {strategy}"))
-    # and no line says otherwise
-    assert len(found) == len(lines_with(text, strategy, "fits?"))
-
-
-@pytest.mark.parametrize(
-    ("sram_bytes", "fits", "bytes_"), [(462_337, True, 1), (462_336, True, 0), (462_335, False, 1)]
-)
-def test_a_byte_decides(sram_bytes, fits, bytes_):
-    text = lab3.explain(NETWORK, SYSTEM._replace(sram_bytes=sram_bytes), 1)
-    lines = lines_with(text, "streamed", "fits?", "node 4", bytes_)
-    assert lines and {"NOT" not in line for line in lines} == {fits}
-
-
-def test_bottleneck_and_idle_nodes():
-    assert lines_with(TEXT, "bottleneck", "compute of layer 2", Fraction("0.00462422016"))
-    assert [figures(line)[-1] for line in lines_with(TEXT, "idle")] == ["0"]
-    eight = output("--explain", "--nodes", "8")
-    assert [figures(line)[-1] for line in lines_with(eight, "idle")] == ["4"]
-    # at 20 MB/s the first send takes 230,400 / 20,000,000 s
-    slow = output("--explain", "--link-gbs", "0.02")
-    assert lines_with(slow, "bottleneck", "send of layer 1", Fraction("0.01152"))
-
-
-def test_the_machine():
-    assert lines_with(TEXT, 4, 12, "all-to-all", "links") and lines_with(TEXT, 32, "inputs")
-    assert lines_with(TEXT, "R", 50_000_000_000) and lines_with(TEXT, "B", 2_000_000_000)
-    assert lines_with(TEXT, "SRAM", 524_288)
-    ring = output("--explain", "--topology", "ring", "--nodes", "8")
-    assert lines_with(ring, "ring", "8 nodes", "8 links")
+    (row,) = [row for row in rows_with(text, inputs=inputs) if "faster" in row]
+    facts = {"times_as_fast": times_as_fast, "times_the_traffic": times_the_traffic}
+    assert rows_with(text, inputs=inputs, faster=faster, **facts) == [row]
 
 
 def test_equally_fast():
     # one layer on one node: the same 2 ops, and nothing is sent
-    text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], System(nodes=1), 1)
-    assert lines_with(text, "both", "equal(ly)?")
-    assert "times as fast" not in text
+    text = lab3.explain([ONE], System(nodes=1), 1)
+    (row,) = rows_with(text, times_as_fast=1)
+    assert "times_the_traffic" not in row
 
 
 def test_who_is_faster_where_the_pipeline_sends_nothing():
-    # one layer: the pipeline sends nothing; tensor parallelism gathers 3 shards of 2 bytes
-    text = lab3.explain([ConvLayer(4, 1, 1, 1, 1, 1)], SYSTEM, 1)
+    # one layer: the pipeline sends nothing, tensor parallelism gathers 3 shards of 2 bytes:
     # 2 ops on each of four nodes and 2 bytes a link take 0.04 + 1 ns, 8 ops on one node 0.16 ns
-    (line,) = lines_with(text, "fast")
-    assert strategies_in(line)[0] == "pipeline"
-    # links so fast that tensor parallelism wins: 8 ops in 1 s on one node, in a quarter on four
-    fast = SYSTEM._replace(ops_per_s=8, link_bytes_per_s=10**9)
-    (line,) = lines_with(lab3.explain([ConvLayer(4, 1, 1, 1, 1, 1)], fast, 1), "fast")
-    assert strategies_in(line)[0] == "tensor"
+    layers, factor = [ONE._replace(filters=4)], Fraction("6.5")
+    text = lab3.explain(layers, SYSTEM, 1)
+    assert rows_with(text, inputs=1, faster="pipeline", times_as_fast=factor, times_the_traffic=0)
+    # at 8 ops/s: 8 ops in 1 s on one node, 2 in 0.25 s on four, and 2 bytes in 1 ns
+    text = lab3.explain(layers, SYSTEM._replace(ops_per_s=8), 1)
+    factor = 1 / Fraction("0.250000001")
+    (row,) = rows_with(text, inputs=1, faster="tensor", times_as_fast=factor)
+    assert "times_the_traffic" not in row  # 6 bytes are no multiple of nothing
+
+
+@pytest.mark.parametrize(
+    ("sram_bytes", "strategy", "fits", "layer", "total_bytes", "free_bytes"),
+    [
+        (524_288, "tensor", "yes", 2, 503_488, 20_800),
+        (524_288, "pipeline", "NO", 2, 726_016, -201_728),
+        (524_288, "streamed", "yes", 4, 462_336, 61_952),
+        (524_288, "data", "NO", 2, 1_322_752, -798_464),
+        (409_600, "streamed", "NO", 4, 462_336, -52_736),
+        (409_600, "tensor", "NO", 2, 503_488, -93_888),
+        # a byte decides
+        *((503_488 + more, "tensor", "yes", 2, 503_488, more) for more in (0, 1)),
+        (503_487, "tensor", "NO", 2, 503_488, -1),
+        *((726_016 + more, "pipeline", "yes", 2, 726_016, more) for more in (0, 1)),
+        (726_015, "pipeline", "NO", 2, 726_016, -1),
+        *((462_336 + more, "streamed", "yes", 4, 462_336, more) for more in (0, 1)),
+        (462_335, "streamed", "NO", 4, 462_336, -1),
+        *((1_322_752 + more, "data", "yes", 2, 1_322_752, more) for more in (0, 1)),
+        (1_322_751, "data", "NO", 2, 1_322_752, -1),
+    ],
+)
+def test_what_fits(sram_bytes, strategy, fits, layer, total_bytes, free_bytes):
+    text = lab3.explain(NETWORK, SYSTEM._replace(sram_bytes=sram_bytes), 1)
+    verdicts = rows_with(text, SRAM=strategy)
+    where = {"layer": layer, "work": "compute"}
+    what = {"total_bytes": total_bytes, "free_bytes": free_bytes}
+    assert rows_with(text, SRAM=strategy, fits=fits, **where, **what) == verdicts != []
+
+
+def test_a_gather_can_need_most():
+    # three nodes: weights of 3 * 1 a third, 1; an input of 4 and a third of 12, 4, while it
+    # computes; all 12 while one node gathers
+    layers = [ConvLayer(3, 1, 1, 1, 2, 2, element_bytes=1)]
+    text = lab3.explain(layers, SYSTEM._replace(nodes=3, sram_bytes=12), 1)
+    needs = {"layer": 1, "work": "gather", "total_bytes": 13, "free_bytes": -1}
+    assert rows_with(text, SRAM="tensor", fits="NO", **needs)
+
+
+@pytest.mark.parametrize(
+    ("options", "bottleneck", "idle_nodes"),
+    [
+        ("", "compute of layer 2", 0),
+        ("--nodes 8", "compute of layer 2", 4),
+        # at 20 MB/s the first send takes 11.52 ms
+        ("--link-gbs 0.02", "send of layer 1", 0),
+    ],
+)
+def test_bottleneck_and_idle_nodes(options, bottleneck, idle_nodes):
+    text = output("--explain", *options.split())
+    for inputs in (1, 32):
+        row = {"inputs": inputs, "strategy": "pipeline", "bottleneck": bottleneck}
+        assert rows_with(text, **row, idle_nodes=idle_nodes)
+        assert rows_with(text, inputs=inputs, strategy="tensor", idle_nodes=0)
 
 
 # ------------------------------------------------ with a pencil
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        # the network
-        (2, 128, 128, 3, 3, 30, 30, 2, 28, 28),
-        (2, 115_605_504, 231_211_008, 294_912, 230_400, 200_704),
-        ("sum", 303_330_816, 606_661_632, 891_648),
-        # tensor parallelism
-        (1, "compute", 1_555_200, Fraction("31.104e-6"), 0),
-        (1, "all-gather", 57_600, Fraction("28.8e-6"), 691_200),
-        (4, "gather", 36_864, Fraction("18.432e-6"), 110_592),
-        ("compute", 151_665_408, Fraction("3033.30816e-6")),
-        (187_904, Fraction("3127.26016e-6"), 1_923_072),
-        (1, Fraction("0.00312726016")),
-        (32, Fraction("0.00312726016"), Fraction("0.10007232512")),
-        (32, 1_923_072, 61_538_304),
-        # pipeline parallelism
-        (1, "send", 230_400, Fraction("115.2e-6"), 230_400),
-        (2, "compute", 231_211_008, Fraction("4624.22016e-6"), 0),
-        (3, "compute", Fraction("3987.21024e-6"), 0),
-        ("compute", 606_661_632, Fraction("12133.23264e-6")),
-        (Fraction("12435.31264e-6"), 604_160),
-        (32, Fraction("0.01243531264"), Fraction("0.00462422016"), Fraction("0.1557861376")),
-        (32, 604_160, 19_333_120),
-        # utilisation and speed-up
-        (
-            1,
-            "tensor",
-            Fraction("0.00312726016"),
-            Fraction("3.87982835429"),
-            Fraction("0.969957088572"),
-        ),
-        (
-            1,
-            "pipeline",
-            Fraction("0.01243531264"),
-            Fraction("0.975707888596"),
-            Fraction("0.243926972149"),
-        ),
-        (
-            32,
-            "pipeline",
-            Fraction("0.1557861376"),
-            Fraction("2.49228493922"),
-            Fraction("0.623071234805"),
-        ),
-        # SRAM
-        (2, 222_912, 230_400, 50_176, 503_488, 20_800),
-        (2, 294_912, 230_400, 200_704, 726_016, -201_728),
-        (2, 294_912, 23_040, 7_168, 325_120, 199_168),
-        (4, 294_912, 19_968, 147_456, 462_336, 61_952),
-        (2, 891_648, 230_400, 200_704, 1_322_752, -798_464),
-        (32, Fraction("0.09706586112")),  # data parallelism
-        # the ring
-        ("all-to-all", "tensor", Fraction("93.952e-6"), Fraction("3127.26016e-6"), 1_923_072),
-        ("ring", "tensor", Fraction("281.856e-6"), Fraction("3315.16416e-6"), 2_033_664),
-        ("ring", "pipeline", Fraction("302.08e-6"), Fraction("12435.31264e-6"), 604_160),
-    ],
-    ids=str,
-)
-def test_the_labs_figures(facts):
-    assert lines_with(TEXT, *facts)
+def row(strategy=None, /, **facts):
+    """What a row of a table shows, the table being about the strategy."""
+    return strategy, facts
 
 
-def test_seconds_and_microseconds_of_the_answers():
-    for seconds, microseconds in [
-        ("0.00312726016", "3127.26016"),
-        ("0.10007232512", "100072.32512"),
-        ("0.01243531264", "12435.31264"),
-        ("0.1557861376", "155786.1376"),
+LAB = [
+    # the question
+    row(inputs=32, layers=4, nodes=4, sram_bytes=524_288, topology="all-to-all"),
+    row(ops_per_s=50_000_000_000, link_bytes_per_s=2_000_000_000),
+    # the network
+    row(layer=2, filters=128, in_channels=128, fx=3, fy=3, x=30, y=30, out_x=28),
+    row(layer=2, macs=115_605_504, ops=231_211_008, weight_bytes=294_912),
+    row(layer=2, input_bytes=230_400, output_bytes=200_704),
+    row(layer="sum", macs=303_330_816, ops=606_661_632, weight_bytes=891_648),
+    # tensor parallelism
+    row("tensor", layer=1, work="compute", node_ops=1_555_200, duration_s=us("31.104")),
+    row("tensor", layer=1, work="all-gather", link_bytes=57_600, duration_s=us("28.8")),
+    row("tensor", layer=1, work="all-gather", node_ops=0, traffic_bytes=691_200),
+    row("tensor", layer=4, work="gather", link_bytes=36_864, duration_s=us("18.432")),
+    row("tensor", layer=4, work="gather", node_ops=0, traffic_bytes=110_592),
+    row("tensor", layer="sum", node_ops=151_665_408, link_bytes=187_904),
+    row("tensor", layer="sum", traffic_bytes=1_923_072, duration_s=us("3127.26016")),
+    # pipeline parallelism
+    row("pipeline", layer=1, work="send", link_bytes=230_400, traffic_bytes=230_400),
+    row("pipeline", layer=1, work="send", node_ops=0, duration_s=us("115.2")),
+    row("pipeline", layer=2, work="compute", node_ops=231_211_008, duration_s=us("4624.22016")),
+    row("pipeline", layer="sum", node_ops=606_661_632, link_bytes=604_160),
+    row("pipeline", layer="sum", traffic_bytes=604_160, duration_s=us("12435.31264")),
+    # the results
+    row(inputs=1, strategy="tensor", latency_s=us("3127.26016"), traffic_bytes=1_923_072),
+    row(inputs=32, strategy="tensor", latency_s=us("100072.32512")),
+    row(inputs=32, strategy="tensor", traffic_bytes=61_538_304),
+    row(inputs=1, strategy="pipeline", latency_s=us("12435.31264"), traffic_bytes=604_160),
+    row(inputs=32, strategy="pipeline", latency_s=us("155786.1376")),
+    row(inputs=32, strategy="pipeline", traffic_bytes=19_333_120),
+    # 12,133.23264 us on one node, divided by the latency; a quarter of that
+    row(inputs=1, strategy="tensor", speed_up=Fraction("3.87982835429")),
+    row(inputs=1, strategy="tensor", utilisation=Fraction("0.969957088572")),
+    row(inputs=1, strategy="pipeline", speed_up=Fraction("0.975707888596")),
+    row(inputs=32, strategy="pipeline", speed_up=Fraction("2.49228493922")),
+    row(inputs=32, strategy="pipeline", utilisation=Fraction("0.623071234805")),
+    # SRAM
+    row("tensor", layer=2, weight_bytes=222_912, input_bytes=230_400, output_bytes=50_176),
+    row("tensor", layer=4, work="gather", weight_bytes=222_912, total_bytes=370_368),
+    row("pipeline", layer=2, weight_bytes=294_912, total_bytes=726_016, free_bytes=-201_728),
+    row("streamed", layer=2, input_bytes=23_040, output_bytes=7_168, free_bytes=199_168),
+    row("data", layer=2, weight_bytes=891_648, total_bytes=1_322_752, free_bytes=-798_464),
+    # both topologies
+    row(topology="all-to-all", strategy="tensor", communication_s=us("93.952")),
+    row(topology="ring", strategy="tensor", communication_s=us("281.856")),
+    row(topology="ring", strategy="tensor", latency_s=us("3315.16416")),
+    row(topology="ring", strategy="tensor", traffic_bytes=2_033_664),
+    row(topology="ring", strategy="pipeline", communication_s=us("302.08")),
+    row(topology="ring", strategy="pipeline", traffic_bytes=604_160),
+]
+
+
+@pytest.mark.parametrize(("strategy", "facts"), LAB, ids=str)
+def test_the_labs_figures(strategy, facts):
+    assert rows_with(TEXT, strategy, **facts)
+
+
+@pytest.mark.parametrize("inputs", [1, 32, 2_000])
+def test_sums_are_exact(inputs):
+    text = output("--explain", "--inputs", str(inputs))
+    for strategy, compute_us, communication_us, interval_us, bytes_ in [
+        ("tensor", "3033.30816", "93.952", "3127.26016", 1_923_072),
+        ("pipeline", "12133.23264", "302.08", "4624.22016", 604_160),
     ]:
-        shown = {figure for line in TEXT.splitlines() for figure in figures(line)}
-        assert {seconds, microseconds} <= shown
+        compute_s, communication_s, interval_s = map(
+            us, (compute_us, communication_us, interval_us)
+        )
+        latency_s = compute_s + communication_s + (inputs - 1) * interval_s
+        terms = inputs, compute_s, communication_s, interval_s
+        assert list(sums_with(text, strategy, *terms)) == [(latency_s, latency_s)]
+        assert (inputs * bytes_,) * 2 in sums_with(text, strategy, inputs, bytes_)
+
+
+FORMULAS = [lab3.duration, lab3.latency, lab3.traffic, lab3.all_gather, lab3.gather, lab3.sram_uses]
+FORMULAS += [lab3, lab3.ConvLayer, lab3.tensor_parallel_stages, lab3.pipeline_parallel_stages]
+
+
+@pytest.mark.parametrize("formulas", FORMULAS, ids=lambda each: each.__name__)
+def test_formulas_are_those_beside_the_code(formulas):
+    assert inspect.getdoc(formulas) in TEXT
 
 
 @pytest.mark.parametrize(
     "formula",
     [
         "x - fx + 1",
-        "y - fy + 1",
         "filters * in_channels * fx * fy * out_x * out_y",
         "2 * MACs",
         "filters * in_channels * fx * fy * element_bytes",
@@ -219,86 +243,88 @@ def test_seconds_and_microseconds_of_the_answers():
         "P * (P - 1) / 2 * S",
         "C_1 / R, A_1 / B",
         "sum(steps) + (N - 1) * interval",
-        "ceil(N / P) * sum(C) / R",
+        "node ops / R + link bytes / B",
+        "N * sum(C) / R / latency",
     ],
 )
 def test_formulas(formula):
     assert formula in TEXT
 
 
-def test_each_reading_of_the_handout_has_its_line():
-    for what, reading in lab3.READINGS.items():
-        assert len([line for line in TEXT.splitlines() if what in line and reading in line]) == 1
+@pytest.mark.parametrize("letter", "CASLPRBN")
+def test_each_letter_of_the_formulas_is_defined_once(letter):
+    assert len(re.findall(rf"(?<!\S){letter}  [a-z]", TEXT)) == 1
 
 
-def test_the_lab_fits_80_columns_of_ascii():
-    for options in ("", "--topology ring", "--nodes 2", "--nodes 8"):
-        text = output("--explain", *options.split())
-        assert text.isascii()
-        assert [line for line in text.splitlines() if len(line) > 80 or line != line.rstrip()] == []
+def test_units():
+    assert [line for line in TEXT.splitlines() if "GB/s" in line and "10^9 bytes/s" in line]
+    assert [line for line in TEXT.splitlines() if "KB" in line and "1,024 bytes" in line]
 
 
-def test_tables_are_aligned():
-    width = None  # of the table that we are in: a head of words, then rows with figures
-    for line in TEXT.splitlines():
-        cells = re.split(r"\s{2,}", line)
-        if len(cells) > 3 and not figures(line):
-            width = len(line)
-        elif len(cells) < 3:
-            width = None
-        elif width:
-            assert len(line) == width, line
+def test_without_docstrings_the_figures_stay():
+    result = run("--explain", command=[sys.executable, "-OO", SCRIPT])
+    assert (result.returncode, result.stderr) == (0, "")
+    stripped, whole = parsed(result.stdout), parsed(TEXT)
+    assert [rows for _, rows in stripped[0]] == [rows for _, rows in whole[0]]
+    assert sorted(stripped[1]) == sorted(whole[1])
 
 
-@pytest.mark.parametrize("inputs", [100, 1_000, 2_000])
-def test_sums_stay_exact_for_many_inputs(inputs):
-    # 12,435.31264 + (N - 1) * 4,624.22016 us
-    latency_s = Fraction("0.01243531264") + (inputs - 1) * Fraction("0.00462422016")
-    text = output("--explain", "--inputs", str(inputs))
-    assert lines_with(text, inputs, latency_s)
-    assert lines_with(text, inputs, inputs * 604_160)
+@pytest.mark.parametrize("options", ["", "--topology ring", "--nodes 2", "--nodes 5", "--nodes 8"])
+def test_the_lab_fits_80_columns_of_ascii(options):
+    text = output("--explain", *options.split())
+    assert text.isascii()
+    assert [line for line in text.splitlines() if len(line) > 80 or line != line.rstrip()] == []
 
 
 def test_figures_are_rounded_once_and_visibly():
     # once to 5 digits this is 1.2345e+15; by way of 12 digits it would be 1.2346e+15
-    text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], System(nodes=1), 1_234_549_999_999_996)
+    text = lab3.explain([ONE], System(nodes=1), 1_234_549_999_999_996)
     assert "1.2345e+15" in text and "1.2346e+15" not in text
-    # 13 digits fit, with their commas, the next does not
-    for inputs, shown in [(123_456_789_012, "123456789012"), (1_234_567_890_123, "1.2346e+12")]:
-        assert lines_with(lab3.explain(NETWORK, SYSTEM, inputs), "N", Fraction(shown))
+    # 12 digits fit, with their commas, the next does not
+    for inputs, shown in [(123_456_789_012, "123,456,789,012"), (1_234_567_890_123, "1.2346e+12")]:
+        (row,) = rows_with(
+            lab3.explain(NETWORK, SYSTEM, inputs), inputs=inputs, topology="all-to-all"
+        )
+        assert row["inputs"] == shown
     # 12 digits fit with a point and three commas, too
     slow = System(nodes=1, ops_per_s=2 / Fraction("1234567890.12"))
-    assert "1,234,567,890.12" in lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], slow, 1)
+    assert "1,234,567,890.12" in lab3.explain([ONE], slow, 1)
     # 2 ops at 3 a second: 0.666666666667
-    text = lab3.explain([ConvLayer(1, 1, 1, 1, 1, 1)], System(nodes=1, ops_per_s=3), 1)
-    assert "0.666666666667" in text
+    assert "0.666666666667" in lab3.explain([ONE], System(nodes=1, ops_per_s=3), 1)
 
 
 # ------------------------------------------------ each strategy on its own
 
 
-@pytest.mark.parametrize(("nodes", "missing"), [(2, "pipeline"), (5, "tensor")])
-def test_what_is_not_possible_is_said_in_its_place(nodes, missing):
+@pytest.mark.parametrize(
+    ("nodes", "missing", "possible", "work"),
+    [(2, "pipeline", "tensor", "send"), (5, "tensor", "pipeline", "all-gather")],
+)
+def test_what_is_not_possible_is_said_in_its_place(nodes, missing, possible, work):
     text = output("--explain", "--nodes", str(nodes))
-    (reason,) = lab3.possible_stages(NETWORK, SYSTEM._replace(nodes=nodes))[1].values()
-    in_short, in_its_section = [
-        number for number, line in enumerate(text.splitlines()) if line == reason
-    ]
-    title = [
-        number
-        for number, line in enumerate(text.splitlines())
-        if line.isupper() and missing.upper() in line
-    ]
-    assert in_short < title[0] < in_its_section
-    # neither steps nor SRAM are shown for it
-    steps = {"tensor": "all-gather", "pipeline": "send"}
-    assert not lines_with(text, steps[missing], Fraction("0.0000288"))
-    assert not lines_with(text, steps[missing], 230_400)
-    assert not lines_with(text, missing, "fits?")
-    assert not lines_with(text, "idle") or missing == "tensor"
-    assert not lines_with(text, "fast")
-    other = "tensor" if missing == "pipeline" else "pipeline"
-    assert lines_with(text, other, "fits?")
+    reason = next(row["reason"] for row in rows_of(nodes) if row["strategy"] == missing)
+    in_short, in_its_section = numbers_of(text, lambda line: line == reason)
+    (title,) = numbers_of(text, lambda line: line.isupper() and missing.upper() in line)
+    assert in_short < title < in_its_section
+    # neither its figures nor its steps nor its SRAM are shown, nor who is faster
+    nothing = {"strategy": missing, "latency_s": None}
+    for inputs in (1, 32):
+        assert rows_with(text, **nothing, inputs=inputs, traffic_bytes=None)
+        assert rows_with(text, **nothing, inputs=inputs, speed_up=None)
+    for topology in ("all-to-all", "ring"):
+        assert rows_with(text, **nothing, topology=topology, traffic_bytes=None)
+    assert not rows_with(text, work=work) and not list(sums_with(text, missing))
+    assert not rows_with(text, SRAM=missing) and rows_with(text, SRAM=possible)
+    assert bool(rows_with(text, SRAM="streamed")) == (possible == "pipeline")
+    assert "faster" not in text
+
+
+def rows_of(nodes):
+    return lab3.results(NETWORK, SYSTEM._replace(nodes=nodes), 32)
+
+
+def numbers_of(text, is_meant):
+    return [number for number, line in enumerate(text.splitlines()) if is_meant(line)]
 
 
 # ------------------------------------------------ any case
@@ -307,70 +333,104 @@ CASES = st.one_of(cases_of_both(), tensor_parallel_cases(), pipeline_parallel_ca
 FEWER = settings(max_examples=settings().max_examples // 4)  # each looks for a hundred figures
 
 
-def check_shown(text, *facts):
-    assert lines_with(text, *facts, units=[1]), facts
+def without(row, *names):
+    return {name: value for name, value in row.items() if name not in names}
 
 
 @FEWER
 @given(CASES, st.integers(1, 10**6))
 def test_every_figure_of_the_report_is_shown(case, inputs):
-    text = lab3.explain(*case, inputs)
-    report = lab3.report(*case, inputs)
-    for steps in report["steps"].values():
-        for step in steps:
-            check_shown(text, *step.values())
-    for uses in report["sram"].values():
-        for use in uses:
-            where = use["layer"] if use["work"] == "compute" else use["work"]
-            check_shown(text, where, *(use[name] for name in use if name.endswith("_bytes")))
+    network, system = case
+    text = lab3.explain(network, system, inputs)
+    report = lab3.report(network, system, inputs)
+    assert rows_with(text, inputs=inputs, layers=len(network), **report["system"])
+    fields = ("layer", *ConvLayer._fields, "out_x", "out_y")
     for layer in report["layers"]:
-        names = ["layer", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes"]
-        check_shown(text, *(layer[name] for name in names))
+        assert rows_with(text, **{name: layer[name] for name in fields})
+        assert rows_with(text, layer=layer["layer"], **without(layer, *fields))
+    check_sums(text, None, without(report["layers"][0], *fields), report["layers"])
+    for strategy, steps in report["steps"].items():
+        for step in steps:
+            assert rows_with(text, strategy, **step)
+        check_sums(text, strategy, without(steps[0], "layer", "work"), steps)
+    for strategy, uses in report["sram"].items():
+        for use in uses:
+            assert rows_with(text, strategy, **use)
     for row in report["results"]:
-        if not row["reason"]:
-            check_result(text, row, case[1].topology)
-    check_shown(text, "N", inputs, report["data_parallel_latency_s"])
+        check_result(text, row, row["topology"] == system.topology)
 
 
-def check_result(text, row, topology):
-    strategy, inputs, latency_s = row["strategy"], row["inputs"], row["latency_s"]
-    if topology == row["topology"]:
-        check_shown(text, strategy, inputs, latency_s, row["speed_up"], row["utilisation"])
-        check_shown(text, row["bottleneck"], row["interval_s"])
-        check_shown(text, "N", inputs, row["interval_s"], latency_s)
-        check_shown(text, latency_s * 10**6, row["traffic_bytes"])
-    if inputs == 1:
-        communication_s = row["one_input_communication_s"]
-        both = [communication_s, latency_s, row["traffic_bytes"]]
-        check_shown(text, row["topology"], strategy, *both)
+def check_sums(text, strategy, names, rows):
+    sums = {name: sum(row[name] for row in rows) for name in names}
+    assert rows_with(text, strategy, layer="sum", **sums)
+
+
+def check_result(text, row, is_the_systems):
+    if row["inputs"] == 1:
+        names = ["topology", "strategy", "latency_s", "communication_s", "traffic_bytes"]
+        assert rows_with(text, **{name: row.get(name) for name in names})
+    if not is_the_systems:
+        return
+    answer = {name: row[name] for name in ("inputs", "strategy", "latency_s")}
+    names = ["traffic_bytes", "bottleneck", "idle_nodes"]
+    assert rows_with(text, **answer, **{name: row.get(name) for name in names})
+    names = ["speed_up", "utilisation"]
+    assert rows_with(text, **answer, **{name: row.get(name) for name in names})
+    if not row["reason"]:
+        names = ["inputs", "compute_s", "communication_s", "interval_s", "latency_s"]
+        sums = list(sums_with(text, row["strategy"], *(row[name] for name in names)))
+        # what is shown in 5 digits adds up to no more
+        assert [left for left, right in sums if abs(left - right) <= right / 10**4]
+        assert list(sums_with(text, row["strategy"], row["inputs"], row["traffic_bytes"]))
 
 
 @FEWER
 @given(CASES, st.integers(1, 10**6))
 def test_the_verdicts_of_any_case(case, inputs):
-    text = lab3.explain(*case, inputs)
-    report = lab3.report(*case, inputs)
-    for name, uses in report["sram"].items():
-        most = max(uses, key=lambda use: use["total_bytes"])
-        lines = lines_with(text, name, "fits?")
-        node = f"node {most['layer']}" if name in ("pipeline", "streamed") else "each node"
-        if most["work"] == "gather":
-            node = "gathering node"
-        assert lines == lines_with(text, name, "fits?", node, abs(most["spare_bytes"])) != []
-        assert {"NOT" in line for line in lines} == {most["spare_bytes"] < 0}
-    rows = [row for row in report["results"] if row["topology"] == case[1].topology]
-    if any(row["reason"] for row in rows):
-        assert not lines_with(text, "fast")
-        return
-    for tensor, pipeline in zip(rows[::2], rows[1::2], strict=True):
-        fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
-        if fast["latency_s"] < slow["latency_s"]:
-            factor = slow["latency_s"] / fast["latency_s"]
-            assert any(
-                strategies_in(line)[0] == fast["strategy"]
-                and any(abs(Fraction(figure) / factor - 1) < 1e-4 for figure in figures(line))
-                for line in lines_with(text, "fast", fast["inputs"])
-            )
+    network, system = case
+    text = lab3.explain(network, system, inputs)
+    possible = []
+    for strategy in ("tensor", "pipeline", "streamed", "data"):
+        try:
+            uses = lab3.sram_uses(strategy, network, system)
+        except ValueError:
+            continue
+        possible.append(strategy)
+        most = max(use.total_bytes for use in uses)
+        facts = {"total_bytes": most, "free_bytes": system.sram_bytes - most}
+        facts["fits"] = "yes" if most <= system.sram_bytes else "NO"
+        assert any(
+            rows_with(text, SRAM=strategy, layer=use.layer, work=use.work, **facts)
+            for use in uses
+            if use.total_bytes == most
+        )
+    assert [row["SRAM"] for row in rows_with(text) if "SRAM" in row] == possible
+    for count in {1, inputs}:
+        (row,) = [row for row in rows_with(text, inputs=count) if "faster" in row] or [None]
+        assert (row is not None) == ({"tensor", "pipeline"} <= set(possible))
+        if row:
+            check_comparison(text, network, system, count, row)
+
+
+def check_comparison(text, network, system, inputs, row):
+    figures = {
+        "tensor": (
+            lab3.tensor_parallel_latency(network, system, inputs),
+            lab3.tensor_parallel_traffic(network, system, inputs),
+        ),
+        "pipeline": (
+            lab3.pipeline_parallel_latency(network, system, inputs),
+            lab3.pipeline_parallel_traffic(network, system, inputs),
+        ),
+    }
+    fast_s, fast_bytes = figures.pop(row["faster"])
+    ((slow_s, slow_bytes),) = figures.values()
+    assert fast_s <= slow_s
+    facts = {"faster": row["faster"], "times_as_fast": slow_s / fast_s}
+    if slow_bytes:
+        facts["times_the_traffic"] = Fraction(fast_bytes, slow_bytes)
+    assert rows_with(text, inputs=inputs, **facts) == [row]
+    assert ("times_the_traffic" in row) == (slow_bytes > 0)
 
 
 # ------------------------------------------------ the caller's decimal settings
