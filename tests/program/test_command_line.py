@@ -361,6 +361,8 @@ def test_a_long_word_is_cut_short(word):
 def test_an_option_without_its_value(option):
     assert option in refusal("--json", option)
     assert option in refusal(f"{option}=")
+    # the next word is not taken for it
+    assert refusal(f"{option}=", "--json") == refusal(f"{option}=")
 
 
 @pytest.mark.parametrize("switch", ["--explain", "--json"])

@@ -29,7 +29,6 @@ def us(text):
 
 # ------------------------------------------------ the answer in short
 
-
 TRAFFIC = Fraction(1_923_072, 604_160)
 
 
@@ -140,60 +139,60 @@ def test_bottleneck_and_idle_nodes(options, bottleneck, idle_nodes):
 # ------------------------------------------------ with a pencil
 
 
-def row(strategy=None, /, **facts):
+def shown(strategy=None, /, **facts):
     """What a row of a table shows, the table being about the strategy."""
     return strategy, facts
 
 
 LAB = [
     # the question
-    row(inputs=32, layers=4, nodes=4, sram_bytes=524_288, topology="all-to-all"),
-    row(ops_per_s=50_000_000_000, link_bytes_per_s=2_000_000_000),
+    shown(inputs=32, layers=4, nodes=4, sram_bytes=524_288, topology="all-to-all"),
+    shown(ops_per_s=50_000_000_000, link_bytes_per_s=2_000_000_000),
     # the network
-    row(layer=2, filters=128, in_channels=128, fx=3, fy=3, x=30, y=30, out_x=28),
-    row(layer=2, macs=115_605_504, ops=231_211_008, weight_bytes=294_912),
-    row(layer=2, input_bytes=230_400, output_bytes=200_704),
-    row(layer="sum", macs=303_330_816, ops=606_661_632, weight_bytes=891_648),
+    shown(layer=2, filters=128, in_channels=128, fx=3, fy=3, x=30, y=30, out_x=28),
+    shown(layer=2, macs=115_605_504, ops=231_211_008, weight_bytes=294_912),
+    shown(layer=2, input_bytes=230_400, output_bytes=200_704),
+    shown(layer="sum", macs=303_330_816, ops=606_661_632, weight_bytes=891_648),
     # tensor parallelism
-    row("tensor", layer=1, work="compute", node_ops=1_555_200, duration_s=us("31.104")),
-    row("tensor", layer=1, work="all-gather", link_bytes=57_600, duration_s=us("28.8")),
-    row("tensor", layer=1, work="all-gather", node_ops=0, traffic_bytes=691_200),
-    row("tensor", layer=4, work="gather", link_bytes=36_864, duration_s=us("18.432")),
-    row("tensor", layer=4, work="gather", node_ops=0, traffic_bytes=110_592),
-    row("tensor", layer="sum", node_ops=151_665_408, link_bytes=187_904),
-    row("tensor", layer="sum", traffic_bytes=1_923_072, duration_s=us("3127.26016")),
+    shown("tensor", layer=1, work="compute", node_ops=1_555_200, duration_s=us("31.104")),
+    shown("tensor", layer=1, work="all-gather", link_bytes=57_600, duration_s=us("28.8")),
+    shown("tensor", layer=1, work="all-gather", node_ops=0, traffic_bytes=691_200),
+    shown("tensor", layer=4, work="gather", link_bytes=36_864, duration_s=us("18.432")),
+    shown("tensor", layer=4, work="gather", node_ops=0, traffic_bytes=110_592),
+    shown("tensor", layer="sum", node_ops=151_665_408, link_bytes=187_904),
+    shown("tensor", layer="sum", traffic_bytes=1_923_072, duration_s=us("3127.26016")),
     # pipeline parallelism
-    row("pipeline", layer=1, work="send", link_bytes=230_400, traffic_bytes=230_400),
-    row("pipeline", layer=1, work="send", node_ops=0, duration_s=us("115.2")),
-    row("pipeline", layer=2, work="compute", node_ops=231_211_008, duration_s=us("4624.22016")),
-    row("pipeline", layer="sum", node_ops=606_661_632, link_bytes=604_160),
-    row("pipeline", layer="sum", traffic_bytes=604_160, duration_s=us("12435.31264")),
+    shown("pipeline", layer=1, work="send", link_bytes=230_400, traffic_bytes=230_400),
+    shown("pipeline", layer=1, work="send", node_ops=0, duration_s=us("115.2")),
+    shown("pipeline", layer=2, work="compute", node_ops=231_211_008, duration_s=us("4624.22016")),
+    shown("pipeline", layer="sum", node_ops=606_661_632, link_bytes=604_160),
+    shown("pipeline", layer="sum", traffic_bytes=604_160, duration_s=us("12435.31264")),
     # the results
-    row(inputs=1, strategy="tensor", latency_s=us("3127.26016"), traffic_bytes=1_923_072),
-    row(inputs=32, strategy="tensor", latency_s=us("100072.32512")),
-    row(inputs=32, strategy="tensor", traffic_bytes=61_538_304),
-    row(inputs=1, strategy="pipeline", latency_s=us("12435.31264"), traffic_bytes=604_160),
-    row(inputs=32, strategy="pipeline", latency_s=us("155786.1376")),
-    row(inputs=32, strategy="pipeline", traffic_bytes=19_333_120),
+    shown(inputs=1, strategy="tensor", latency_s=us("3127.26016"), traffic_bytes=1_923_072),
+    shown(inputs=32, strategy="tensor", latency_s=us("100072.32512")),
+    shown(inputs=32, strategy="tensor", traffic_bytes=61_538_304),
+    shown(inputs=1, strategy="pipeline", latency_s=us("12435.31264"), traffic_bytes=604_160),
+    shown(inputs=32, strategy="pipeline", latency_s=us("155786.1376")),
+    shown(inputs=32, strategy="pipeline", traffic_bytes=19_333_120),
     # 12,133.23264 us on one node, divided by the latency; a quarter of that
-    row(inputs=1, strategy="tensor", speed_up=Fraction("3.87982835429")),
-    row(inputs=1, strategy="tensor", utilisation=Fraction("0.969957088572")),
-    row(inputs=1, strategy="pipeline", speed_up=Fraction("0.975707888596")),
-    row(inputs=32, strategy="pipeline", speed_up=Fraction("2.49228493922")),
-    row(inputs=32, strategy="pipeline", utilisation=Fraction("0.623071234805")),
+    shown(inputs=1, strategy="tensor", speed_up=Fraction("3.87982835429")),
+    shown(inputs=1, strategy="tensor", utilisation=Fraction("0.969957088572")),
+    shown(inputs=1, strategy="pipeline", speed_up=Fraction("0.975707888596")),
+    shown(inputs=32, strategy="pipeline", speed_up=Fraction("2.49228493922")),
+    shown(inputs=32, strategy="pipeline", utilisation=Fraction("0.623071234805")),
     # SRAM
-    row("tensor", layer=2, weight_bytes=222_912, input_bytes=230_400, output_bytes=50_176),
-    row("tensor", layer=4, work="gather", weight_bytes=222_912, total_bytes=370_368),
-    row("pipeline", layer=2, weight_bytes=294_912, total_bytes=726_016, free_bytes=-201_728),
-    row("streamed", layer=2, input_bytes=23_040, output_bytes=7_168, free_bytes=199_168),
-    row("data", layer=2, weight_bytes=891_648, total_bytes=1_322_752, free_bytes=-798_464),
+    shown("tensor", layer=2, weight_bytes=222_912, input_bytes=230_400, output_bytes=50_176),
+    shown("tensor", layer=4, work="gather", weight_bytes=222_912, total_bytes=370_368),
+    shown("pipeline", layer=2, weight_bytes=294_912, total_bytes=726_016, free_bytes=-201_728),
+    shown("streamed", layer=2, input_bytes=23_040, output_bytes=7_168, free_bytes=199_168),
+    shown("data", layer=2, weight_bytes=891_648, total_bytes=1_322_752, free_bytes=-798_464),
     # both topologies
-    row(topology="all-to-all", strategy="tensor", communication_s=us("93.952")),
-    row(topology="ring", strategy="tensor", communication_s=us("281.856")),
-    row(topology="ring", strategy="tensor", latency_s=us("3315.16416")),
-    row(topology="ring", strategy="tensor", traffic_bytes=2_033_664),
-    row(topology="ring", strategy="pipeline", communication_s=us("302.08")),
-    row(topology="ring", strategy="pipeline", traffic_bytes=604_160),
+    shown(topology="all-to-all", strategy="tensor", communication_s=us("93.952")),
+    shown(topology="ring", strategy="tensor", communication_s=us("281.856")),
+    shown(topology="ring", strategy="tensor", latency_s=us("3315.16416")),
+    shown(topology="ring", strategy="tensor", traffic_bytes=2_033_664),
+    shown(topology="ring", strategy="pipeline", communication_s=us("302.08")),
+    shown(topology="ring", strategy="pipeline", traffic_bytes=604_160),
 ]
 
 
@@ -209,12 +208,9 @@ def test_sums_are_exact(inputs):
         ("tensor", "3033.30816", "93.952", "3127.26016", 1_923_072),
         ("pipeline", "12133.23264", "302.08", "4624.22016", 604_160),
     ]:
-        compute_s, communication_s, interval_s = map(
-            us, (compute_us, communication_us, interval_us)
-        )
-        latency_s = compute_s + communication_s + (inputs - 1) * interval_s
-        terms = inputs, compute_s, communication_s, interval_s
-        assert list(sums_with(text, strategy, *terms)) == [(latency_s, latency_s)]
+        terms = us(compute_us), us(communication_us), us(interval_us)
+        latency_s = terms[0] + terms[1] + (inputs - 1) * terms[2]
+        assert list(sums_with(text, strategy, inputs, *terms)) == [(latency_s, latency_s)]
         assert (inputs * bytes_,) * 2 in sums_with(text, strategy, inputs, bytes_)
 
 
@@ -282,9 +278,7 @@ def test_figures_are_rounded_once_and_visibly():
     assert "1.2345e+15" in text and "1.2346e+15" not in text
     # 12 digits fit, with their commas, the next does not
     for inputs, shown in [(123_456_789_012, "123,456,789,012"), (1_234_567_890_123, "1.2346e+12")]:
-        (row,) = rows_with(
-            lab3.explain(NETWORK, SYSTEM, inputs), inputs=inputs, topology="all-to-all"
-        )
+        (row,) = rows_with(lab3.explain(NETWORK, SYSTEM, inputs), inputs=inputs, layers=4)
         assert row["inputs"] == shown
     # 12 digits fit with a point and three commas, too
     slow = System(nodes=1, ops_per_s=2 / Fraction("1234567890.12"))
