@@ -515,10 +515,10 @@ def _fit(sram: dict) -> str:
     rows = []
     for name, uses in sram.items():
         least = min(uses, key=lambda use: use["free_bytes"])
-        node = str(least["layer"]) if name in ("pipeline", "streamed") else "any"
+        where = f"node {least['layer']}" if name in ("pipeline", "streamed") else "any node"
         fits = "yes" if least["free_bytes"] >= 0 else "NO"
-        rows.append({"SRAM": name, "fits": fits, "node": node, **least})
-    return _table(rows, "SRAM fits node layer work total_bytes free_bytes")
+        rows.append({"SRAM": name, "fits": fits, "where": where, **least})
+    return _table(rows, "SRAM fits where layer work total_bytes free_bytes")
 
 
 def _derivation(steps: list, rows: list) -> str:
@@ -660,7 +660,7 @@ def _number(name: str, text: str, option: _Option) -> int | Fraction:
     if len(text) > 30:
         raise ValueError(f"{name}: {_shown(text)} has more than 30 characters")
     if not re.fullmatch(form, text, re.ASCII | re.IGNORECASE):
-        raise ValueError(f"{name}: {text!a} is not {wanted.format_map(option._asdict())}")
+        raise ValueError(f"{name}: {_shown(text)} is not {wanted.format_map(option._asdict())}")
     value = Fraction(text)
     if not option.low <= value <= option.high:
         bounds = f"{plain(option.low)} and {option.high:,} {option.unit}"
@@ -685,7 +685,7 @@ def _write(name: str, text: str) -> str:
     """Write it now. Returns what went wrong, if anything; the null device then takes what is left,
     so that the flush at exit cannot fail again."""
     stream = getattr(sys, name)
-    if stream is None:
+    if stream is None or stream.closed:
         return f"{name} is closed"
     try:
         print(text, file=stream, flush=True)

@@ -248,6 +248,10 @@ def test_a_long_value_is_cut_short():
     assert "30" in refusal("--gops", "1." + "0" * 29)
 
 
+def test_letters_that_take_ten_to_show_are_cut_short():
+    assert len(refusal("--inputs", "\U0001f600" * 30)) < 150
+
+
 @pytest.mark.parametrize("topology", ["star", "", "Ring", "\u0661"])
 def test_a_topology_that_is_none(topology):
     message = refusal("--topology", topology)

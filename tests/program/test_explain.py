@@ -105,7 +105,8 @@ def test_who_is_faster_where_the_pipeline_sends_nothing():
 def test_what_fits(sram_bytes, strategy, fits, layer, total_bytes, free_bytes):
     text = lab3.explain(NETWORK, SYSTEM._replace(sram_bytes=sram_bytes), 1)
     verdicts = rows_with(text, SRAM=strategy)
-    where = {"layer": layer, "work": "compute"}
+    node = f"node {layer}" if strategy in ("pipeline", "streamed") else "any node"
+    where = {"where": node, "layer": layer, "work": "compute"}
     what = {"total_bytes": total_bytes, "free_bytes": free_bytes}
     assert rows_with(text, SRAM=strategy, fits=fits, **where, **what) == verdicts != []
 

@@ -139,3 +139,11 @@ def test_ascii_is_enough(monkeypatch):
     for arguments in ([], ["--explain"], ["--json"], ["--help"]):
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
         assert main(arguments) == 0
+
+
+def test_a_stream_that_a_program_has_closed(monkeypatch, capsys):
+    stream = io.StringIO()
+    stream.close()
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main([]) == 1
+    check_message(capsys.readouterr().err)
