@@ -128,5 +128,5 @@ def test_any_plan():
                 event(kind)
 
     check()
-    if settings().max_examples >= 150:  # fewer are drawn while mutants are tried
+    if settings().max_examples > 20:  # so few are drawn while mutants are tried
         assert min(drawn.values()) >= 5, drawn
