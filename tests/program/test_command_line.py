@@ -115,6 +115,7 @@ def test_no_strategy_is_possible():
     message = refusal("--nodes", "3")
     for fact in ("tensor", "pipeline", "3 nodes", "128", "layer 1", "4 layers", "4 nodes"):
         assert fact in message.lower()
+    assert message.count("Tensor") == message.count("Pipeline") == 1
     for option in ("--json", "--explain"):
         assert refusal("--nodes", "3", option) == message
 

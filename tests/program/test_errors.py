@@ -1,5 +1,6 @@
 """The functions answer what cannot be modelled with ValueError: the name, the value, the limit."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -64,6 +65,12 @@ def test_a_float_is_told_what_to_write():
     assert message(lab3.answers, NETWORK, SYSTEM, 32.0).split("write ")[1] == "32"
 
 
+def test_what_may_be_a_fraction():
+    for name in System._fields[:4]:
+        text = message(lab3.answers, NETWORK, SYSTEM._replace(**{name: None}), 32)
+        assert ("Fraction" in text) == (name in ("ops_per_s", "link_bytes_per_s"))
+
+
 def test_a_float_that_nothing_can_replace_gets_no_advice():
     for value in (0.0, -0.0, -0.5, -1.0, float("inf"), float("nan")):
         system = System(ops_per_s=value)
@@ -121,6 +128,12 @@ def test_networks(network, parts):
     for function in ALL:
         text = message(function, network, SYSTEM)
         assert [part for part in parts if part not in text] == []
+
+
+def test_a_filter_that_exceeds_its_input():
+    for fx, fy in ((5, 6), (3, 8), (5, 8)):
+        text = message(lab3.answers, [ConvLayer(1, 2, fx, fy, 4, 7)], SYSTEM, 32)
+        assert re.findall(r"\d+", text) == ["1", str(fx), str(fy), "4", "7"]
 
 
 NO_SYSTEMS = [None, "system", 4, tuple(SYSTEM), NETWORK, {}, System]

@@ -69,6 +69,14 @@ def test_other_inputs():
     ]
 
 
+def test_two_inputs_are_another_question():
+    lines = output("--inputs", "2").splitlines()
+    assert [line for line in lines if "parallelism" not in line] == [
+        "-----Q1 single input-----",
+        "--------Q2 2 inputs------",
+    ]
+
+
 def test_one_input_is_asked_for_once():
     assert output("--inputs", "1") == "".join(ANSWERS.splitlines(keepends=True)[:5])
 
