@@ -45,7 +45,7 @@ ALL_TO_ALL, RING = TOPOLOGIES = ("all-to-all", "ring")
 class ConvLayer(
     namedtuple("ConvLayer", "filters in_channels fx fy x y element_bytes", defaults=[2])
 ):
-    """A convolution without padding, stride 1, in FP16 (handout, "The model"):
+    """A convolution, stride 1, no padding, FP16 by default (handout, "The model"):
 
     out_x         x - fx + 1, "reduced by 2" for a filter of 3; out_y alike
     macs          filters * in_channels * fx * fy * out_x * out_y
@@ -93,8 +93,8 @@ class System(
         defaults=[4, 50 * GIGA, 2 * GIGA, 512 * KIB, ALL_TO_ALL],
     )
 ):
-    """P nodes joined by one-way links, by default the lab's (handout, "The hardware"). All are ints
-    above 0; rates may be Fractions, too. ops_per_s and sram_bytes are each node's."""
+    """P nodes joined by one-way links, by default the lab's (handout, "The hardware"). All but the
+    topology are ints above 0, rates also Fractions. ops_per_s and sram_bytes are each node's."""
 
 
 Network = Sequence  # of ConvLayers, a list or a tuple
@@ -116,7 +116,7 @@ class Step(namedtuple("Step", "layer work node_ops link_bytes traffic_bytes")):
 
 
 def duration(steps: Iterable[Step], system: System) -> Fraction:
-    """sum(node ops / R + link bytes / B) seconds"""
+    """duration = sum(node ops / R + link bytes / B) seconds"""
     ops = link_bytes = 0
     for step in steps:
         ops += step.node_ops
@@ -125,7 +125,7 @@ def duration(steps: Iterable[Step], system: System) -> Fraction:
 
 
 def latency(stages: Sequence[Sequence[Step]], system: System, inputs: int = 1) -> Fraction:
-    """sum(steps) + (N - 1) * interval seconds; interval: the longest stage
+    """latency = sum(steps) + (N - 1) * interval seconds; interval: the longest stage
 
     A step is the computation of a layer or the transfer of its output. A stage is
     steps through which an input holds its nodes: the next waits for all of them.
@@ -139,7 +139,7 @@ def latency(stages: Sequence[Sequence[Step]], system: System, inputs: int = 1) -
 
 
 def traffic(stages: Sequence[Sequence[Step]], inputs: int = 1) -> int:
-    """N * sum(traffic bytes)"""
+    """traffic = N * sum(traffic bytes)"""
     _check_number("inputs", inputs)
     return inputs * sum(step.traffic_bytes for step in chain(*stages))
 
@@ -151,8 +151,7 @@ def all_gather(shard_bytes: int, system: System) -> tuple[Fraction, int]:
     one-way ring   (P - 1) * S / B seconds, as each passes on P - 1 shards
     both           P * (P - 1) * S bytes, as each node lacks P - 1 shards
 
-    One node has nothing to send. Returns seconds, and bytes over all links.
-    Source: handout, "Hints".
+    One node sends nothing. Returns seconds and bytes. Source: handout, "Hints".
     """
     return _cost("all-gather", shard_bytes, system)
 
@@ -187,7 +186,7 @@ def _collective(layer: int, work: str, shard_bytes: int, system: System) -> Step
 
 # ------------------------------------------------ tensor and pipeline parallelism
 def tensor_parallel_stages(network: Network, system: System) -> list[list[Step]]:
-    """Each layer is divided by its filters over all nodes, C / P ops a node;
+    """The filters of each layer are shared out over all nodes, C / P ops a node;
     then an all-gather of shards S = A / P, after the last layer a gather.
     All nodes wait for each other: all steps are one stage.
 
@@ -238,8 +237,7 @@ def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -
 
 
 def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A without A_L: the law with
-    each step a stage."""
+    """sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) s, A without A_L: each step a stage"""
     return latency(pipeline_parallel_stages(network, system), system, inputs)
 
 
@@ -315,7 +313,7 @@ def answers(network: Network, system: System, inputs: int) -> str:
 def results(network: Network, system: System, inputs: int) -> list[dict]:
     """Rows of topology, inputs, strategy, latency_s, traffic_bytes, and reason: why these are None.
     Where the strategy is possible also compute_s and communication_s of one input, interval_s and
-    bottleneck (the longest stage), idle_nodes, speed_up (over one node), utilisation (of P nodes).
+    bottleneck (the first longest stage), idle_nodes, speed_up over one node, utilisation.
 
     Raises ValueError with both reasons where neither strategy is possible.
     """
@@ -372,7 +370,7 @@ def _check_number(name: str, value: object, is_rate: bool = False) -> None:
     if (kind is int or (is_rate and kind is Fraction)) and value > 0:  # type: ignore[operator]
         return
     wanted, advice = "an int or Fraction" if is_rate else "an int", ""
-    if isinstance(value, float) and 0 < value < float("inf") and (is_rate or value.is_integer()):
+    if isinstance(value, float) and 0 < value < 1e18 and (is_rate or value.is_integer()):
         advice = f"; write {value:.0f}" if value.is_integer() else f"; write Fraction('{value}')"
     raise ValueError(f"{name}: {_shown(value)} is not {wanted} above 0{advice}")
 
@@ -406,8 +404,8 @@ def _check_network(network: Network) -> None:
             takes = f"layer {number}: in_channels, x, y, element_bytes = {_shown(taken)}"
             raise ValueError(f"{takes} do not chain, as layer {number - 1} gives {_shown(given)}")
         if layer.fx > layer.x or layer.fy > layer.y:
-            sizes = f"fx, fy = {_shown(layer[2:4])} exceed x, y = {_shown(layer[4:6])}"
-            raise ValueError(f"layer {number}: {sizes}")
+            sizes, of = _shown((layer.fx, layer.fy)), _shown((layer.x, layer.y))
+            raise ValueError(f"layer {number}: fx, fy = {sizes} exceed x, y = {of}")
         given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
@@ -417,8 +415,8 @@ def report(network: Network, system: System, inputs: int) -> dict:
 
     inputs, system
     layers    rows of layer, and the fields and properties of ConvLayer
-    steps     by strategy, for one input: rows of the fields of Step, and duration_s
-    sram      by strategy, and for "streamed" and "data": rows of the fields of SramUse,
+    steps     by possible strategy, for one input: rows of the fields of Step, and duration_s
+    sram      by the same, and for "streamed" and "data": rows of the fields of SramUse,
               total_bytes, and free_bytes (below 0: lacking)
     results   rows as results tells, on the system's topology and on the other
     """
@@ -431,7 +429,7 @@ def report(network: Network, system: System, inputs: int) -> dict:
     for number, layer in enumerate(network, 1):
         more = {name: getattr(layer, name) for name in sizes}
         layers.append({"layer": number, **layer._asdict(), **more})
-    for strategy in [row["strategy"] for row in rows if not row["reason"]]:
+    for strategy in [row["strategy"] for row in rows[:2] if not row["reason"]]:
         steps[strategy] = []
         for step in chain(*STRATEGIES[strategy](network, system)):
             steps[strategy].append({**step._asdict(), "duration_s": duration([step], system)})
@@ -449,7 +447,7 @@ Q2's sample block   the same four lines as Q1's
 GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
 one by one          no batching; only a pipeline has several inputs on their way
 initial inputs      already wherever they are needed
-final output        gathered on one node
+final output        on one node: gathered, or where the last layer is
 ring of 4 links     one-way, like the 12 links all-to-all
 SRAM                one input at a time: nothing of others that wait or are done"""
 LAW = """\
@@ -503,7 +501,8 @@ def _comparison(rows: list) -> str:
         if tensor["reason"] or pipeline["reason"]:
             return tensor["reason"] or pipeline["reason"]
         fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
-        row = {"inputs": fast["inputs"], "faster": fast["strategy"]}
+        faster = fast["strategy"] if fast["latency_s"] < slow["latency_s"] else "neither"
+        row = {"inputs": fast["inputs"], "faster": faster}
         row["times_as_fast"] = slow["latency_s"] / fast["latency_s"]
         if slow["traffic_bytes"]:
             row["times_the_traffic"] = Fraction(fast["traffic_bytes"], slow["traffic_bytes"])
@@ -515,7 +514,8 @@ def _fit(sram: dict) -> str:
     rows = []
     for name, uses in sram.items():
         least = min(uses, key=lambda use: use["free_bytes"])
-        where = f"node {least['layer']}" if name in ("pipeline", "streamed") else "any node"
+        where = "every node" if name in ("tensor", "data") else f"node {least['layer']}"
+        where = "one node" if least["work"] == "gather" else where
         fits = "yes" if least["free_bytes"] >= 0 else "NO"
         rows.append({"SRAM": name, "fits": fits, "where": where, **least})
     return _table(rows, "SRAM fits where layer work total_bytes free_bytes")
@@ -538,7 +538,7 @@ def _table(rows: list, names: str = "", with_sums: bool = False) -> str:
         values = [row.get(name) for row in rows]
         is_text = str in map(type, values)
         if with_sums:
-            values.append("" if is_text else sum(values) if columns else "sum")
+            values.append("sum" if not columns else "" if is_text else sum(values))
         cells = [name, *map(_figure, values)]
         width = max(map(len, cells))
         columns.append([cell.ljust(width) if is_text else cell.rjust(width) for cell in cells])
@@ -546,11 +546,11 @@ def _table(rows: list, names: str = "", with_sums: bool = False) -> str:
 
 
 def _figure(value: object) -> str:
-    """A number for people: at most 12 digits, or 5 where it is too wide."""
+    """A number for people: at most 12 digits, or 10 where it is too wide."""
     if not isinstance(value, (int, Fraction)):
         return "-" if value is None else str(value)
     text = f"{Decimal(plain(value, 12)):,f}"
-    return text if len(text) <= 16 else f"{Decimal(plain(value, 5)):.4e}"
+    return text if len(text) <= 16 else f"{Decimal(plain(value, 10)):.9e}"
 
 
 # ------------------------------------------------ command line
@@ -573,10 +573,10 @@ what if (the defaults are the handout's; the last of several counts):
   --nodes P          nodes (default: {--nodes.default})
   --gops X           10^9 ops/s of a node (default: {--gops.default})
   --link-gbs X       10^9 bytes/s of a one-way link (default: {--link-gbs.default})
-  --sram-kib X       1,024 bytes of a node's SRAM (default: {--sram-kib.default})
+  --sram-kib K       1,024 bytes of a node's SRAM (default: {--sram-kib.default})
   --element-bytes B  bytes of an element (default: {--element-bytes.default})
   --topology T       all-to-all (default) or ring
-  --layer SIZES      a layer: FILTERS,IN_CHANNELS,FX,FY,X,Y; repeat, in order""".format_map(OPTIONS)
+  --layer SIZES      FILTERS,IN_CHANNELS,FX,FY,X,Y of each layer, in order""".format_map(OPTIONS)
 HELP = f"""\
 usage: python3 lab3.py [--explain | --json] [what-if options]
 
@@ -627,7 +627,7 @@ def read_options(arguments: Sequence, switches: Sequence, more: Sequence = ()) -
             import difflib  # here, since the lab's answers do without it
 
             nearest = difflib.get_close_matches(name[:40], known, 1) or ["--help"]
-            raise ValueError(f"{_shown(word)} is not an option; did you mean {nearest[0]}?")
+            raise ValueError(f"{_shown(word)} is not an option; try {nearest[0]}")
         values = given.setdefault(name, [])
         if name not in switches:
             values.append(value if equals else next(words, ""))
@@ -646,7 +646,7 @@ def what_if(given: dict) -> tuple[list[ConvLayer], System, int]:
     sizes = ConvLayer._fields[:-1]
     network = []
     for number, text in enumerate(given.get("--layer", []), 1):
-        name, values = f"--layer {number}", text.replace(",", " ").split()
+        name, values = f"--layer {number}", re.split(r"\s*,\s*|\s+", text.strip())
         if len(values) != len(sizes):
             raise ValueError(f"{name}: {_shown(text)} is not 6 numbers {','.join(sizes)}")
         values = [_number(f"{name} {size}", value, SIZE) for size, value in zip(sizes, values)]

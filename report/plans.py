@@ -445,7 +445,7 @@ def comparison(network: Network, system: System, inputs: int, asked: Mapping[str
     if plans:
         rows = [[*doubled(name, *question).values(), f"{name} parallelism"] for name in plans]
         title = "Speed-up by twice the ops/s, the links' bytes/s, or the nodes"
-        texts += [f"{title}:", _table([*TWICE, "of"], rows)]
+        texts += [f"{title}:", _table([*TWICE, "strategy"], rows)]
     texts += [
         f"C / A, the ops for a byte of output; while a link carries one, a node does"
         f" R / B = {_figure(ridge)} ops:",
@@ -487,7 +487,7 @@ def _figures(network: Network, system: System, inputs: int, plan: Plan) -> list[
     traffic_bytes = plan_traffic(network, system, plan, inputs)
     uses = plan_sram(network, system, plan)
     sram_bytes = max(use.total_bytes for group_uses in uses for use in group_uses)
-    fits = "yes" if sram_bytes <= system.sram_bytes else "no"
+    fits = "yes" if sram_bytes <= system.sram_bytes else "NO"
     return [nodes, latency_ms, traffic_bytes, sram_bytes, fits]
 
 
@@ -497,7 +497,7 @@ def _link_table(question: Question, others: dict[str, Plan]) -> str:
     for name, plan in list(others.items())[1:]:  # all but tensor parallelism
         bounds = [faster_between(network, system, plan, count) for count in (inputs, None)]
         rows.append([*map(_bounds_text, bounds), name])
-    return _table([f"{inputs:,} inputs", "limit of many", "plan"], rows)
+    return _table([f"N = {inputs:,}", "N without limit", "plan"], rows)
 
 
 def _bounds_text(bounds: tuple[Fraction, Fraction | None] | None) -> str:

@@ -493,7 +493,7 @@ def test_the_labs_tables(capsys):
     for row, (_, milliseconds, traffic_bytes, sram_bytes) in zip(ranked, BEST, strict=True):
         assert float(row[2]) == pytest.approx(float(milliseconds), rel=1e-8)
         assert [int(cell.replace(",", "")) for cell in row[3:5]] == [traffic_bytes, sram_bytes]
-        assert row[5] == ("yes" if sram_bytes <= 524_288 else "no")
+        assert row[5] == ("yes" if sram_bytes <= 524_288 else "NO")
     assert {row[6]: row[0] for row in table if not row[0].isdigit()} == {
         "tensor parallelism": "= 1",
         "pipeline parallelism": "< 3",
@@ -532,7 +532,7 @@ def test_links_without_an_end():
 
 
 def test_a_plan_that_just_fits():
-    for sram_bytes, fits in ((503_488, "yes"), (503_487, "no")):
+    for sram_bytes, fits in ((503_488, "yes"), (503_487, "NO")):
         system = SYSTEM._replace(sram_bytes=sram_bytes)
         table = rows_of(comparison(NETWORK, system, 32, {}), 7)
         assert {row[6]: row[5] for row in table}["1-4:4"] == fits

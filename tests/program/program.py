@@ -68,13 +68,13 @@ def figures(line):
 
 
 def shows(cell, value):
-    """Does it show the value: a number exactly, or rounded once to 12 digits, to 5 if wide?"""
+    """Does it show the value: a number exactly, or rounded once to 12 digits, to 10 if wide?"""
     if not isinstance(value, int | Fraction):
         return cell == ("-" if value is None else value)
     if cell is None or not FIGURE.fullmatch(cell):
         return False
     shown = Decimal(cell.replace(",", ""))
-    last_digit = Fraction(10) ** (shown.adjusted() - (4 if "e" in cell else 11))
+    last_digit = Fraction(10) ** (shown.adjusted() - (9 if "e" in cell else 11))
     return abs(Fraction(shown) - value) <= (last_digit / 2 if value else 0)
 
 

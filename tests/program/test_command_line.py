@@ -47,7 +47,7 @@ BYTES_4 = [layer._replace(element_bytes=4) for layer in OTHER_NETWORK]
         ("--element-bytes 1", BYTES_1, {}, 32),
         ("--layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28", OTHER_NETWORK, {}, 32),
         # as the handout writes it
-        ("--layer '64,3,5,5 32,32' --layer ' 32,, 64 3 3,28 28 '", OTHER_NETWORK, {}, 32),
+        ("--layer '64,3,5,5 32,32' --layer ' 32, 64 3 3,28 28 '", OTHER_NETWORK, {}, 32),
         (
             "--layer 64,3,5,5,32,32 --nodes 2 --layer=32,64,3,3,28,28 --element-bytes 4",
             BYTES_4,
@@ -262,7 +262,9 @@ def test_a_topology_that_is_none(topology):
 # ------------------------------------------------ layers
 
 
-@pytest.mark.parametrize("layer", ["", "128", "1,2,3,4,5", "1,2,3,4,5,6,7", "128x3x3x3x32x32"])
+@pytest.mark.parametrize(
+    "layer", ["", "128", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,2,,4,5,6,7", "128x3x3x3x32x32"]
+)
 @pytest.mark.parametrize("before", [0, 2])
 def test_a_layer_that_is_malformed(layer, before):
     message = refusal(*["--layer", "8,8,1,1,4,4"] * before, "--layer", layer)
@@ -275,6 +277,7 @@ def test_a_layer_that_is_malformed(layer, before):
     [
         ("0,3,3,3,32,32", "filters", "0"),
         ("-1,3,3,3,32,32", "filters", "-1"),
+        ("8,3,,3,32,32", "fx", "''"),
         ("8,x,3,3,32,32", "in_channels", "x"),
         ("8,3,3.0,3,32,32", "fx", "3.0"),
         ("8,3,3,1e1,32,32", "fy", "1e1"),
@@ -388,7 +391,7 @@ def test_explain_and_json_exclude_each_other():
     [
         ("--topology star", "--topology: 'star' is not all-to-all or ring"),
         ("--gops 50e9", "--gops: 50e9 is not between 0.000001 and 100,000,000 GOPS"),
-        ("--explian", "'--explian' is not an option; did you mean --explain?"),
+        ("--explian", "'--explian' is not an option; try --explain"),
     ],
 )
 def test_sentences(line, sentence):
