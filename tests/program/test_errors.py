@@ -59,6 +59,7 @@ def test_a_float_is_told_what_to_write():
         (lab3.tensor_parallel_latency, System(nodes=4.0), "4"),
         (lab3.tensor_parallel_latency, System(nodes=1.0), "1"),
         (lab3.tensor_parallel_latency, System(ops_per_s=5e10), "50000000000"),
+        (lab3.tensor_parallel_latency, System(ops_per_s=9e17), "900000000000000000"),
         (lab3.tensor_parallel_latency, System(link_bytes_per_s=0.5), "Fraction('0.5')"),
     ]:
         assert better in message(function, NETWORK, system).split("write ")[1]
@@ -72,7 +73,7 @@ def test_what_may_be_a_fraction():
 
 
 def test_a_float_that_nothing_can_replace_gets_no_advice():
-    for value in (0.0, -0.0, -0.5, -1.0, float("inf"), float("nan")):
+    for value in (0.0, -0.0, -0.5, -1.0, 1e18, 1e300, float("inf"), float("nan")):
         system = System(ops_per_s=value)
         assert "write" not in message(lab3.tensor_parallel_latency, NETWORK, system)
     for value in (0.0, 0.5, -1.0, float("inf"), float("nan")):
