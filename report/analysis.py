@@ -47,14 +47,14 @@ ASTRA_SIM_CYCLES = {
 }
 
 
-streamed = cache(simulate)
+streamed_run = cache(simulate)
 
 
 @cache
 def latency_s(strategy: str, network: Network, system: System, inputs: int) -> Fraction:
     """Of tensor, pipeline (whole tensors handed on) or streamed (row by row, within the SRAM)."""
     if strategy == "streamed":
-        return streamed(network, system, inputs).latency_s
+        return streamed_run(network, system, inputs).latency_s
     return latency(STRATEGIES[strategy](network, system), system, inputs)
 
 
@@ -467,7 +467,7 @@ def facts(lab: Analysis) -> dict[str, Any]:
         "cycle_ps": grouped(ASTRA_SIM_CYCLE_PS),
         # SRAM
         "weights": grouped(weight_bytes),
-        "filled": grouped(streamed(network, system, inputs).peak_bytes[lab.slowest.layer - 1]),
+        "filled": grouped(streamed_run(network, system, inputs).peak_bytes[lab.slowest.layer - 1]),
         "weights_over": grouped(weight_bytes - sram),
         "data_less": percent(1 - data_s / tensor_n),
         "data_ms": grouped(data_s * MS, 2),
