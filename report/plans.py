@@ -70,13 +70,15 @@ def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Gro
     """Each group after how many layers are done before it. Raises ValueError as plan_stages."""
     _check(network, system)
     if not isinstance(plan, (list, tuple)) or not plan:
-        raise ValueError(f"plan: {plan!a:.40} is not a list or tuple of Groups")
+        raise ValueError(f"plan: {_shown(plan)} is not a list or tuple of Groups")
     placed = []
     done = nodes = 0
     for number, pair in enumerate(plan, 1):
         is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
         if not is_pair or not all(type(count) is int and count > 0 for count in pair):
-            raise ValueError(f"group {number}: {pair!a:.40} is not two ints above 0, layers, nodes")
+            raise ValueError(
+                f"group {number}: {_shown(pair)} is not two ints above 0, layers, nodes"
+            )
         group = Group(*pair)
         placed.append((done, group))
         obstacle = _obstacle(network, system, done, group)
@@ -84,10 +86,17 @@ def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Gro
         if done > len(network) or (number == len(plan) and done < len(network)):
             obstacle = f"it ends with layer {done}, but the network with layer {len(network)}"
         elif nodes > system.nodes:
-            obstacle = f"its {group.nodes} nodes make {nodes}, but the machine has {system.nodes}"
+            obstacle = f"up to here it takes {nodes} nodes, but the machine has {system.nodes}"
         if obstacle:
             raise ValueError(f"group {number}: {obstacle}")
     return placed
+
+
+def _shown(value: object) -> str:
+    """On one line, and a text in quotes, even if it is cut."""
+    text = ascii(value)
+    start = ascii(value[:30]) if isinstance(value, str) else text[:30]
+    return text if len(text) <= 40 else f"{start}..."
 
 
 def _obstacle(network: Network, system: System, done: int, group: Group) -> str:
@@ -151,7 +160,7 @@ def parse_plan(text: str) -> tuple[Group, ...]:
     for number, part in enumerate(text.split(","), 1):
         found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([1-9][0-9]{0,8}))?", part.strip())
         if not found:
-            raise ValueError(f"group {number}: {part!a:.40} is not LAYERS:NODES, such as 1-2:2")
+            raise ValueError(f"group {number}: {_shown(part)} is not LAYERS:NODES, such as 1-2:2")
         first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
         if last < first:
             raise ValueError(f"group {number}: {part.strip()} ends before it begins")
@@ -408,7 +417,7 @@ def _respond(arguments: Sequence[str]) -> str:
             plan = parse_plan(text)
             plan_stages(network, system, plan)
         except ValueError as error:
-            raise ValueError(f"--plan {text!a:.40}: {error}") from None
+            raise ValueError(f"--plan {_shown(text)}: {error}") from None
         asked[plan_text(plan)] = plan
     return comparison(network, system, inputs, asked)
 

@@ -425,6 +425,8 @@ def test_texts_that_are_no_plan(text, group):
 def test_layers_that_are_named():
     with pytest.raises(ValueError, match=r"^group 2: .* 3 nodes .* 128 filters of layer 3$"):
         plan_stages(NETWORK, SYSTEM, parse_plan("1-2,3-4:3"))
+    with pytest.raises(ValueError, match=r"^group 3: up to here it takes 5 nodes, .* has 4$"):
+        plan_stages(NETWORK, SYSTEM, parse_plan("1-2:2,3:2,4"))
     with pytest.raises(ValueError, match=r"^group 2: 4 does not begin with layer 3$"):
         parse_plan("1-2:2,4")
 
@@ -589,6 +591,13 @@ def test_a_network_of_many_layers_in_80_columns(capsys):
     status, out, _ = respond(capsys, *layers, "--nodes", "12", "--inputs", "1000")
     assert status == 0
     assert "1-12" in out
+
+
+def test_a_plan_that_is_cut_keeps_its_quotes(capsys):
+    _, _, err = respond(capsys, "--plan", "1" * 100_000)
+    assert len(err) < 200
+    assert re.findall("'.*?'", err) == [repr("1" * 30)] * 2
+    assert err.count("'") == 4
 
 
 def test_what_is_not_possible_is_said(capsys):
