@@ -16,12 +16,13 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections import Counter, namedtuple
+from bisect import bisect
+from collections import defaultdict, namedtuple
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
-from math import lcm
+from math import isqrt, lcm
 from pathlib import Path
 from typing import Any
 
@@ -191,42 +192,43 @@ def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
 # ------------------------------------------------ the best plans
 
 MOST_LAYERS = 64  # of a search
-MOST_BEGINNINGS = 10**7
+MOST_STEPS = 10**6  # of a search, in seconds: 1 for a beginning and its next group, 100 for a group
 
-# A beginning is the first groups of a plan and the send that follows them, and a growth the next
-# group with its send. Times are in ticks, a fraction of a second of which all are multiples, so
-# that the search adds and compares ints.
-Beginning = namedtuple("Beginning", "sum latency traffic_bytes nodes sram_bytes longest plan")
-Growth = namedtuple("Growth", "group sum longest traffic_bytes sram_bytes")
+# Groups and the sends after them. Times are in ticks, a fraction of a second of which all are
+# multiples, so that the search adds and compares ints.
+Part = namedtuple("Part", "latency traffic_bytes nodes overflows sum longest plan")
+Point = tuple[int, int]  # sum and bytes
 
 
 def best_plans(network: Network, system: System, inputs: int = 1) -> list[Plan]:
     """The plans that no other beats in both latency and traffic, fastest first; of equals that
-    with fewest nodes, then with least SRAM.
+    with fewest nodes, then one that fits the SRAM.
 
     Raises ValueError for a wrong network, system or inputs, and where there are too many plans.
     """
-    best: list[Beginning] = []
-    for whole in sorted(_grown_plans(network, system, inputs), key=_rank):
-        if not best or whole.traffic_bytes < best[-1].traffic_bytes:
-            best.append(whole)
-    return [whole.plan for whole in best]
+    return _search(network, system, inputs)[0]
 
 
 def fastest_that_fits(network: Network, system: System, inputs: int = 1) -> Plan | None:
     """The fastest plan for which the SRAM suffices, one input at a time, or None; of equals that
-    with least traffic, then as in best_plans. Raises ValueError as best_plans does."""
-    wholes = _grown_plans(network, system, inputs)
-    fitting = [whole for whole in wholes if whole.sram_bytes <= system.sram_bytes]
-    return min(fitting, key=_rank).plan if fitting else None
+    with least traffic, then with fewest nodes. Raises ValueError as best_plans does."""
+    return _search(network, system, inputs)[1]
 
 
-def _rank(whole: Beginning) -> tuple[int, ...]:
-    return whole.latency, whole.traffic_bytes, whole.nodes, whole.sram_bytes
+def _search(network: Network, system: System, inputs: int) -> tuple[list[Plan], Plan | None]:
+    """What best_plans and fastest_that_fits return."""
+    wholes = _unbeaten_plans(network, system, inputs)
+    best = wholes[:1]
+    for whole in wholes:
+        if whole.traffic_bytes < best[-1].traffic_bytes:
+            best.append(whole)
+    fitting = (whole.plan for whole in wholes if not whole.overflows)
+    return [whole.plan for whole in best], next(fitting, None)
 
 
-def _grown_plans(network: Network, system: System, inputs: int) -> list[Beginning]:
-    """All plans but those that another equals or beats in latency, bytes, nodes and SRAM.
+def _unbeaten_plans(network: Network, system: System, inputs: int) -> list[Part]:
+    """In order all plans but those to which another is as good in latency, bytes, nodes and SRAM,
+    which a plan overflows or not.
 
     Plans grow group by group, and a beginning is forgotten when another of as many layers is as
     good in these four and in its sum. Nothing is lost: what can follow the one can follow the other
@@ -238,80 +240,102 @@ def _grown_plans(network: Network, system: System, inputs: int) -> list[Beginnin
     which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
     """
     _check(network, system, inputs)
-    groups = _groups(network, system)
-    rates = Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)
-    ticks_per_s = lcm(*(rate.numerator for rate in rates))
-    nothing = Beginning._make([*[0] * 6, ()])
-    beginnings: list[list[Beginning]] = [[nothing], *([] for _ in network)]
-    for done in range(len(network)):
-        growths = [_growth(network, system, done, group, ticks_per_s) for group in groups[done]]
-        for old in _unbeaten(beginnings[done]):
-            for new in growths:
-                if old.nodes + new.group.nodes <= system.nodes:
-                    beginnings[done + new.group.layers].append(_grown(old, new, inputs))
-    return beginnings[-1]
-
-
-def _groups(network: Network, system: System) -> list[list[Group]]:
-    """The groups that can begin with each layer. Raises ValueError where plans are too many."""
-    size = f"{len(network)} layers on {system.nodes} nodes have too many plans to search"
+    size = f"{len(network)} layers on {system.nodes:,} node{'s' * (system.nodes > 1)}"
+    size += " have too many plans to search: the limit is"
     if len(network) > MOST_LAYERS:
-        raise ValueError(f"{size}: the limit is {MOST_LAYERS} layers")
-    groups = []
-    # Of beginnings, by the nodes that they use: one of nothing, on none.
-    counts: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in network)]
-    for done, layer in enumerate(network):
-        nodes = range(1, min(system.nodes, layer.filters) + 1)
-        divisors = [count for count in nodes if layer.filters % count == 0]
-        layers = range(1, len(network) - done + 1)
-        pairs = [Group(*pair) for pair in product(layers, divisors)]
-        groups.append([group for group in pairs if not _obstacle(network, system, done, group)])
-        for (used, count), group in product(counts[done].items(), groups[done]):
-            if used + group.nodes <= system.nodes:
-                counts[done + group.layers][used + group.nodes] += count
-        if sum(sum(count.values()) for count in counts) > MOST_BEGINNINGS:
-            raise ValueError(f"{size}: the limit is {MOST_BEGINNINGS:,} beginnings of plans")
-    return groups
+        raise ValueError(f"{size} {MOST_LAYERS} layers")
+    groups = [_groups(network, system, done) for done in range(len(network))]
+    steps = 100 * sum(map(len, groups))
+    grown: list[list[Part]] = [[] for _ in network]  # by how many layers they have, from 1
+    beginnings = [Part(0, 0, 0, False, 0, 0, ())]
+    for done, following in enumerate(groups):
+        steps += len(beginnings) * len(following)
+        if steps > MOST_STEPS:
+            raise ValueError(f"{size} {MOST_STEPS:,} steps")
+        for group in following:
+            new = _group_part(network, system, done, group)
+            most = system.nodes - group.nodes
+            parts = [_joined(old, new, inputs) for old in beginnings if old.nodes <= most]
+            grown[done + group.layers - 1] += parts
+        beginnings, grown[done] = _unbeaten(grown[done], system.nodes), []
+    return beginnings
 
 
-def _growth(network: Network, system: System, done: int, group: Group, ticks_per_s: int) -> Growth:
+def _groups(network: Network, system: System, done: int) -> list[Group]:
+    """Those that can follow so many layers."""
+    filters = network[done].filters
+    small = [count for count in range(1, isqrt(filters) + 1) if filters % count == 0]
+    nodes = {count for pair in small for count in (pair, filters // pair) if count <= system.nodes}
+    groups = map(Group._make, product(range(1, len(network) - done + 1), nodes))
+    return [group for group in groups if not _obstacle(network, system, done, group)]
+
+
+def _group_part(network: Network, system: System, done: int, group: Group) -> Part:
     end = done + group.layers
     stages = [_work(network, system, done, group)]
     if end < len(network):
         stages.append([_send(network, end, group.nodes, 0)])  # its bytes are the receiver's
+    rates = Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)
+    ticks_per_s = lcm(*(rate.numerator for rate in rates))
     ticks = [int(lab3.duration(stage, system) * ticks_per_s) for stage in stages]
     traffic_bytes = lab3.traffic(stages)
     if done:
         traffic_bytes += _send(network, done, 1, group.nodes).traffic_bytes
-    sram_bytes = max(use.total_bytes for use in _held(network, system, done, group))
-    return Growth(group, sum(ticks), max(ticks), traffic_bytes, sram_bytes)
+    uses = _held(network, system, done, group)
+    overflows = any(use.total_bytes > system.sram_bytes for use in uses)
+    return Part(0, traffic_bytes, group.nodes, overflows, sum(ticks), max(ticks), (group,))
 
 
-def _grown(old: Beginning, new: Growth, inputs: int) -> Beginning:
-    total = old.sum + new.sum
-    longest = max(old.longest, new.longest)
-    return Beginning(
-        total,
+def _joined(old: Part, new: Part, inputs: int) -> Part:
+    total, longest = old.sum + new.sum, max(old.longest, new.longest)
+    return Part(
         total + (inputs - 1) * longest,
         old.traffic_bytes + new.traffic_bytes,
-        old.nodes + new.group.nodes,
-        max(old.sram_bytes, new.sram_bytes),
+        old.nodes + new.nodes,
+        old.overflows or new.overflows,
+        total,
         longest,
-        (*old.plan, new.group),
+        old.plan + new.plan,
     )
 
 
-def _unbeaten(beginnings: list[Beginning]) -> list[Beginning]:
-    """Those to which no other is as good in the first five fields; of equals one."""
+def _unbeaten(parts: list[Part], most_nodes: int) -> list[Part]:
+    """In order those to which no other is as good in the first five fields; of equals one.
+
+    In order, what comes later cannot beat what comes before. What is kept stands on stairs, bytes
+    down with rising sums, where one look tells whether it beats a newcomer. They are a Fenwick
+    tree: a stair is of some numbers of nodes, and a few make up any number or fewer.
+    """
     kept = []
-    rivals: list[tuple[int, ...]] = []
-    for new in sorted(beginnings):  # by sum: what comes later cannot beat it
-        _, latency, moved, nodes, held, *_ = new
-        beaten = (a <= latency and b <= moved and c <= nodes and d <= held for a, b, c, d in rivals)
-        if not any(beaten):
-            kept.append(new)
-            rivals.append((latency, moved, nodes, held))
+    stairs: dict[tuple[bool, int], list[Point]] = defaultdict(list)
+    for new in sorted(parts):
+        point = (new.sum, new.traffic_bytes)
+        nodes = new.nodes
+        while nodes and not _is_beaten(point, stairs[new.overflows, nodes]):
+            nodes &= nodes - 1
+        if nodes:
+            continue
+        kept.append(new)
+        nodes = new.nodes
+        while nodes <= most_nodes:
+            for overflows in {new.overflows, True}:
+                _put(point, stairs[overflows, nodes])
+            nodes += nodes & -nodes
     return kept
+
+
+def _is_beaten(point: Point, stair: list[Point]) -> bool:
+    place = bisect(stair, point)
+    return place > 0 and stair[place - 1][1] <= point[1]
+
+
+def _put(point: Point, stair: list[Point]) -> None:
+    """In place of what it beats, unless it is beaten itself."""
+    if not _is_beaten(point, stair):
+        start = end = bisect(stair, point)
+        while end < len(stair) and stair[end][1] >= point[1]:
+            end += 1
+        stair[start:end] = [point]
 
 
 # ------------------------------------------------ when, and what would help

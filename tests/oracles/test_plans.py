@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import lab3
 import plans
 from lab3 import (
     NETWORK,
@@ -215,6 +216,18 @@ def test_one_input_unless_told():
     assert faster_between(NETWORK, RING, PIPELINE, 2) is not None
 
 
+def test_a_beginning_with_a_longer_stage():
+    # Layers of 8, 8 and 16 ops, 4 bytes between them, an op and a byte a second. 1-2:2 takes 4 + 2
+    # + 4 s and sends in 2 s, 1,2 takes 8, 4, 8 and 4 s: longer, but its longest stage is shorter.
+    # In the end layer 3's is the longest, 16 s. On two nodes it takes 12 s, after 16 s of layers 1
+    # and 2 on one node and 4 s to send, or 18 s with layer 2.
+    network = [ConvLayer(2, 2, 1, 1, 1, 1)] * 2 + [ConvLayer(4, 2, 1, 1, 1, 1)]
+    system = System(3, ops_per_s=1, link_bytes_per_s=1)
+    fastest = best_plans(network, system, 100)[0]
+    assert fastest == ((2, 2), (1, 1))
+    assert plan_latency(network, system, fastest, 100) == 10 + 2 + 16 + 99 * 16
+
+
 def test_balance():
     # 2 ops * 27 and 1,152 weights of a filter, by 2 bytes
     assert [balance(layer) for layer in NETWORK] == [27, 1_152, 1_152, 1_152]
@@ -295,26 +308,45 @@ def searches(draw):
     return network, system, draw(st.sampled_from([1, 2, 3, 10, 1000]))
 
 
+def check_search(network, system, inputs):
+    """Against all plans: SRAM decides among equals, and only whether they fit."""
+    every = []
+    for plan in all_plans(network, system):
+        *own, most = figures(network, system, inputs, plan)
+        every.append((*own, most > system.sram_bytes))
+
+    def found(plan):
+        *own, most = figures(network, system, inputs, plan)
+        return (*own, most > system.sram_bytes)
+
+    unbeaten = []
+    for own in sorted(every):
+        if not unbeaten or own[1] < unbeaten[-1][1]:
+            unbeaten.append(own)
+    assert [*map(found, best_plans(network, system, inputs))] == unbeaten
+    fitting = [own for own in every if not own[3]]
+    fastest = fastest_that_fits(network, system, inputs)
+    assert (fastest and found(fastest)) == min(fitting, default=None)
+
+
 @given(searches(), st.data())
 def test_no_plan_is_missed(search, data):
     network, system, inputs = search
-    every = [figures(*search, plan) for plan in all_plans(network, system)]
-    points = {own[:2] for own in every}
-    unbeaten = [
-        point
-        for point in points
-        if not any(
-            other != point and other[0] <= point[0] and other[1] <= point[1] for other in points
-        )
-    ]
-    expected = sorted(min(own for own in every if own[:2] == point) for point in unbeaten)
-    assert [figures(*search, plan) for plan in best_plans(*search)] == expected
+    needs = {most_bytes(network, system, plan) for plan in all_plans(network, system)}
+    needed = data.draw(st.sampled_from(sorted(needs)))
+    for sram_bytes in (needed, needed - 1, max(needs)):
+        check_search(network, system._replace(sram_bytes=sram_bytes), inputs)
 
-    sram_bytes = data.draw(st.sampled_from(sorted({own[3] for own in every})))
-    for limit in (sram_bytes, sram_bytes - 1, max(own[3] for own in every)):
-        fitting = [own for own in every if own[3] <= limit]
-        found = fastest_that_fits(network, system._replace(sram_bytes=limit), inputs)
-        assert (found and figures(*search, found)) == (min(fitting) if fitting else None)
+
+@pytest.mark.parametrize("sram_kib", [30, 40, 50, 100])
+def test_no_plan_is_missed_on_many_nodes(sram_kib):
+    network = [
+        ConvLayer(48, 3, 3, 3, 20, 20),
+        ConvLayer(36, 48, 3, 3, 18, 18),
+        ConvLayer(60, 36, 3, 3, 16, 16),
+    ]
+    system = System(20, link_bytes_per_s=10**8, sram_bytes=sram_kib * 1024)
+    check_search(network, system, 5)
 
 
 # ------------------------------------------------ when a plan is faster
@@ -439,16 +471,30 @@ def test_plans_as_text():
     assert plan_text([Group(2, 2), (1, 1), Group(1)]) == "1-2:2,3,4"
 
 
-def test_searches_that_are_too_large():
+EQUAL = ConvLayer(128, 128, 1, 1, 4, 4)  # 524,288 ops, 10.48576 us; 4,096 bytes, 2.048 us
+
+
+def test_a_search_of_millions_of_plans():
     # Of 16 layers on 16 nodes there are 53,617,100 plans, even with only 1, 2, 4, 8, 16 in a group.
-    network = [ConvLayer(128, 128, 1, 1, 4, 4)] * 16
+    # No input can come sooner after another than 16 layers' ops by 16 nodes, and all nodes are
+    # always at work only where each has a layer: in a larger group they exchange shards, too.
+    best = best_plans([EQUAL] * 16, System(16), 10**9)
+    assert (best[0], best[-1]) == (((1, 1),) * 16, ((16, 1),))
+
+
+def test_searches_that_are_too_large():
+    wide = [
+        ConvLayer(720_720, 3, 3, 3, 64, 64),
+        ConvLayer(720_720, 720_720, 3, 3, 62, 62),
+        ConvLayer(720_720, 720_720, 3, 3, 60, 60),
+    ]
     for function in (best_plans, fastest_that_fits):
-        with pytest.raises(ValueError, match="16 layers on 16 nodes"):
-            function(network, SYSTEM._replace(nodes=16))
-        with pytest.raises(ValueError, match=r"65 layers .* the limit is 64 layers"):
-            function([network[0]] * 65, SYSTEM)
-        with pytest.raises(ValueError, match=r"64 layers .* the limit is 10,000,000 beginnings"):
-            function([network[0]] * 64, SYSTEM._replace(nodes=64))
+        with pytest.raises(ValueError, match=r"^65 layers on 1 node have .* limit is 64 layers$"):
+            function([EQUAL] * 65, SYSTEM._replace(nodes=1))
+        for network, nodes in (([EQUAL] * 64, 64), (wide, 1_000)):
+            size = rf"^{len(network)} layers on {nodes:,} nodes have too many plans"
+            with pytest.raises(ValueError, match=f"{size}.* limit is 1,000,000 steps$"):
+                function(network, SYSTEM._replace(nodes=nodes), 32)
         for wrong in (0, 1.0):
             with pytest.raises(ValueError, match="inputs"):
                 function(NETWORK, SYSTEM, wrong)
@@ -457,17 +503,60 @@ def test_searches_that_are_too_large():
             faster_between(NETWORK, SYSTEM, PIPELINE, wrong)
 
 
-@pytest.mark.parametrize("system", [SYSTEM, RING, SYSTEM._replace(nodes=6)])
-def test_the_largest_search(system, monkeypatch):
-    # A beginning is a plan for the first layers, if only for none of them.
-    beginnings = 1 + sum(len(list(all_plans(NETWORK[:end], system))) for end in (1, 2, 3, 4))
-    if system == RING:
-        beginnings = 1 + sum([1, 2, 4, 8]) + 1  # any layers on one node each, all on four
-    monkeypatch.setattr(plans, "MOST_BEGINNINGS", beginnings)
-    assert best_plans(NETWORK, system)
-    monkeypatch.setattr(plans, "MOST_BEGINNINGS", beginnings - 1)
+@pytest.mark.parametrize(
+    ("nodes", "steps"),
+    [
+        # Of the lab 4 + 3 + 2 + 1 groups on one node, which begin with layers 1 to 4; none, or the
+        # layers before them on this node, are one beginning.
+        (1, 100 * 10 + 4 + 3 + 2 + 1),
+        # Twice as many groups, on 1 node or 2. Beginnings are none; then all layers on one node,
+        # or two: for one input what hands it on takes longer than one node, and moves bytes.
+        (2, 100 * 20 + 1 * 8 + 2 * 6 + 2 * 4 + 2 * 2),
+    ],
+)
+def test_the_largest_search(nodes, steps, monkeypatch):
+    check_steps(SYSTEM._replace(nodes=nodes), 1, steps, monkeypatch)
+
+
+def check_steps(system, inputs, steps, monkeypatch):
+    monkeypatch.setattr(plans, "MOST_STEPS", steps)
+    assert best_plans(NETWORK, system, inputs)
+    monkeypatch.setattr(plans, "MOST_STEPS", steps - 1)
     with pytest.raises(ValueError, match="too many plans"):
-        best_plans(NETWORK, system)
+        best_plans(NETWORK, system, inputs)
+
+
+@pytest.mark.parametrize("sram_kib", [235, 400, 512, 1024])
+@pytest.mark.parametrize("nodes", [4, 7, 16])
+def test_a_search_goes_on_with_unbeaten_beginnings_only(nodes, sram_kib, monkeypatch):
+    system = SYSTEM._replace(nodes=nodes, sram_bytes=sram_kib * 1024)
+    divisors = [count for count in range(1, nodes + 1) if 128 % count == 0]
+    steps = (100 + 1) * 4 * len(divisors)  # with nothing done
+    for done in (1, 2, 3):
+        points = {beginning(system, plan) for plan in all_plans(NETWORK[:done], system)}
+        unbeaten = [
+            it for it in points if [other for other in points if as_good(other, it)] == [it]
+        ]
+        steps += (100 + len(unbeaten)) * (4 - done) * len(divisors)
+    check_steps(system, 32, steps, monkeypatch)
+
+
+def beginning(system, plan):
+    """Latency and sum with what it sends, bytes without, nodes, and whether it overflows."""
+    whole = (*plan, (4 - sum(layers for layers, _ in plan), 1))
+    stages = plan_stages(NETWORK, system._replace(nodes=99), whole)[:-1]
+    uses = plan_sram(NETWORK, system._replace(nodes=99), whole)[:-1]
+    return (
+        lab3.latency(stages, system, 32),
+        lab3.latency(stages, system),
+        lab3.traffic(stages[:-1]),
+        sum(nodes for _, nodes in plan),
+        any(use.total_bytes > system.sram_bytes for group in uses for use in group),
+    )
+
+
+def as_good(one, other):
+    return all(mine <= its for mine, its in zip(one, other, strict=True))
 
 
 # ------------------------------------------------ the command line
