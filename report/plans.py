@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections import defaultdict, namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from math import isqrt, lcm
 from pathlib import Path
 from typing import Any
@@ -360,12 +360,12 @@ def faster_between(
     first, further = (0, 1) if inputs is None else (1, inputs - 1)
     [tensor] = lab3.tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)
-    steps = [step for stage in stages for step in stage]
+    own, other = _total(chain(*stages)), _total(tensor)
     low, high = Fraction(0), None
     for stage in stages:
-        terms = ((first, steps), (further, stage), (-first - further, tensor))
-        gap_ops = sum(times * step.node_ops for times, part in terms for step in part)
-        gap_bytes = sum(times * step.link_bytes for times, part in terms for step in part)
+        terms = ((first, own), (further, _total(stage)), (-first - further, other))
+        gap_ops = sum(times * total.node_ops for times, total in terms)
+        gap_bytes = sum(times * total.link_bytes for times, total in terms)
         if gap_ops:
             bound = Fraction(-gap_bytes) * system.ops_per_s / gap_ops
         if gap_ops < 0:
@@ -375,6 +375,12 @@ def faster_between(
         elif gap_bytes >= 0:
             return None
     return (low, high) if high is None or low < high else None
+
+
+def _total(steps: Iterable[Step]) -> Step:
+    """All of them as one."""
+    amounts = zip(*(step[2:] for step in steps), strict=True)
+    return Step(0, "all", *map(sum, amounts))
 
 
 TWICE = {"ops/s": "ops_per_s", "links": "link_bytes_per_s", "nodes": "nodes"}
@@ -405,6 +411,7 @@ def balance(layer: ConvLayer) -> Fraction:
 # ------------------------------------------------ command line
 
 COLUMNS = 80
+MOST_SHOWN = 20  # of the best plans, evenly spread
 MEGA = 10**6
 HELP = f"""\
 usage: python3 report/plans.py [--plan GROUPS ...] [what-if options]
@@ -447,36 +454,28 @@ def _respond(arguments: Sequence[str]) -> str:
 
 
 def comparison(network: Network, system: System, inputs: int, asked: Mapping[str, Plan]) -> str:
-    """All that this module can tell, in 80 columns. Raises ValueError as best_plans does."""
+    """All that this module can tell, in 80 columns.
+
+    Raises ValueError for what is wrong, and where there are too many plans and none is asked for.
+    """
     question = (network, system, inputs)
     plans, reasons = _strategies(network, system)
-    others = {**{f"{name} parallelism": plan for name, plan in plans.items()}, **asked}
-    fitting = fastest_that_fits(*question)
-    fit = f"{plan_text(fitting)} is the fastest plan that fits" if fitting else "No plan fits"
-    is_ring = system.topology == lab3.RING
+    others = {**plans, **asked}
     ridge = Fraction(system.ops_per_s) / system.link_bytes_per_s
     texts = [
         f"Layers L = {len(network)}, inputs N = {inputs:,}, nodes P = {system.nodes:,},"
         f" {system.topology}, R = {_figure(system.ops_per_s)} ops/s of a node,"
         f" B = {_figure(system.link_bytes_per_s)} bytes/s of a link.",
-        "Best plans, #: no other beats them in both latency and traffic. Then others:"
-        " < 3 is beaten by plan 3, = 3 as good. SRAM is the most that a node holds"
-        " of whole tensors.",
-        _plan_table(question, others),
-        f"{fit} {_figure(system.sram_bytes)} bytes of SRAM a node, with whole tensors and one"
-        " input at a time.",
+        *_plan_texts(question, others),
         *reasons,
-        *(
-            ["On a ring a plan is one group on all nodes, or groups of one node."]
-            if is_ring
-            else []
-        ),
     ]
+    if system.topology == lab3.RING:
+        texts.append("On a ring a plan is one group on all nodes, or groups of one node.")
     if "tensor" in plans and len(others) > 1:
         title = "Links, in MB/s (10^6 bytes/s), on which a plan is faster than tensor parallelism"
         texts += [f"{title}:", _link_table(question, others)]
     if plans:
-        rows = [[*doubled(name, *question).values(), f"{name} parallelism"] for name in plans]
+        rows = [[*doubled(name, *question).values(), name] for name in plans]
         title = "Speed-up by twice the ops/s, the links' bytes/s, or the nodes"
         texts += [f"{title}:", _table([*TWICE, "strategy"], rows)]
     texts += [
@@ -500,18 +499,41 @@ def _strategies(network: Network, system: System) -> tuple[dict[str, Plan], list
     return plans, reasons
 
 
-def _plan_table(question: Question, others: dict[str, Plan]) -> str:
-    """The best plans by rank, then others with the fastest of the best that moves no more bytes:
-    being one of the best it is not slower, either."""
-    rows: list[list[Any]] = []
-    for rank, plan in enumerate(best_plans(*question), 1):
-        rows.append([rank, *_figures(*question, plan), plan_text(plan)])
+def _plan_texts(question: Question, others: Mapping[str, Plan]) -> list[str]:
+    """The best plans, others, and what fits. Only others where there are too many plans."""
+    header = ["#", "nodes", "latency ms", "traffic bytes", "SRAM bytes", "fits", "plan"]
+    sram = "SRAM is the most that a node holds of whole tensors."
+    try:
+        best, fitting = _search(*question)
+    except ValueError as error:
+        if not others:
+            raise
+        rows = [["?", *_figures(*question, plan), name] for name, plan in others.items()]
+        return [f"{error}. {sram}", _table(header, rows)]
+    shown = {place * (len(best) - 1) // (MOST_SHOWN - 1) for place in range(MOST_SHOWN)}
+    if fitting in best:
+        shown.add(best.index(fitting))
+    elif fitting:
+        others = {**others, plan_text(fitting): fitting}
+    rows = []
     for name, plan in others.items():
         own = _figures(*question, plan)
-        rival = next(row for row in rows if row[3] <= own[2])
-        sign = "=" if rival[2:4] == own[1:3] else "<"
-        rows.append([f"{sign} {rival[0]}", *own, name])
-    return _table(["#", "nodes", "latency ms", "traffic bytes", "SRAM bytes", "fits", "plan"], rows)
+        # The fastest that moves no more bytes: being one of the best it is not slower, either.
+        rank = bisect_left(best, -own[2], key=lambda it: -_figures(*question, it)[2])
+        shown.add(rank)
+        sign = "=" if _figures(*question, best[rank])[1:3] == own[1:3] else "<"
+        rows.append([f"{sign} {rank + 1:,}", *own, name])
+    ranked = [(rank + 1, best[rank]) for rank in sorted(shown)]
+    best_rows = [[rank, *_figures(*question, plan), plan_text(plan)] for rank, plan in ranked]
+    which = f"# ({len(shown)} of {len(best):,} shown)" if len(shown) < len(best) else "#"
+    fits = f"{plan_text(fitting)} is the fastest plan that fits" if fitting else "No plan fits"
+    return [
+        f"Best plans, {which}: no other beats them in both latency and traffic. Then others:"
+        f" < 3 is beaten by plan 3, = 3 as good. {sram}",
+        _table(header, best_rows + rows),
+        f"{fits} {_figure(question[1].sram_bytes)} bytes of SRAM a node, with whole tensors and one"
+        " input at a time.",
+    ]
 
 
 def _figures(network: Network, system: System, inputs: int, plan: Plan) -> list[Any]:

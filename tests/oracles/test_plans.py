@@ -501,6 +501,8 @@ def test_searches_that_are_too_large():
     for wrong in (0, 1.0):
         with pytest.raises(ValueError, match="inputs"):
             faster_between(NETWORK, SYSTEM, PIPELINE, wrong)
+        with pytest.raises(ValueError, match="inputs"):
+            comparison(NETWORK, SYSTEM, wrong, {"1-4": [(4, 1)]})
 
 
 @pytest.mark.parametrize(
@@ -586,18 +588,18 @@ def test_the_labs_tables(capsys):
         assert [int(cell.replace(",", "")) for cell in row[3:5]] == [traffic_bytes, sram_bytes]
         assert row[5] == ("yes" if sram_bytes <= 524_288 else "NO")
     assert {row[6]: row[0] for row in table if not row[0].isdigit()} == {
-        "tensor parallelism": "= 1",
-        "pipeline parallelism": "< 3",
+        "tensor": "= 1",
+        "pipeline": "< 3",
         "1-3:2,4": "< 3",
         "1-4:4": "= 1",
     }
     links = {row[2]: row[:2] for row in rows_of(out, 3)}
-    assert list(links) == ["plan", "pipeline parallelism", "1-3:2,4", "1-4:4"]
-    assert links["pipeline parallelism"][0].split(" to ") == ["20.4118491", "92.5870418"]
+    assert list(links) == ["plan", "pipeline", "1-3:2,4", "1-4:4"]
+    assert links["pipeline"][0].split(" to ") == ["20.4118491", "92.5870418"]
     assert links["1-4:4"] == ["never", "never"]
     speed_ups = {row[3]: [float(cell) for cell in row[:3]] for row in rows_of(out, 4)[1:]}
-    assert speed_ups["tensor parallelism"] == pytest.approx([1.942, 1.015, 2], abs=5e-4)
-    assert speed_ups["pipeline parallelism"] == pytest.approx([1.996, 1.001, 1], abs=5e-4)
+    assert speed_ups["tensor"] == pytest.approx([1.942, 1.015, 2], abs=5e-4)
+    assert speed_ups["pipeline"] == pytest.approx([1.996, 1.001, 1], abs=5e-4)
     assert rows_of(out, 2)[-4:] == [["27", "1"], ["1,152", "2"], ["1,152", "3"], ["1,152", "4"]]
 
 
@@ -605,7 +607,7 @@ def test_links_are_told_where_there_is_a_plan_to_compare(capsys):
     title = "on which a plan is faster"
     _, out, _ = respond(capsys)
     assert title in out
-    assert [row[2] for row in rows_of(out, 3)] == ["plan", "pipeline parallelism"]
+    assert [row[2] for row in rows_of(out, 3)] == ["plan", "pipeline"]
     for options in ("--nodes 2", "--nodes 5 --plan 1-4"):  # no pipeline, no tensor parallelism
         status, out, _ = respond(capsys, *options.split())
         assert status == 0
@@ -617,9 +619,9 @@ def test_links_without_an_end():
     system = System(nodes=2, ops_per_s=128)
     network = [ConvLayer(2, 2, 1, 1, 4, 4), ConvLayer(2, 2, 1, 4, 4, 4)]
     *_, row = rows_of(comparison(network, system, 1, {}), 3)
-    assert row == ["never", "above 0.000024", "pipeline parallelism"]
+    assert row == ["never", "above 0.000024", "pipeline"]
     *_, row = rows_of(comparison([network[0]] * 2, system, 3, {}), 3)
-    assert row == ["below 0.000128", "always", "pipeline parallelism"]
+    assert row == ["below 0.000128", "always", "pipeline"]
 
 
 def test_a_plan_that_just_fits():
@@ -671,8 +673,9 @@ def test_words_are_not_broken_at_hyphens():
 def test_any_machine_has_an_answer_in_80_columns(capsys, options):
     status, out, err = respond(capsys, *options.split())
     assert (status, err) == (0, "")
-    for strategy in ("ensor parallelism", "ipeline parallelism"):
-        assert strategy in out
+    for strategy in ("tensor", "pipeline"):
+        reason = f"{strategy.capitalize()} parallelism is not possible"
+        assert re.search(rf"^ *[<=] .* (yes|NO)  {strategy}$|{reason}", out, re.M)
 
 
 def test_a_network_of_many_layers_in_80_columns(capsys):
@@ -680,6 +683,88 @@ def test_a_network_of_many_layers_in_80_columns(capsys):
     status, out, _ = respond(capsys, *layers, "--nodes", "12", "--inputs", "1000")
     assert status == 0
     assert "1-12" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("--inputs 1000000000", "pipeline"),
+        ("--inputs 1000000000 --nodes 128 --gops 1e-6", "tensor"),
+    ],
+)
+def test_rows_are_broken_only_after_commas(capsys, options, name):
+    _, out, _ = respond(capsys, *options.split())
+    _, _, table, *_ = out.split("\n\n")
+    header, *lines = table.splitlines()
+    column = header.index("plan")
+    plans_of_rows = "\n".join(line[column:] for line in lines)
+    for row in re.split(r"(?<!,)\n", plans_of_rows):
+        text = row.replace("\n", "")
+        assert text in ("tensor", "pipeline") or plan_text(parse_plan(text)) == text
+    assert name in plans_of_rows.splitlines()
+
+
+def test_the_plan_that_fits_has_a_row(capsys):
+    # Layer 1 on one node: 124.416 us; 230,400 bytes to each of four in 2,304 us. Layers 2 to 4:
+    # 600,440,832 ops in 3,002.20416 us; shards of 50,176, 43,264 and 36,864 bytes in 1,303.04 us.
+    # 6,733.66016 + 31 * 4,305.24416 = 140,196.22912 us
+    # 32 * (921,600 + 12 * 50,176 + 12 * 43,264 + 3 * 36,864) = 32 * 2,153,472 bytes
+    # a quarter of 884,736 bytes of weights, 230,400 of input, 50,176 of output: 501,760
+    _, out, _ = respond(capsys, "--nodes", "5", "--link-gbs", "0.1")
+    row = ["< 1", "5", "140.196229", "68,911,104", "501,760", "yes", "1,2-4:4"]
+    assert row in rows_of(out, 7)
+    assert "1,2-4:4 is the fastest plan that fits" in out
+
+
+MANY = ["--nodes", "24", "--link-gbs", "1", "--inputs", "1"]
+for sizes in ("24,200,3,3,16,16", "24,24,3,3,14,14", "8,24,3,3,12,12", "2,8,3,3,10,10"):
+    MANY += ["--layer", sizes]
+
+
+@pytest.mark.parametrize("sram_kib", ["108", "512"])
+def test_many_best_plans_are_not_all_shown(capsys, sram_kib):
+    _, out, _ = respond(capsys, *MANY, "--sram-kib", sram_kib, "--plan", "1-4:2")
+    network, system, inputs = lab3.what_if(lab3.read_options(MANY, []))
+    best = [plan_text(plan) for plan in best_plans(network, system, inputs)]
+    assert len(best) == 25
+    table = rows_of(out, 7)[1:]
+    shown = {int(row[0]): row[6] for row in table if row[0].isdigit()}
+    assert shown == {rank: best[rank - 1] for rank in shown}
+    assert [*shown] == sorted(shown)
+    assert {int(row[0].split()[1]) for row in table if not row[0].isdigit()} <= {*shown}
+    assert f"({len(shown)} of 25 shown)" in out
+    fastest = re.search(r"^(\S+) is the fastest plan that fits", out, re.M)[1]
+    assert fastest in shown.values()
+    # 20 are evenly spread: with one in 24 / 19 four or five are left out.
+    spread = [1, 2, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14, 16, 17, 18, 19, 21, 22, 23, 25]
+    added = {*shown} - {*spread}
+    assert {*spread} < {*shown}
+    assert added == ({5, 24} if sram_kib == "108" else {24})
+
+
+def test_too_many_plans_to_search_are_still_compared(capsys):
+    # 2,654,208 ops a layer, in 13.27104 us on four nodes, and 5,184 bytes to each other in 2.592 us
+    # as at the end: 32 * 65 * 15.86304 = 32,995.1232 us; 32 * (64 * 12 + 3) * 5,184 bytes. On two
+    # nodes 26.54208 and 5.184 us: 65,990.2464 us; 32 * (64 * 2 + 1) * 10,368 bytes. A node has 65
+    # layers' weights of 32,768 bytes, or its share, an input of 20,736 bytes and its output.
+    layers = ["--layer=128,128,1,1,9,9"] * 65
+    status, out, _ = respond(capsys, *layers, "--plan", "1-65:2")
+    assert status == 0
+    assert (
+        "65 layers on 4 nodes have too many plans to search: the limit is 64 layers."
+        in " ".join(out.split())
+    )
+    assert rows_of(out, 7)[1:] == [
+        ["?", "4", "32.9951232", "127,899,648", "558,400", "NO", "tensor"],
+        ["?", "2", "65.9902464", "42,799,104", "1,096,064", "NO", "1-65:2"],
+    ]
+    assert rows_of(out, 3)[-1] == ["never", "never", "1-65:2"]
+    assert [row[3] for row in rows_of(out, 4)] == ["strategy", "tensor"]
+    assert rows_of(out, 2)[-1] == ["128", "65"]  # 2 * 128 ops by 2 bytes
+    assert "fits" not in out.split("\n\n")[3]
+    status, out, _ = respond(capsys, *layers, "--nodes", "3", "--plan", "1-65")
+    assert status == 0
+    assert "1-65" in out
 
 
 def test_a_plan_that_is_cut_keeps_its_quotes(capsys):
@@ -710,7 +795,7 @@ def test_what_is_not_possible_is_said(capsys):
         (["--link-gbs", "100MB/s"], ["--link-gbs", "100MB/s"]),
         (["--plans", "1-4"], ["--plans", "--plan"]),
         (["--explain"], ["--explain"]),
-        (["--layer", "128,128,1,1,9,9"] + ["--layer=128,128,1,1,9,9"] * 64, ["65 layers"]),
+        (["--nodes", "3", *["--layer=128,128,1,1,9,9"] * 65], ["65 layers"]),
     ],
 )
 def test_one_sentence_and_status_2(capsys, options, said):
