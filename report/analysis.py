@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import pairwise, product, zip_longest
-from math import ceil
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import plans
@@ -176,12 +176,16 @@ class Analysis:
             lab = self.on(link_bytes_per_s=mb_per_s * MB)
             return lab.latency(strategy, inputs) < lab.latency("tensor", inputs)
 
-        # N inputs take it N times its longest step, or more: it wins only where that does.
-        limit = plans.faster_between(self.network, self.system, self.plan("pipeline"), None)
-        low, high = limit or (None, None)
+        # Rows streamed, N inputs take N times the longest step, or more: they win only where that
+        # does.
+        count = None if strategy == "streamed" else inputs
+        question = (self.network, self.system, self.plan("pipeline"), count)
+        low, high = plans.faster_between(*question) or (None, None)
         if not (low and high):
             return None
-        start, stop = (ceil(bound / MB) for bound in (low, high))
+        start, stop = floor(low / MB) + 1, ceil(high / MB)  # what lies between, without the stop
+        if strategy != "streamed":
+            return (start, stop - 1) if start < stop else None
         # It wins most where its longest transfer takes as long as its longest computation.
         most_bytes = max(step.link_bytes for step in self.steps("pipeline"))
         middle = ceil(most_bytes / self.seconds(self.slowest) / MB)
@@ -258,19 +262,15 @@ class Analysis:
 
     # -------------------------------------------- other machines, other readings
 
-    def speed_ups(self) -> list[tuple[str, Fraction, Fraction]]:
-        """What twice as much buys tensor and pipeline parallelism with all inputs."""
+    def speed_ups(self) -> list[tuple[Any, ...]]:
+        """What twice as much buys tensor and pipeline parallelism with all inputs, None where that
+        is not possible."""
 
-        def gain(strategy: str, field: str) -> Fraction:
-            better = self.on(**{field: 2 * getattr(self.system, field)})
-            return self.latency(strategy, self.inputs) / better.latency(strategy, self.inputs)
-
-        names = {
-            "ops/s of a node": "ops_per_s",
-            "bytes/s of a link": "link_bytes_per_s",
-            "nodes": "nodes",
-        }
-        return [(it, gain("tensor", names[it]), gain("pipeline", names[it])) for it in names]
+        gains = (
+            plans.doubled(strategy, self.network, self.system, self.inputs).values()
+            for strategy in STRATEGIES
+        )
+        return [*zip(("ops/s of a node", "bytes/s of a link", "nodes"), *gains, strict=True)]
 
     def latencies(self, strategy: str) -> tuple[Fraction, Fraction]:
         """Of one input and of all."""

@@ -404,6 +404,7 @@ TIE = 6_380_032 / Fraction("0.01231312896")
         ("faster links", Analysis(ONE_LAYER, lab3.System(2, link_bytes_per_s=EVEN + 1)), True),
         ("faster links", Analysis(ONE_LAYER, lab3.System(2, link_bytes_per_s=EVEN)), False),
         ("twice the nodes", LAB.on(topology="ring"), False),
+        ("twice the nodes", LAB.on(nodes=128), False),  # 256 nodes do not divide 128 filters
         ("every reading", LAB.on(link_bytes_per_s=EIGHTFOLD + 1), True),
         ("every reading", LAB.on(link_bytes_per_s=EIGHTFOLD), False),
         ("exactly tensor parallelism", LAB.on(sram_bytes=503_487), False),  # see FRONT
