@@ -192,7 +192,7 @@ def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
 # ------------------------------------------------ the best plans
 
 MOST_LAYERS = 64  # of a search
-MOST_STEPS = 10**6  # of a search, in seconds: 1 for a beginning and its next group, 100 for a group
+MOST_STEPS = 10**6  # of a search, some seconds: 100 for a group, 1 for each beginning before it
 
 # Groups and the sends after them. Times are in ticks, a fraction of a second of which all are
 # multiples, so that the search adds and compares ints.
