@@ -217,7 +217,7 @@ def fastest_that_fits(network: Network, system: System, inputs: int = 1) -> Plan
 
 def _search(network: Network, system: System, inputs: int) -> tuple[list[Plan], Plan | None]:
     """What best_plans and fastest_that_fits return."""
-    wholes = _unbeaten_plans(network, system, inputs)
+    wholes = _grown_plans(network, system, inputs)
     best = wholes[:1]
     for whole in wholes:
         if whole.traffic_bytes < best[-1].traffic_bytes:
@@ -226,8 +226,8 @@ def _search(network: Network, system: System, inputs: int) -> tuple[list[Plan], 
     return [whole.plan for whole in best], next(fitting, None)
 
 
-def _unbeaten_plans(network: Network, system: System, inputs: int) -> list[Part]:
-    """In order all plans but those to which another is as good in latency, bytes, nodes and SRAM,
+def _grown_plans(network: Network, system: System, inputs: int) -> list[Part]:
+    """In order all plans but some to which another is as good in latency, bytes, nodes and SRAM,
     which a plan overflows or not.
 
     Plans grow group by group, and a beginning is forgotten when another of as many layers is as
@@ -246,9 +246,10 @@ def _unbeaten_plans(network: Network, system: System, inputs: int) -> list[Part]
         raise ValueError(f"{size} {MOST_LAYERS} layers")
     groups = [_groups(network, system, done) for done in range(len(network))]
     steps = 100 * sum(map(len, groups))
-    grown: list[list[Part]] = [[] for _ in network]  # by how many layers they have, from 1
-    beginnings = [Part(0, 0, 0, False, 0, 0, ())]
+    grown: list[list[Part]] = [[] for _ in range(len(network) + 1)]  # by how many layers they have
+    grown[0].append(Part(0, 0, 0, False, 0, 0, ()))
     for done, following in enumerate(groups):
+        beginnings, grown[done] = _unbeaten(grown[done], system.nodes), []
         steps += len(beginnings) * len(following)
         if steps > MOST_STEPS:
             raise ValueError(f"{size} {MOST_STEPS:,} steps")
@@ -256,9 +257,8 @@ def _unbeaten_plans(network: Network, system: System, inputs: int) -> list[Part]
             new = _group_part(network, system, done, group)
             most = system.nodes - group.nodes
             parts = [_joined(old, new, inputs) for old in beginnings if old.nodes <= most]
-            grown[done + group.layers - 1] += parts
-        beginnings, grown[done] = _unbeaten(grown[done], system.nodes), []
-    return beginnings
+            grown[done + group.layers] += parts
+    return sorted(grown[-1])
 
 
 def _groups(network: Network, system: System, done: int) -> list[Group]:
@@ -317,7 +317,7 @@ def _unbeaten(parts: list[Part], most_nodes: int) -> list[Part]:
             continue
         kept.append(new)
         nodes = new.nodes
-        while nodes <= most_nodes:
+        while 0 < nodes <= most_nodes:
             for overflows in {new.overflows, True}:
                 _put(point, stairs[overflows, nodes])
             nodes += nodes & -nodes
