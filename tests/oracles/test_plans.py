@@ -454,6 +454,15 @@ def test_texts_that_are_no_plan(text, group):
     assert len(str(caught.value)) < 120
 
 
+def test_values_that_are_cut():
+    for digits, shown in ((38, repr("1" * 38)), (39, repr("1" * 30) + "...")):
+        with pytest.raises(ValueError, match=f"^group 1: {re.escape(shown)} is not LAYERS"):
+            parse_plan("1" * digits)
+    with pytest.raises(ValueError) as caught:  # 30 characters
+        plan_stages(NETWORK, SYSTEM, [(1_111_111_111,) * 9])
+    assert str(caught.value).startswith("group 1: (1111111111, 1111111111, 11111... is not two")
+
+
 def test_layers_that_are_named():
     with pytest.raises(ValueError, match=r"^group 2: .* 3 nodes .* 128 filters of layer 3$"):
         plan_stages(NETWORK, SYSTEM, parse_plan("1-2,3-4:3"))
@@ -491,6 +500,8 @@ def test_searches_that_are_too_large():
     for function in (best_plans, fastest_that_fits):
         with pytest.raises(ValueError, match=r"^65 layers on 1 node have .* limit is 64 layers$"):
             function([EQUAL] * 65, SYSTEM._replace(nodes=1))
+        with pytest.raises(ValueError, match=r"^65 layers on 2 nodes have "):
+            function([EQUAL] * 65, SYSTEM._replace(nodes=2))
         for network, nodes in (([EQUAL] * 64, 64), (wide, 1_000)):
             size = rf"^{len(network)} layers on {nodes:,} nodes have too many plans"
             with pytest.raises(ValueError, match=f"{size}.* limit is 1,000,000 steps$"):
@@ -580,6 +591,7 @@ def rows_of(out, columns):
 def test_the_labs_tables(capsys):
     status, out, err = respond(capsys, "--plan", "1-3:2,4", "--plan=1-4:4")
     assert (status, err) == (0, "")
+    assert "Best plans, #: " in out
     _, *table = rows_of(out, 7)
     ranked = [row for row in table if row[0].isdigit()]
     assert [row[6] for row in ranked] == [row[0] for row in BEST]
