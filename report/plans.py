@@ -23,6 +23,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, pairwise, product
 from math import isqrt, lcm
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -196,13 +197,13 @@ MOST_STEPS = 10**6  # of a search, some seconds: 100 for a group, 1 for each beg
 
 # Groups and the sends after them. Times are in ticks, a fraction of a second of which all are
 # multiples, so that the search adds and compares ints.
-Part = namedtuple("Part", "latency traffic_bytes nodes overflows sum longest plan")
-Point = tuple[int, int]  # sum and bytes
+Part = namedtuple("Part", "latency traffic_bytes sram_bytes nodes sum longest plan")
+Point = tuple[int, tuple[int, int]]  # sum; traffic and SRAM, which decides where traffic is equal
 
 
 def best_plans(network: Network, system: System, inputs: int = 1) -> list[Plan]:
     """The plans that no other beats in both latency and traffic, fastest first; of equals that
-    with fewest nodes, then one that fits the SRAM.
+    with fewest nodes, then with least need of SRAM.
 
     Raises ValueError for a wrong network, system or inputs, and where there are too many plans.
     """
@@ -222,17 +223,17 @@ def _search(network: Network, system: System, inputs: int) -> tuple[list[Plan], 
     for whole in wholes:
         if whole.traffic_bytes < best[-1].traffic_bytes:
             best.append(whole)
-    fitting = (whole.plan for whole in wholes if not whole.overflows)
+    fitting = (whole.plan for whole in wholes if whole.sram_bytes <= system.sram_bytes)
     return [whole.plan for whole in best], next(fitting, None)
 
 
 def _grown_plans(network: Network, system: System, inputs: int) -> list[Part]:
-    """In order all plans but some to which another is as good in latency, bytes, nodes and SRAM,
-    which a plan overflows or not.
+    """In order all plans but some to which another is as good: as fast, with fewer bytes or as many
+    and no more need of SRAM, on no more nodes, and without overflowing the SRAM if that does not.
 
     Plans grow group by group, and a beginning is forgotten when another of as many layers is as
-    good in these four and in its sum. Nothing is lost: what can follow the one can follow the other
-    and adds the same nodes and bytes, since a send's time is the sender's and its bytes are the
+    good and its sum no longer. Nothing is lost: what can follow the one can follow the other and
+    adds the same nodes and bytes, since a send's time is the sender's and its bytes are the
     receiver's. It turns sum s and longest stage m, by its own s' and m', into the latency
 
         s + s' + (N - 1) * max(m, m') = s' + max(s + (N - 1) * m, s + (N - 1) * m')
@@ -247,9 +248,9 @@ def _grown_plans(network: Network, system: System, inputs: int) -> list[Part]:
     groups = [_groups(network, system, done) for done in range(len(network))]
     steps = 100 * sum(map(len, groups))
     grown: list[list[Part]] = [[] for _ in range(len(network) + 1)]  # by how many layers they have
-    grown[0].append(Part(0, 0, 0, False, 0, 0, ()))
+    grown[0].append(Part(0, 0, 0, 0, 0, 0, ()))
     for done, following in enumerate(groups):
-        beginnings, grown[done] = _unbeaten(grown[done], system.nodes), []
+        beginnings, grown[done] = _unbeaten(grown[done], system), []
         steps += len(beginnings) * len(following)
         if steps > MOST_STEPS:
             raise ValueError(f"{size} {MOST_STEPS:,} steps")
@@ -258,7 +259,7 @@ def _grown_plans(network: Network, system: System, inputs: int) -> list[Part]:
             most = system.nodes - group.nodes
             parts = [_joined(old, new, inputs) for old in beginnings if old.nodes <= most]
             grown[done + group.layers] += parts
-    return sorted(grown[-1])
+    return sorted(grown[-1], key=attrgetter("latency", "traffic_bytes", "nodes", "sram_bytes"))
 
 
 def _groups(network: Network, system: System, done: int) -> list[Group]:
@@ -282,8 +283,8 @@ def _group_part(network: Network, system: System, done: int, group: Group) -> Pa
     if done:
         traffic_bytes += _send(network, done, 1, group.nodes).traffic_bytes
     uses = _held(network, system, done, group)
-    overflows = any(use.total_bytes > system.sram_bytes for use in uses)
-    return Part(0, traffic_bytes, group.nodes, overflows, sum(ticks), max(ticks), (group,))
+    sram_bytes = max(use.total_bytes for use in uses)
+    return Part(0, traffic_bytes, sram_bytes, group.nodes, sum(ticks), max(ticks), (group,))
 
 
 def _joined(old: Part, new: Part, inputs: int) -> Part:
@@ -291,16 +292,16 @@ def _joined(old: Part, new: Part, inputs: int) -> Part:
     return Part(
         total + (inputs - 1) * longest,
         old.traffic_bytes + new.traffic_bytes,
+        max(old.sram_bytes, new.sram_bytes),
         old.nodes + new.nodes,
-        old.overflows or new.overflows,
         total,
         longest,
         old.plan + new.plan,
     )
 
 
-def _unbeaten(parts: list[Part], most_nodes: int) -> list[Part]:
-    """In order those to which no other is as good in the first five fields; of equals one.
+def _unbeaten(parts: list[Part], system: System) -> list[Part]:
+    """In order those to which no other is as good, nor its sum shorter; of equals one.
 
     In order, what comes later cannot beat what comes before. What is kept stands on stairs, bytes
     down with rising sums, where one look tells whether it beats a newcomer. They are a Fenwick
@@ -309,17 +310,17 @@ def _unbeaten(parts: list[Part], most_nodes: int) -> list[Part]:
     kept = []
     stairs: dict[tuple[bool, int], list[Point]] = defaultdict(list)
     for new in sorted(parts):
-        point = (new.sum, new.traffic_bytes)
-        nodes = new.nodes
-        while nodes and not _is_beaten(point, stairs[new.overflows, nodes]):
+        point = (new.sum, (new.traffic_bytes, new.sram_bytes))
+        is_over, nodes = new.sram_bytes > system.sram_bytes, new.nodes
+        while nodes and not _is_beaten(point, stairs[is_over, nodes]):
             nodes &= nodes - 1
         if nodes:
             continue
         kept.append(new)
         nodes = new.nodes
-        while 0 < nodes <= most_nodes:
-            for overflows in {new.overflows, True}:
-                _put(point, stairs[overflows, nodes])
+        while 0 < nodes <= system.nodes:
+            for of_those_over in {is_over, True}:
+                _put(point, stairs[of_those_over, nodes])
             nodes += nodes & -nodes
     return kept
 
