@@ -11,11 +11,10 @@ pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
 
 One law carries both strategies, which differ in steps and stages only:
 
-    latency = sum(steps) + (N - 1) * longest stage
+    latency = sum(steps) + (N - 1) * interval, the longest stage
     traffic = N * sum(bytes of the steps)
 
-Every figure is exact, an int of bytes or a Fraction of seconds, until printed.
-What cannot be modelled raises ValueError, which names the value and the limit."""
+Every figure is exact, an int of bytes or a Fraction of seconds, until printed."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 
 __all__ = [
     "ALL_TO_ALL", "GIGA", "INPUTS", "KIB", "NETWORK", "OPTIONS", "RING", "STRATEGIES", "SYSTEM",
@@ -192,8 +191,7 @@ def tensor_parallel_stages(network: Network, system: System) -> list[list[Step]]
 
     Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
     """
-    _check_network(network)
-    _check_system(system)
+    _check(network, system)
     nodes, steps = system.nodes, []
     for number, layer in enumerate(network, 1):
         if layer.filters % nodes:
@@ -213,8 +211,7 @@ def pipeline_parallel_stages(network: Network, system: System) -> list[list[Step
 
     Source: handout, "Pipeline Parallelism". Each layer needs a node.
     """
-    _check_network(network)
-    _check_system(system)
+    _check(network, system)
     if system.nodes < len(network):
         why = f"{len(network)} layers need {len(network)} nodes or more, not {system.nodes}"
         raise ValueError(f"Pipeline parallelism is not possible: {why}")
@@ -272,85 +269,28 @@ def sram_uses(strategy: str, network: Network, system: System) -> list[SramUse]:
     Source: handout, "The hardware". Raises ValueError where it is not possible.
     """
     _check_choice("strategy", strategy, (*STRATEGIES, "streamed", "data"))
-    _check_system(system)
-    if strategy == "data":
-        return sram_uses("tensor", network, system._replace(nodes=1))[:-1]
-    is_tensor, is_streamed = strategy == "tensor", strategy == "streamed"
-    STRATEGIES["tensor" if is_tensor else "pipeline"](network, system)  # raises if not possible
-    shares = system.nodes if is_tensor else 1
-    all_weight_bytes = sum(layer.weight_bytes for layer in network)
-    uses = []
+    _check(network, system)
+    if strategy != "data":
+        STRATEGIES.get(strategy, pipeline_parallel_stages)(network, system)  # raises if impossible
+    nodes, uses = system.nodes, []
+    all_weights = sum(layer.weight_bytes for layer in network)
     for number, layer in enumerate(network, 1):
-        weight_bytes = all_weight_bytes // shares if is_tensor else layer.weight_bytes
-        input_bytes, output_bytes = layer.input_bytes, layer.output_bytes // shares
-        if is_streamed and number > 1:
-            input_bytes = input_bytes // layer.y * layer.fy
-        if is_streamed and number < len(network):
-            output_bytes //= layer.out_y
-        uses.append(SramUse(number, "compute", weight_bytes, input_bytes, output_bytes))
-    if is_tensor:
-        uses.append(SramUse(number, "gather", weight_bytes, 0, layer.output_bytes))
+        weights, whole_in, whole_out = layer.weight_bytes, layer.input_bytes, layer.output_bytes
+        rows_in = whole_in if number == 1 else whole_in // layer.y * layer.fy
+        row_out = whole_out if number == len(network) else whole_out // layer.out_y
+        held = {
+            "tensor": (all_weights // nodes, whole_in, whole_out // nodes),
+            "pipeline": (weights, whole_in, whole_out),
+            "streamed": (weights, rows_in, row_out),
+            "data": (all_weights, whole_in, whole_out),
+        }
+        uses.append(SramUse(number, "compute", *held[strategy]))
+    if strategy == "tensor":
+        uses.append(SramUse(number, "gather", all_weights // nodes, 0, whole_out))
     return uses
 
 
 # ------------------------------------------------ the required output
-def answers(network: Network, system: System, inputs: int) -> str:
-    """Q1 and Q2 as the handout's "Deliverables" ask, or the reason why a strategy is impossible."""
-    lines = []
-    for row in results(network, system, inputs):
-        if row["strategy"] == "tensor":
-            header = f"--------Q2 {inputs} inputs------"
-            lines.append(header if row["inputs"] > 1 else "-----Q1 single input-----")
-        if row["reason"]:
-            lines.append(row["reason"])
-            continue
-        what = f"of {row['strategy']} parallelism is"
-        lines.append(f"Total latency {what} {plain(row['latency_s'])} seconds")
-        lines.append(f"Total network traffic {what} {row['traffic_bytes']} bytes")
-    return "\n".join(lines)
-
-
-def results(network: Network, system: System, inputs: int) -> list[dict]:
-    """Rows of topology, inputs, strategy, latency_s, traffic_bytes, and reason: why these are None.
-    Where the strategy is possible also compute_s and communication_s of one input, interval_s and
-    bottleneck (the first longest stage), idle_nodes, speed_up over one node, utilisation.
-
-    Raises ValueError with both reasons where neither strategy is possible.
-    """
-    _check_network(network)
-    _check_system(system)
-    _check_number("inputs", inputs)
-    rows, ops = [], sum(layer.ops for layer in network)
-    for count in sorted({1, inputs}):
-        for strategy, stages_of in STRATEGIES.items():
-            row = {"topology": system.topology, "inputs": count, "strategy": strategy}
-            rows.append(row)
-            try:
-                stages = stages_of(network, system)
-            except ValueError as error:
-                row.update(reason=str(error), latency_s=None, traffic_bytes=None)
-                continue
-            latency_s = latency(stages, system, count)
-            compute_s = Fraction(sum(step.node_ops for step in chain(*stages)), system.ops_per_s)
-            speed_up = Fraction(count * ops, system.ops_per_s) / latency_s
-            first, *others = max(stages, key=lambda stage: duration(stage, system))
-            row.update(
-                reason=None,
-                latency_s=latency_s,
-                traffic_bytes=traffic(stages, count),
-                compute_s=compute_s,
-                communication_s=latency(stages, system) - compute_s,
-                interval_s=duration([first, *others], system),
-                bottleneck="all steps" if others else f"{first.work} of layer {first.layer}",
-                idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
-                speed_up=speed_up,
-                utilisation=speed_up / system.nodes,
-            )
-    if all(row["reason"] for row in rows):
-        raise ValueError(". ".join(row["reason"] for row in rows[:2]))
-    return rows
-
-
 def plain(value: int | Fraction, digits: int = 17) -> str:
     """The number in plain decimal notation, whatever the caller's decimal settings: exact where
     it ends within so many significant digits, else rounded to them once, half to even."""
@@ -359,30 +299,53 @@ def plain(value: int | Fraction, digits: int = 17) -> str:
     return f"{context.normalize(quotient):f}"
 
 
+def answers(network: Network, system: System, inputs: int) -> str:
+    """Q1 and Q2 as the handout's "Deliverables" ask, or the reason why a strategy is impossible."""
+    possible, reasons = _possible(network, system, inputs)
+    lines = []
+    for count in sorted({1, inputs}):
+        header = f"--------Q2 {count} inputs------"
+        lines.append(header if count > 1 else "-----Q1 single input-----")
+        for strategy in STRATEGIES:
+            if strategy in reasons:
+                lines.append(reasons[strategy])
+                continue
+            what, stages = f"of {strategy} parallelism is", possible[strategy]
+            lines.append(f"Total latency {what} {plain(latency(stages, system, count))} seconds")
+            lines.append(f"Total network traffic {what} {traffic(stages, count)} bytes")
+    return "\n".join(lines)
+
+
+def _possible(network: Network, system: System, inputs: int) -> tuple[dict, dict]:
+    """The stages of each strategy that is possible, and why each other is not."""
+    _check_number("inputs", inputs)
+    possible, reasons = {}, {}
+    for strategy, stages_of in STRATEGIES.items():
+        try:
+            possible[strategy] = stages_of(network, system)
+        except ValueError as error:
+            reasons[strategy] = str(error)
+    if not possible:
+        raise ValueError(". ".join(dict.fromkeys(reasons.values())))
+    return possible, reasons
+
+
 # ------------------------------------------------ what can be modelled
-def _shown(value: object) -> str:
-    text = ascii(value)  # on one line, whatever it is
-    return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
-
-
 def _check_number(name: str, value: object, is_rate: bool = False) -> None:
-    kind = type(value)  # no subclass and no int64 of NumPy, which would overflow silently
-    if (kind is int or (is_rate and kind is Fraction)) and value > 0:  # type: ignore[operator]
-        return
-    wanted, advice = "an int or Fraction" if is_rate else "an int", ""
-    if isinstance(value, float) and 0 < value < 1e18 and (is_rate or value.is_integer()):
-        advice = f"; write {value:.0f}" if value.is_integer() else f"; write Fraction('{value}')"
-    raise ValueError(f"{name}: {_shown(value)} is not {wanted} above 0{advice}")
+    # no float; no subclass of int and no int64 of NumPy, which would overflow silently
+    if type(value) not in ((int, Fraction) if is_rate else (int,)) or value <= 0:  # type: ignore
+        wanted = "int or Fraction, such as 10**9 or Fraction('0.1')," if is_rate else "int"
+        raise ValueError(f"{name}: {value!a:.40} is not an {wanted} above 0")
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise ValueError(f"{name}: {_shown(value)} is not {' or '.join(choices)}")
+        raise ValueError(f"{name}: {value!a:.40} is not {' or '.join(choices)}")
 
 
 def _check_system(system: System) -> None:
     if not isinstance(system, System):
-        raise ValueError(f"system: {_shown(system)} is not a System")
+        raise ValueError(f"system: {system!a:.40} is not a System")
     _check_number("nodes", system.nodes)
     _check_number("ops_per_s", system.ops_per_s, is_rate=True)
     _check_number("link_bytes_per_s", system.link_bytes_per_s, is_rate=True)
@@ -390,26 +353,59 @@ def _check_system(system: System) -> None:
     _check_choice("topology", system.topology, TOPOLOGIES)
 
 
-def _check_network(network: Network) -> None:
+def _check(network: Network, system: System) -> None:
+    _check_system(system)
     if not isinstance(network, (list, tuple)) or not network:
-        raise ValueError(f"network: {_shown(network)} is not a list or tuple of ConvLayers")
+        raise ValueError(f"network: {network!a:.40} is not a list or tuple of ConvLayers")
     given = None
     for number, layer in enumerate(network, 1):
         if not isinstance(layer, ConvLayer):
-            raise ValueError(f"layer {number}: {_shown(layer)} is not a ConvLayer")
+            raise ValueError(f"layer {number}: {layer!a:.40} is not a ConvLayer")
         for name, value in zip(layer._fields, layer):
             _check_number(f"layer {number} {name}", value)
         taken = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
         if given not in (None, taken):
-            takes = f"layer {number}: in_channels, x, y, element_bytes = {_shown(taken)}"
-            raise ValueError(f"{takes} do not chain, as layer {number - 1} gives {_shown(given)}")
+            takes = f"layer {number}: in_channels, x, y, element_bytes = {taken!a:.40}"
+            raise ValueError(f"{takes} do not chain, as layer {number - 1} gives {given!a:.40}")
         if layer.fx > layer.x or layer.fy > layer.y:
-            sizes, of = _shown((layer.fx, layer.fy)), _shown((layer.x, layer.y))
-            raise ValueError(f"layer {number}: fx, fy = {sizes} exceed x, y = {of}")
+            sizes = f"fx, fy = {layer[2:4]!a:.40} exceed x, y = {layer[4:6]!a:.40}"
+            raise ValueError(f"layer {number}: {sizes}")
         given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
 # ------------------------------------------------ --json, and --explain
+def results(network: Network, system: System, inputs: int) -> list[dict]:
+    """Rows of topology, inputs, strategy, latency_s, traffic_bytes, and reason: why these are None.
+    Where the strategy is possible also compute_s and communication_s of one input, interval_s and
+    bottleneck (the first longest stage), idle_nodes, speed_up over one node, utilisation.
+    Raises ValueError with both reasons where neither strategy is possible."""
+    possible, reasons = _possible(network, system, inputs)
+    rows, ops = [], sum(layer.ops for layer in network)
+    for count, strategy in product(sorted({1, inputs}), STRATEGIES):
+        row = {"topology": system.topology, "inputs": count, "strategy": strategy}
+        row.update(latency_s=None, traffic_bytes=None, reason=reasons.get(strategy))
+        rows.append(row)
+        if strategy in reasons:
+            continue
+        stages = possible[strategy]
+        latency_s = latency(stages, system, count)
+        compute_s = Fraction(sum(step.node_ops for step in chain(*stages)), system.ops_per_s)
+        speed_up = Fraction(count * ops, system.ops_per_s) / latency_s
+        first, *others = max(stages, key=lambda stage: duration(stage, system))
+        row.update(
+            latency_s=latency_s,
+            traffic_bytes=traffic(stages, count),
+            compute_s=compute_s,
+            communication_s=latency(stages, system) - compute_s,
+            interval_s=duration([first, *others], system),
+            bottleneck="all steps" if others else f"{first.work} of layer {first.layer}",
+            idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
+            speed_up=speed_up,
+            utilisation=speed_up / system.nodes,
+        )
+    return rows
+
+
 def report(network: Network, system: System, inputs: int) -> dict:
     """Every figure, exact: --json prints it, Fractions as floats. It is a dictionary of
 
@@ -418,20 +414,21 @@ def report(network: Network, system: System, inputs: int) -> dict:
     steps     by possible strategy, for one input: rows of the fields of Step, and duration_s
     sram      by the same, and for "streamed" and "data": rows of the fields of SramUse,
               total_bytes, and free_bytes (below 0: lacking)
-    results   rows as results tells, on the system's topology and on the other
+    results   rows as results tells, on either topology
     """
     sizes = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
-    layers, rows = [], results(network, system, inputs)
-    (other,) = set(TOPOLOGIES) - {system.topology}
-    rows += results(network, system._replace(topology=other), inputs)
+    possible, _ = _possible(network, system, inputs)
+    layers, rows = [], []
+    for topology in TOPOLOGIES:
+        rows += results(network, system._replace(topology=topology), inputs)
     steps: dict = {}
     sram: dict = {}
     for number, layer in enumerate(network, 1):
         more = {name: getattr(layer, name) for name in sizes}
         layers.append({"layer": number, **layer._asdict(), **more})
-    for strategy in [row["strategy"] for row in rows[:2] if not row["reason"]]:
+    for strategy, stages in possible.items():
         steps[strategy] = []
-        for step in chain(*STRATEGIES[strategy](network, system)):
+        for step in chain(*stages):
             steps[strategy].append({**step._asdict(), "duration_s": duration([step], system)})
     for strategy in (*steps, *(["streamed"] if "pipeline" in steps else []), "data"):
         sram[strategy] = []
@@ -451,8 +448,8 @@ final output        on one node: gathered, or where the last layer is
 ring of 4 links     one-way, like the 12 links all-to-all
 SRAM                one input at a time: nothing of others that wait or are done"""
 LAW = """\
-N = {inputs}: {compute_s} + {communication_s} + ({inputs} - 1) * {interval_s}
-    = {latency_s} s, {inputs} * {one_input_bytes} = {traffic_bytes} bytes"""
+N = {inputs}: {inputs} * {one_input_bytes} = {traffic_bytes} bytes
+{compute_s} + {communication_s} + ({inputs} - 1) * {interval_s} = {latency_s} s"""
 
 
 def explain(network: Network, system: System, inputs: int) -> str:
@@ -464,10 +461,11 @@ def explain(network: Network, system: System, inputs: int) -> str:
     rows = [row for row in figures["results"] if row["topology"] == system.topology]
     single = [row for row in figures["results"] if row["inputs"] == 1]
     blocks = [
-        "IN SHORT",
+        "IN SHORT: figures are exact, or rounded to 9 digits",
         _table([{"inputs": inputs, "layers": len(layers), **figures["system"]}]),
         _table(rows, "inputs strategy latency_s traffic_bytes bottleneck idle_nodes"),
         _comparison(rows),
+        "SRAM of the fullest node, one input at a time, which no latency above asks for:",
         _fit(figures["sram"]),
         "1. READINGS OF THE LAB'S HANDOUT",
         READINGS,
@@ -484,7 +482,7 @@ def explain(network: Network, system: System, inputs: int) -> str:
         "5. PIPELINE PARALLELISM",
         getdoc(pipeline_parallel_stages),
         _derivation(figures["steps"].get("pipeline"), rows[1::2]),
-        "6. SPEED-UP = N * sum(C) / R / latency, UTILISATION = speed-up / P",
+        "6. SPEED-UP OVER ONE NODE = N * sum(C) / R / latency, UTILISATION = speed-up / P",
         _table(rows, "inputs strategy latency_s speed_up utilisation"),
         "7. SRAM, AND WHY TO DISTRIBUTE (Q3)",
         getdoc(sram_uses),
@@ -501,9 +499,9 @@ def _comparison(rows: list) -> str:
         if tensor["reason"] or pipeline["reason"]:
             return tensor["reason"] or pipeline["reason"]
         fast, slow = sorted([tensor, pipeline], key=lambda row: row["latency_s"])
-        faster = fast["strategy"] if fast["latency_s"] < slow["latency_s"] else "neither"
-        row = {"inputs": fast["inputs"], "faster": faster}
-        row["times_as_fast"] = slow["latency_s"] / fast["latency_s"]
+        times = slow["latency_s"] / fast["latency_s"]
+        faster = fast["strategy"] if times > 1 else "neither"
+        row = {"inputs": fast["inputs"], "faster": faster, "times_as_fast": times}
         if slow["traffic_bytes"]:
             row["times_the_traffic"] = Fraction(fast["traffic_bytes"], slow["traffic_bytes"])
         comparisons.append(row)
@@ -546,11 +544,11 @@ def _table(rows: list, names: str = "", with_sums: bool = False) -> str:
 
 
 def _figure(value: object) -> str:
-    """A number for people: at most 12 digits, or 10 where it is too wide."""
+    """A number for people: exact where 12 digits suffice, else rounded to 9."""
     if not isinstance(value, (int, Fraction)):
         return "-" if value is None else str(value)
-    text = f"{Decimal(plain(value, 12)):,f}"
-    return text if len(text) <= 16 else f"{Decimal(plain(value, 10)):.9e}"
+    number = Decimal(plain(value, 12 if Fraction(plain(value, 12)) == value else 9))
+    return f"{number:,f}" if len(f"{number:,f}") <= 16 else f"{number:.8e}"
 
 
 # ------------------------------------------------ command line
@@ -568,7 +566,7 @@ OPTIONS = {
 }
 SIZE = _Option(3, WHOLE, 1, 10**6, "elements")  # of a layer
 WHAT_IF_HELP = """\
-what if (the defaults are the handout's; the last of several counts):
+what if (the handout's by default; the last of several, but every --layer):
   --inputs N         inputs in Q2 (default: {--inputs.default})
   --nodes P          nodes (default: {--nodes.default})
   --gops X           10^9 ops/s of a node (default: {--gops.default})
@@ -576,7 +574,9 @@ what if (the defaults are the handout's; the last of several counts):
   --sram-kib K       1,024 bytes of a node's SRAM (default: {--sram-kib.default})
   --element-bytes B  bytes of an element (default: {--element-bytes.default})
   --topology T       all-to-all (default) or ring
-  --layer SIZES      FILTERS,IN_CHANNELS,FX,FY,X,Y of each layer, in order""".format_map(OPTIONS)
+  --layer SIZES      FILTERS,IN_CHANNELS,FX,FY,X,Y, or "with blanks", for each""".format_map(
+    OPTIONS
+)
 HELP = f"""\
 usage: python3 lab3.py [--explain | --json] [what-if options]
 
@@ -626,11 +626,13 @@ def read_options(arguments: Sequence, switches: Sequence, more: Sequence = ()) -
         if name not in known or (equals and name in switches):
             import difflib  # here, since the lab's answers do without it
 
-            nearest = difflib.get_close_matches(name[:40], known, 1) or ["--help"]
-            raise ValueError(f"{_shown(word)} is not an option; try {nearest[0]}")
+            nearest = difflib.get_close_matches(name[:40].lower(), known, 1) or ["--help"]
+            raise ValueError(f"{word!a:.40} is not an option; try {nearest[0]}")
         values = given.setdefault(name, [])
         if name not in switches:
             values.append(value if equals else next(words, ""))
+            if values[-1] in known:
+                raise ValueError(f"{name}: a value is missing before {values[-1]}")
     return given
 
 
@@ -638,17 +640,15 @@ def what_if(given: dict) -> tuple[list[ConvLayer], System, int]:
     """The network, the system and the inputs that the options ask for."""
     numbers: list = []
     for name, option in OPTIONS.items():
-        default = option.default * option.scale
-        numbers.append(_number(name, given[name][-1], option) if name in given else default)
+        numbers.append(_number(name, given.get(name, [str(option.default)])[-1], option))
     inputs, nodes, ops_per_s, link_bytes_per_s, sram_bytes, element_bytes = numbers
     topology = given.get("--topology", [SYSTEM.topology])[-1]
     _check_choice("--topology", topology, TOPOLOGIES)
-    sizes = ConvLayer._fields[:-1]
-    network = []
+    network, sizes = [], ConvLayer._fields[:6]
     for number, text in enumerate(given.get("--layer", []), 1):
         name, values = f"--layer {number}", re.split(r"\s*,\s*|\s+", text.strip())
         if len(values) != len(sizes):
-            raise ValueError(f"{name}: {_shown(text)} is not 6 numbers {','.join(sizes)}")
+            raise ValueError(f"{name}: {text!a:.40} is not 6 numbers {','.join(sizes)}")
         values = [_number(f"{name} {size}", value, SIZE) for size, value in zip(sizes, values)]
         network.append(ConvLayer(*values))
     network = [layer._replace(element_bytes=element_bytes) for layer in network or NETWORK]
@@ -657,10 +657,10 @@ def what_if(given: dict) -> tuple[list[ConvLayer], System, int]:
 
 def _number(name: str, text: str, option: _Option) -> int | Fraction:
     wanted, form = option.form
-    if len(text) > 30:
-        raise ValueError(f"{name}: {_shown(text)} has more than 30 characters")
     if not re.fullmatch(form, text, re.ASCII | re.IGNORECASE):
-        raise ValueError(f"{name}: {_shown(text)} is not {wanted.format_map(option._asdict())}")
+        raise ValueError(f"{name}: {text!a:.40} is not {wanted.format_map(option._asdict())}")
+    if len(text) > 30:
+        raise ValueError(f"{name}: {text!a:.40} has more than 30 characters")
     value = Fraction(text)
     if not option.low <= value <= option.high:
         bounds = f"{plain(option.low)} and {option.high:,} {option.unit}"

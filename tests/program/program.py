@@ -68,14 +68,15 @@ def figures(line):
 
 
 def shows(cell, value):
-    """Does it show the value: a number exactly, or rounded once to 12 digits, to 10 if wide?"""
+    """Does it show the value: exactly, or rounded once to 9 digits where 12 or its width fail?"""
     if not isinstance(value, int | Fraction):
         return cell == ("-" if value is None else value)
     if cell is None or not FIGURE.fullmatch(cell):
         return False
     shown = Decimal(cell.replace(",", ""))
-    last_digit = Fraction(10) ** (shown.adjusted() - (9 if "e" in cell else 11))
-    return abs(Fraction(shown) - value) <= (last_digit / 2 if value else 0)
+    last_digit = Fraction(10) ** (shown.adjusted() - 8)
+    takes_more = "e" in cell or (value / last_digit * 1000).denominator > 1
+    return abs(Fraction(shown) - value) <= (last_digit / 2 if takes_more else 0)
 
 
 @functools.lru_cache(maxsize=4)

@@ -55,29 +55,19 @@ def test_inputs(inputs):
 
 
 def test_a_float_is_told_what_to_write():
-    for function, system, better in [
-        (lab3.tensor_parallel_latency, System(nodes=4.0), "4"),
-        (lab3.tensor_parallel_latency, System(nodes=1.0), "1"),
-        (lab3.tensor_parallel_latency, System(ops_per_s=5e10), "50000000000"),
-        (lab3.tensor_parallel_latency, System(ops_per_s=9e17), "900000000000000000"),
-        (lab3.tensor_parallel_latency, System(link_bytes_per_s=0.5), "Fraction('0.5')"),
-    ]:
-        assert better in message(function, NETWORK, system).split("write ")[1]
-    assert message(lab3.answers, NETWORK, SYSTEM, 32.0).split("write ")[1] == "32"
+    for name in ("ops_per_s", "link_bytes_per_s"):
+        text = message(lab3.tensor_parallel_latency, NETWORK, System(**{name: 5e10}))
+        examples = text.split("such as ")[1].split(",")[0].split(" or ")
+        assert len(examples) == 2
+        for example in examples:
+            rate = eval(example, {"Fraction": Fraction})
+            assert lab3.answers(NETWORK, System(**{name: rate}), 1)
 
 
 def test_what_may_be_a_fraction():
     for name in System._fields[:4]:
         text = message(lab3.answers, NETWORK, SYSTEM._replace(**{name: None}), 32)
         assert ("Fraction" in text) == (name in ("ops_per_s", "link_bytes_per_s"))
-
-
-def test_a_float_that_nothing_can_replace_gets_no_advice():
-    for value in (0.0, -0.0, -0.5, -1.0, 1e18, 1e300, float("inf"), float("nan")):
-        system = System(ops_per_s=value)
-        assert "write" not in message(lab3.tensor_parallel_latency, NETWORK, system)
-    for value in (0.0, 0.5, -1.0, float("inf"), float("nan")):
-        assert "write" not in message(lab3.answers, NETWORK, SYSTEM, value)
 
 
 NO_NETWORKS = [(), [], None, 5, "layers", {}, iter(NETWORK), (layer for layer in NETWORK), SYSTEM]

@@ -60,16 +60,15 @@ def outcome(function, *arguments):
 def test_results(case, inputs):
     network, system = case
     rows = lab3.report(network, system, inputs)["results"]
-    own = system.topology
-    other = {"all-to-all": "ring", "ring": "all-to-all"}[own]
     keys = [
         (topology, count, strategy)
-        for topology in (own, other)
+        for topology in ("all-to-all", "ring")
         for count in sorted({1, inputs})
         for strategy in ("tensor", "pipeline")
     ]
     assert [(row["topology"], row["inputs"], row["strategy"]) for row in rows] == keys
-    assert lab3.results(network, system, inputs) == rows[: len(rows) // 2]
+    own = [row for row in rows if row["topology"] == system.topology]
+    assert lab3.results(network, system, inputs) == own
     for row in rows:
         machine = system._replace(topology=row["topology"])
         check_result(row, network, machine)
