@@ -419,15 +419,14 @@ def report(network: Network, system: System, inputs: int) -> dict:
     sizes = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
     possible, _ = _possible(network, system, inputs)
     layers, rows = [], []
+    steps: dict = {strategy: [] for strategy in possible}
+    sram: dict = {}
     for topology in TOPOLOGIES:
         rows += results(network, system._replace(topology=topology), inputs)
-    steps: dict = {}
-    sram: dict = {}
     for number, layer in enumerate(network, 1):
         more = {name: getattr(layer, name) for name in sizes}
         layers.append({"layer": number, **layer._asdict(), **more})
     for strategy, stages in possible.items():
-        steps[strategy] = []
         for step in chain(*stages):
             steps[strategy].append({**step._asdict(), "duration_s": duration([step], system)})
     for strategy in (*steps, *(["streamed"] if "pipeline" in steps else []), "data"):
@@ -638,9 +637,10 @@ def read_options(arguments: Sequence, switches: Sequence, more: Sequence = ()) -
 
 def what_if(given: dict) -> tuple[list[ConvLayer], System, int]:
     """The network, the system and the inputs that the options ask for."""
-    numbers: list = []
-    for name, option in OPTIONS.items():
-        numbers.append(_number(name, given.get(name, [str(option.default)])[-1], option))
+    numbers: list = [
+        _number(name, given[name][-1], option) if name in given else option.default * option.scale
+        for name, option in OPTIONS.items()
+    ]
     inputs, nodes, ops_per_s, link_bytes_per_s, sram_bytes, element_bytes = numbers
     topology = given.get("--topology", [SYSTEM.topology])[-1]
     _check_choice("--topology", topology, TOPOLOGIES)
