@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from bisect import bisect, bisect_left
+from bisect import bisect
 from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -516,11 +516,12 @@ def _plan_texts(question: Question, others: Mapping[str, Plan]) -> list[str]:
         shown.add(best.index(fitting))
     elif fitting:
         others = {**others, plan_text(fitting): fitting}
+    sent = [plan_traffic(*question[:2], plan, question[2]) for plan in best]
     rows = []
     for name, plan in others.items():
         own = _figures(*question, plan)
         # The fastest that moves no more bytes: being one of the best it is not slower, either.
-        rank = bisect_left(best, -own[2], key=lambda it: -_figures(*question, it)[2])
+        rank = next(place for place, traffic_bytes in enumerate(sent) if traffic_bytes <= own[2])
         shown.add(rank)
         sign = "=" if _figures(*question, best[rank])[1:3] == own[1:3] else "<"
         rows.append([f"{sign} {rank + 1:,}", *own, name])

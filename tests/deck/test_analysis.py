@@ -267,6 +267,31 @@ def test_a_link_on_which_both_take_as_long_is_not_won():
     assert lab.faster_between_mb("pipeline", 32) == (22, 95)
 
 
+@pytest.mark.parametrize(
+    ("mb", "ops_less", "bytes_more", "bounds"),
+    [
+        # Streamed rows of 1 input: on slow links 23,210,496 ops and 244,224 bytes in a row, on fast
+        # ones 246,163,968 and 36,864; tensor parallelism 151,665,408 and 187,904.
+        (22, 128_454_912, 56_320, (23, 80)),
+        (79, -94_498_560, -151_040, (22, 78)),
+    ],
+)
+def test_links_on_which_rows_streamed_take_as_long(mb, ops_less, bytes_more, bounds):
+    lab = LAB.on(ops_per_s=Fraction(ops_less * mb * 10**6, bytes_more))
+    even = lab.on(link_bytes_per_s=mb * 10**6)
+    assert even.latency("streamed", 1) == even.latency("tensor", 1)
+    assert lab.faster_between_mb("streamed", 1) == bounds
+
+
+@pytest.mark.parametrize("strategy", ["pipeline", "streamed"])
+def test_no_whole_number_lies_between(strategy):
+    # at a 5,000th of the ops/s all bounds are a 5,000th: less than 1 MB/s
+    lab = LAB.on(ops_per_s=10**7)
+    slow = lab.on(link_bytes_per_s=10**4)
+    assert slow.latency(strategy, 10) < slow.latency("tensor", 10)
+    assert lab.faster_between_mb(strategy, 10) is None
+
+
 # On a ring tensor parallelism has three times as much to send, one transfer after the other.
 # 3 inputs of two layers with 128 ops and 64 bytes each, on two nodes: tensor parallelism takes 128
 # ops and 64 bytes an input, the pipeline 256 ops, 64 bytes and twice the longer of 128 ops and 64

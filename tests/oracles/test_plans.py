@@ -530,38 +530,43 @@ def test_searches_that_are_too_large():
     ],
 )
 def test_the_largest_search(nodes, steps, monkeypatch):
-    check_steps(SYSTEM._replace(nodes=nodes), 1, steps, monkeypatch)
+    check_steps(NETWORK, SYSTEM._replace(nodes=nodes), 1, steps, monkeypatch)
 
 
-def check_steps(system, inputs, steps, monkeypatch):
+def check_steps(network, system, inputs, steps, monkeypatch):
     monkeypatch.setattr(plans, "MOST_STEPS", steps)
-    assert best_plans(NETWORK, system, inputs)
+    assert best_plans(network, system, inputs)
     monkeypatch.setattr(plans, "MOST_STEPS", steps - 1)
     with pytest.raises(ValueError, match="too many plans"):
-        best_plans(NETWORK, system, inputs)
+        best_plans(network, system, inputs)
+
+
+ALIKE = [ConvLayer(128, 128, 1, 1, 16, 16)] * 4  # many plans tie
 
 
 @pytest.mark.parametrize("sram_kib", [235, 400, 512, 1024])
 @pytest.mark.parametrize("nodes", [4, 7, 16])
-def test_a_search_goes_on_with_unbeaten_beginnings_only(nodes, sram_kib, monkeypatch):
+@pytest.mark.parametrize("network", [NETWORK, ALIKE], ids=["the lab", "equal layers"])
+def test_a_search_goes_on_with_unbeaten_beginnings_only(network, nodes, sram_kib, monkeypatch):
     system = SYSTEM._replace(nodes=nodes, sram_bytes=sram_kib * 1024)
     divisors = [count for count in range(1, nodes + 1) if 128 % count == 0]
     steps = (100 + 1) * 4 * len(divisors)  # with nothing done
     for done in (1, 2, 3):
-        points = {beginning(system, plan) for plan in all_plans(NETWORK[:done], system)}
+        begun = all_plans(network[:done], system)
+        points = {beginning(network, system, plan) for plan in begun}
         unbeaten = [
             it for it in points if [other for other in points if as_good(other, it)] == [it]
         ]
         steps += (100 + len(unbeaten)) * (4 - done) * len(divisors)
-    check_steps(system, 32, steps, monkeypatch)
+    check_steps(network, system, 32, steps, monkeypatch)
 
 
-def beginning(system, plan):
+def beginning(network, system, plan):
     """Latency and sum with what it sends, bytes without, of equal bytes the need of SRAM, nodes,
     and whether it overflows."""
     whole = (*plan, (4 - sum(layers for layers, _ in plan), 1))
-    stages = plan_stages(NETWORK, system._replace(nodes=99), whole)[:-1]
-    uses = plan_sram(NETWORK, system._replace(nodes=99), whole)[:-1]
+    stages = plan_stages(network, system._replace(nodes=99), whole)[:-1]
+    uses = plan_sram(network, system._replace(nodes=99), whole)[:-1]
     sram_bytes = max([0, *(use.total_bytes for group in uses for use in group)])
     return (
         lab3.latency(stages, system, 32),

@@ -255,6 +255,7 @@ def test_a_long_value_is_cut_short():
 @pytest.mark.parametrize("following", ["--nodes", "--json"])
 def test_an_option_in_the_place_of_a_value(option, following):
     message = refusal(option, following, "4")
+    assert refusal(option, "1", option, following) == message
     assert option in message and following in message and "missing" in message
 
 

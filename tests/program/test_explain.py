@@ -291,6 +291,10 @@ def test_figures_are_rounded_once_and_visibly():
     # 12 digits fit with a point and three commas, too
     slow = System(nodes=1, ops_per_s=2 / Fraction("1234567890.12"))
     assert "1,234,567,890.12" in lab3.explain([ONE], slow, 1)
+    # 13 digits do not fit
+    slow = System(nodes=1, ops_per_s=2 / Fraction("1.234567890123"))
+    text = lab3.explain([ONE], slow, 1)
+    assert re.search(r"(?<!\S)1\.23456789(?!\S)", text) and "1.234567890" not in text
     # 2 ops at 3 a second
     text = lab3.explain([ONE], System(nodes=1, ops_per_s=3), 1)
     assert "0.666666667" in text and "0.6666666667" not in text
