@@ -573,9 +573,7 @@ what if (the handout's by default; the last of several, but every --layer):
   --sram-kib K       1,024 bytes of a node's SRAM (default: {--sram-kib.default})
   --element-bytes B  bytes of an element (default: {--element-bytes.default})
   --topology T       all-to-all (default) or ring
-  --layer SIZES      FILTERS,IN_CHANNELS,FX,FY,X,Y, or "with blanks", for each""".format_map(
-    OPTIONS
-)
+  --layer SIZES      FILTERS,IN_CHANNELS,FX,FY,X,Y of each ("or with blanks")""".format_map(OPTIONS)
 HELP = f"""\
 usage: python3 lab3.py [--explain | --json] [what-if options]
 

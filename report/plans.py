@@ -282,8 +282,7 @@ def _group_part(network: Network, system: System, done: int, group: Group) -> Pa
     traffic_bytes = lab3.traffic(stages)
     if done:
         traffic_bytes += _send(network, done, 1, group.nodes).traffic_bytes
-    uses = _held(network, system, done, group)
-    sram_bytes = max(use.total_bytes for use in uses)
+    sram_bytes = max(use.total_bytes for use in _held(network, system, done, group))
     return Part(0, traffic_bytes, sram_bytes, group.nodes, sum(ticks), max(ticks), (group,))
 
 
@@ -319,8 +318,8 @@ def _unbeaten(parts: list[Part], system: System) -> list[Part]:
         kept.append(new)
         nodes = new.nodes
         while 0 < nodes <= system.nodes:
-            for of_those_over in {is_over, True}:
-                _put(point, stairs[of_those_over, nodes])
+            for is_met_by_those_over in {is_over, True}:
+                _put(point, stairs[is_met_by_those_over, nodes])
             nodes += nodes & -nodes
     return kept
 
