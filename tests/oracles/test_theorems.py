@@ -1,8 +1,7 @@
 """What holds for all numbers, proved by an SMT solver (z3), each proof in words beside it.
 
-A claim is proved when its negation has no solution. Induction is ours: the solver proves the base
-and the step. For each theorem a wrong one is shown to be refuted, since a proof from contradictory
-assumptions would prove anything. Beside each proof, a test that lab3 computes what was proved.
+Induction is ours: the solver proves the base and the step. For each theorem a wrong one is shown to
+be refuted. Beside each proof, a test that lab3 computes what was proved.
 """
 
 from fractions import Fraction
@@ -25,43 +24,7 @@ from lab3 import (
     tensor_parallel_latency,
 )
 from plans import plan_latency
-
-
-def solution(*claims):
-    """Numbers for which all claims hold, as {name: Fraction}, or None if there are none."""
-    solver = z3.Solver()
-    solver.set("timeout", 10_000)
-    solver.add(*claims)
-    verdict = solver.check()
-    assert verdict != z3.unknown, solver.reason_unknown()
-    if verdict == z3.unsat:
-        return None
-    model = solver.model()
-    constants = [name for name in model.decls() if name.arity() == 0]
-    return {str(name): Fraction(model[name].as_string()) for name in constants}
-
-
-def prove(claim, *assumptions):
-    """No numbers satisfy the assumptions and not the claim, yet some satisfy the assumptions."""
-    assert solution(*assumptions) is not None
-    counterexample = solution(*assumptions, z3.Not(claim))
-    assert counterexample is None, counterexample
-
-
-def refute(claim, *assumptions):
-    """Numbers that satisfy the assumptions and not the claim."""
-    counterexample = solution(*assumptions, z3.Not(claim))
-    assert counterexample is not None
-    return counterexample
-
-
-def maximum(one, other):
-    return z3.If(one >= other, one, other)
-
-
-def real(number):
-    """A Fraction, an int or a decimal as the solver's exact number."""
-    return z3.RealVal(str(Fraction(number)))
+from proofs import maximum, prove, real, refute
 
 
 # ------------------------------------------------ the law: latency(N) = sum + (N - 1) * longest
