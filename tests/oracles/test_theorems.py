@@ -26,7 +26,6 @@ from lab3 import (
 from plans import plan_latency
 from proofs import maximum, prove, real, refute
 
-
 # ------------------------------------------------ the law: latency(N) = sum + (N - 1) * longest
 #
 # Stages take t_1, t_2, ...; S_k is the sum and m_k the maximum of the first k. D(i, k) is when
