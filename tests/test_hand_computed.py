@@ -19,13 +19,17 @@ from lab3 import (
     pipeline_parallel_latency,
     pipeline_parallel_stages,
     pipeline_parallel_traffic,
-    results,
-    sram_uses,
     tensor_parallel_latency,
     tensor_parallel_stages,
     tensor_parallel_traffic,
 )
 from plans import Group, plan_latency, plan_sram, plan_stages, plan_traffic
+from sram import (
+    data_parallel_sram,
+    pipeline_parallel_sram,
+    pipeline_streamed_sram,
+    tensor_parallel_sram,
+)
 
 RING = SYSTEM._replace(topology="ring")
 
@@ -158,11 +162,10 @@ def test_tensor_parallelism_on_the_ring():
     ],
 )
 def test_collectives(collective, nodes, topology, shards_in_turn, shards_moved):
-    # A shard of 10 bytes takes 10 / 2,000,000,000 s = 5 ns on a link.
     system = SYSTEM._replace(nodes=nodes, topology=topology)
-    latency_s, traffic_bytes = collective(10, system)
-    assert latency_s == shards_in_turn * Fraction("5e-9")
-    assert traffic_bytes == shards_moved * 10
+    work = "gather" if collective is gather else "all-gather"
+    expected = (7, work, 0, shards_in_turn * 10, shards_moved * 10)
+    assert collective(layer=7, shard_bytes=10, system=system) == expected
 
 
 # ------------------------------------------------ pipeline parallelism
@@ -265,14 +268,14 @@ def test_plans():
 # Rows are (layer, work, weights, input, output) and their total.
 SRAM = {
     # a quarter of the output, 230,400 / 4 = 57,600; all of it in the gather
-    "tensor": [
+    tensor_parallel_sram: [
         ((1, "compute", 222_912, 6_144, 57_600), 286_656),
         ((2, "compute", 222_912, 230_400, 50_176), 503_488),
         ((3, "compute", 222_912, 200_704, 43_264), 466_880),
         ((4, "compute", 222_912, 173_056, 36_864), 432_832),
         ((4, "gather", 222_912, 0, 147_456), 370_368),
     ],
-    "pipeline": [
+    pipeline_parallel_sram: [
         ((1, "compute", 6_912, 6_144, 230_400), 243_456),
         ((2, "compute", 294_912, 230_400, 200_704), 726_016),
         ((3, "compute", 294_912, 200_704, 173_056), 668_672),
@@ -281,13 +284,13 @@ SRAM = {
     # three rows of the input, one of the output: layer 2 reads 3 * (128 * 30 * 2) = 23,040 and
     # makes 128 * 28 * 2 = 7,168, layer 1 makes 128 * 30 * 2 = 7,680; but layer 1 has all of its
     # input from the start, 6,144, and layer 4 all of its output in the end, 147,456
-    "streamed": [
+    pipeline_streamed_sram: [
         ((1, "compute", 6_912, 6_144, 7_680), 20_736),
         ((2, "compute", 294_912, 23_040, 7_168), 325_120),
         ((3, "compute", 294_912, 21_504, 6_656), 323_072),
         ((4, "compute", 294_912, 19_968, 147_456), 462_336),
     ],
-    "data": [
+    data_parallel_sram: [
         ((1, "compute", 891_648, 6_144, 230_400), 1_128_192),
         ((2, "compute", 891_648, 230_400, 200_704), 1_322_752),
         ((3, "compute", 891_648, 200_704, 173_056), 1_265_408),
@@ -296,11 +299,10 @@ SRAM = {
 }
 
 
-@pytest.mark.parametrize("strategy", SRAM)
+@pytest.mark.parametrize("sram", SRAM)
 @pytest.mark.parametrize("system", [SYSTEM, RING])
-def test_sram(strategy, system):
-    uses = sram_uses(strategy, NETWORK, system)
-    assert [(use, use.total_bytes) for use in uses] == SRAM[strategy]
+def test_sram(sram, system):
+    assert [(use, use.total_bytes) for use in sram(NETWORK, system)] == SRAM[sram]
 
 
 # Two nodes: halves of 6,912 + 294,912 bytes of weights are 150,912, of 2 * 294,912 are 294,912.
@@ -323,7 +325,7 @@ def test_sram_of_plans():
         for plan in (TWO_TWO, TWO_ONE_ONE)
     )
     assert two_two == PLAN_SRAM
-    assert two_one_one == [PLAN_SRAM[0], *([use] for use in SRAM["pipeline"][2:])]
+    assert two_one_one == [PLAN_SRAM[0], *([use] for use in SRAM[pipeline_parallel_sram][2:])]
 
 
 def test_rows_of_a_network_that_is_not_square():
@@ -337,11 +339,11 @@ def test_rows_of_a_network_that_is_not_square():
         ConvLayer(3, 2, 3, 2, 4, 5, element_bytes=1),
         ConvLayer(1, 3, 1, 4, 2, 4, element_bytes=1),
     ]
-    uses = [(use[2:], use.total_bytes) for use in sram_uses("streamed", network, SYSTEM)]
+    uses = [(use[2:], use.total_bytes) for use in pipeline_streamed_sram(network, SYSTEM)]
     assert uses == [((12, 35, 8), 55), ((36, 16, 6), 58), ((12, 24, 2), 38)]
 
 
-# ------------------------------------------------ one node, and how well four are used
+# ------------------------------------------------ one node
 
 
 def test_one_node():
@@ -349,12 +351,3 @@ def test_one_node():
     one_node = SYSTEM._replace(nodes=1)
     assert tensor_parallel_latency(NETWORK, one_node) == Fraction("0.01213323264")
     assert tensor_parallel_latency(NETWORK, one_node, 3) == Fraction("0.03639969792")
-
-
-def test_speed_up_and_utilisation():
-    tensor, pipeline, tensor_32, pipeline_32 = results(NETWORK, SYSTEM, 32)
-    one_node_us = Fraction("12133.23264")
-    assert tensor["speed_up"] == one_node_us / Fraction("3127.26016")
-    assert tensor_32["utilisation"] == one_node_us / Fraction("3127.26016") / 4
-    assert pipeline["utilisation"] == one_node_us / Fraction("12435.31264") / 4
-    assert pipeline_32["speed_up"] == 32 * one_node_us / Fraction("155786.1376")
