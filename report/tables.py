@@ -12,46 +12,65 @@ from fractions import Fraction
 
 import lab3
 
-WIDEST = 16  # a figure
+DIGITS = (12, 10, 8, 6)  # of the figures in a table: as many as there is room for
 
 
-def figure(value: object) -> str:
-    """An exact number where 12 digits suffice, else rounded to 9, and thousands grouped; what is
-    neither a number nor a text is a dash (None), or yes or NO."""
+def figure(value: object, digits: int = DIGITS[0]) -> str:
+    """A number with thousands grouped: exact where so many digits suffice, else rounded to 9 or
+    fewer. Of what is no number: the text, yes or NO, a dash for None."""
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "NO"}[value]
     assert isinstance(value, int | Fraction)
-    exact = lab3.plain(value, 12)
-    text = exact if Fraction(exact) == value else lab3.plain(value, 9)
-    grouped = f"{Decimal(text):,f}"
-    return grouped if len(grouped) <= WIDEST else f"{Decimal(lab3.plain(value, 9)):.8e}"
+    exact, rounded = lab3.plain(value, digits), lab3.plain(value, min(digits, 9))
+    grouped = f"{Decimal(exact if Fraction(exact) == value else rounded):,f}"
+    if len(grouped) <= digits + 4:
+        return grouped
+    return f"{Decimal(rounded):.{min(digits, 9) - 1}e}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns of text flush left and of numbers flush right; the last, if of text, is broken after
-    commas where it is too wide for the terminal."""
-    columns = []
-    for name, *values in zip(head, *rows, strict=True):
-        is_text = any(isinstance(value, str) and value for value in values)
-        cells = [name, *map(figure, values)]
-        width = max(map(len, cells))
-        columns.append([cell.ljust(width) if is_text else cell.rjust(width) for cell in cells])
-    lines = []
-    for *cells, last in zip(*columns, strict=True):
-        left = "  ".join([*cells, ""])
-        lines.append(_broken(left, last.rstrip()))
+    """Columns of text flush left and of numbers flush right, with as many digits as there is room
+    for; the last column, if of text, is broken between words or after commas."""
+    columns = [*zip(head, *rows, strict=True)]
+    for digits in DIGITS:
+        lines = _lines(columns, digits)
+        if max(map(len, lines)) <= whatif.COLUMNS:
+            break
     return "\n".join(lines)
 
 
-def _broken(left: str, text: str) -> str:
-    if len(left + text) <= whatif.COLUMNS:
-        return left + text
-    wrapper = textwrap.TextWrapper(
+def _lines(columns: Sequence[Sequence[object]], digits: int) -> list[str]:
+    lines: list[str] = []
+    for *cells, last in zip(*(_column(cells, digits) for cells in columns), strict=True):
+        left = "  ".join([*cells, ""])
+        if len(left + last.rstrip()) <= whatif.COLUMNS or not _is_text(columns[-1]):
+            lines.append(left + last.rstrip())
+        else:
+            lines += _broken(left, last)
+    return lines
+
+
+def _column(cells: Sequence[object], digits: int) -> list[str]:
+    texts = [figure(cell, digits) for cell in cells]
+    width = max(map(len, texts))
+    adjust = str.ljust if _is_text(cells) else str.rjust
+    return [adjust(text, width) for text in texts]
+
+
+def _is_text(cells: Sequence[object]) -> bool:
+    return any(isinstance(cell, str) and cell for cell in cells[1:])
+
+
+def _broken(left: str, text: str) -> list[str]:
+    after_comma = "\0 "  # a place that may be broken, and leaves no trace
+    wrapped = textwrap.wrap(
+        text.replace(",", f",{after_comma}").replace(f"{after_comma} ", " "),
         whatif.COLUMNS,
         initial_indent=left,
         subsequent_indent=" " * len(left),
+        break_long_words=False,
         break_on_hyphens=False,
     )
-    return wrapper.fill(text.replace(",", ", ")).replace(", ", ",").replace(",\n", ",\n")
+    return [line.replace(after_comma, "").replace("\0", "") for line in wrapped]
