@@ -16,7 +16,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 if sys.version_info < (3, 10):  # noqa: UP036
     sys.exit(f"{Path(sys.argv[0]).name} needs Python 3.10 or newer; lab3.py does not")
@@ -37,6 +37,10 @@ class Question(NamedTuple):
     network: Network = lab3.NETWORK
     system: System = lab3.SYSTEM
     inputs: int = lab3.INPUTS
+
+    def on(self, **changes: Any) -> Question:
+        """The same, on a machine with these changes."""
+        return self._replace(system=self.system._replace(**changes))
 
 
 LAB = Question()
