@@ -199,7 +199,7 @@ def count(number: int, thing: str) -> str:
 
 
 def _in_units(value: Rate, unit: int) -> str:
-    return lab3.plain(Fraction(value) / unit, 9)
+    return lab3.plain(Fraction(value) / unit, MOST_CHARACTERS)  # exact, as it was given
 
 
 def filled(text: str, margin: str = "") -> str:
