@@ -1,436 +1,386 @@
-"""The deck's pictures as marks: bars, lines, dots and texts at points of a page, for slides.typ.
+"""Every figure about a network on a machine, exact: what explain.py tells and the deck shows.
 
-A picture is drawn from (label, value) pairs or records that analysis computes; colours have names
-here and nowhere else, sizes of text are slides.typ's. Every picture carries a text that tells
-what it shows.
+figures() puts all of them into one dictionary, which explain.py prints as JSON. A figure that is
+not possible is None, and the reason stands beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from whatif import Question  # first, since it finds lab3
+
+# isort: split
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from itertools import pairwise
-from math import log
-from typing import Any
+from itertools import chain, pairwise
+from math import ceil
+from typing import Any, NamedTuple
 
-from analysis import MB, MS, US, Analysis, grouped
-from lab3 import Step
+import lab3
+import plans
+import rows
+import sram
+from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Stages, Step, System
 
-Place = tuple[float, float]
-Scale = Callable[[float | Fraction], float]
+VERSION = 2  # of the dictionary's shape
 
-# After Okabe and Ito, whom colour-blind readers can tell apart, darkened until each is read on
-# white, and ink on each of the tints, at 4.5 to 1 or better.
-COLOURS = {
-    "ink": "#222222",
-    "grey": "#595959",
-    "line": "#BFBFBF",
-    "white": "#FFFFFF",
-    "tensor": "#0069A6",
-    "pipeline": "#B34700",
-    "same": "#00704F",
-    "alarm": "#A3001B",
-    "fewer": "#7A3E9D",
-    "tensor-tint": "#A3CBE5",
-    "tensor-light": "#D3E7F4",
-    "pipeline-tint": "#F2C3A0",
-    "pipeline-light": "#FAE3D3",
-    "idle": "#E4E4E4",
-    "weights": "#8C8C8C",
-    "input": "#BDBDBD",
-    "output": "#E4E4E4",
+
+# ------------------------------------------------ the strategies
+
+
+class Result(NamedTuple):
+    """A strategy, for some inputs on a topology: with whole tensors, and with rows streamed."""
+
+    topology: str
+    inputs: int
+    strategy: str  # "tensor" or "pipeline"
+    reason: str | None = None  # why it is not possible
+    latency_s: Fraction | None = None
+    traffic_bytes: int | None = None
+    compute_s: Fraction | None = None  # of one input's steps
+    communication_s: Fraction | None = None
+    interval_s: Fraction | None = None  # after which one more input is done
+    bottleneck: str | None = None  # the first longest stage
+    idle_nodes: int | None = None  # that have no layer
+    speed_up: Fraction | None = None  # over one node: N * sum(C) / R / latency
+    utilisation: Fraction | None = None  # speed-up / P
+    streamed_latency_s: Fraction | None = None  # rows sent as they are computed
+    streamed_reason: str | None = None  # why it is not known
+    limit_s: Fraction | None = None  # no schedule is faster: N * sum(C) / (P * R)
+
+
+def results(question: Question) -> list[Result]:
+    """Of both strategies, for one input and for all, on the machine's own topology."""
+    network, system, inputs = question
+    possible, reasons = lab3.possible_strategies(network, system)
+    return [
+        _result(strategy, possible[strategy], question._replace(inputs=count))
+        if strategy in possible
+        else Result(system.topology, count, strategy, reasons[strategy])
+        for count in sorted({1, inputs})
+        for strategy in lab3.STRATEGIES
+    ]
+
+
+def _result(strategy: str, stages: Stages, question: Question) -> Result:
+    network, system, inputs = question
+    latency_s = lab3.latency(stages, system, inputs)
+    compute_s = Fraction(sum(step.node_ops for step in chain(*stages))) / system.ops_per_s
+    longest = max(stages, key=lambda stage: lab3.duration(stage, system))
+    speed_up = inputs * one_node_s(network, system) / latency_s
+    try:
+        streamed_s, streamed_reason = rows.streamed_latency(strategy, *question), None
+    except ValueError as error:
+        streamed_s, streamed_reason = None, str(error)
+    return Result(
+        system.topology,
+        inputs,
+        strategy,
+        latency_s=latency_s,
+        traffic_bytes=lab3.traffic(stages, inputs),
+        compute_s=compute_s,
+        communication_s=lab3.latency(stages, system) - compute_s,
+        interval_s=lab3.duration(longest, system),
+        bottleneck=f"{longest[0].work} of layer {longest[0].layer}"
+        if len(longest) == 1
+        else "all steps",
+        idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
+        speed_up=speed_up,
+        utilisation=speed_up / system.nodes,
+        streamed_latency_s=streamed_s,
+        streamed_reason=streamed_reason,
+        limit_s=rows.compute_bound(*question),
+    )
+
+
+def one_node_s(network: Network, system: System) -> Fraction:
+    """sum(C) / R: one input on one node, which sends nothing."""
+    return Fraction(sum(layer.ops for layer in network)) / system.ops_per_s
+
+
+def data_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """ceil(N / P) * sum(C) / R seconds: whole inputs, shared out over the nodes, nothing sent."""
+    lab3.check(network, system, inputs)
+    return ceil(Fraction(inputs, system.nodes)) * one_node_s(network, system)
+
+
+def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """(P + N - 1) * sum(C) / (P * R) seconds: P equal stages, if there were such, without sends."""
+    lab3.check(network, system, inputs)
+    return (system.nodes + inputs - 1) * one_node_s(network, system) / system.nodes
+
+
+def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """N * sum(C / (P * R) + (P - 1) * S / 2 / B) seconds: tensor parallelism on a ring with links
+    both ways, on which half of each shard goes either way. Raises ValueError as lab3 does."""
+    twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
+    return lab3.tensor_parallel_latency(network, twice, inputs)
+
+
+def losses(question: Question) -> dict[str, Fraction]:
+    """What the pipeline's latency is made of, by the law T = sum + (N - 1) * max."""
+    network, system, inputs = question
+    stages = lab3.pipeline_parallel_stages(network, system)
+    steps_s = [lab3.duration(stage, system) for stage in stages]
+    work_s, longest_s = one_node_s(network, system), max(steps_s)
+    return {
+        "work / P": inputs * work_s / system.nodes,
+        "imbalance": inputs * (longest_s - work_s / system.nodes),
+        "fill and drain": work_s - longest_s,
+        "sending": sum(steps_s) - work_s,
+    }
+
+
+# ------------------------------------------------ what would change it
+
+
+class SpeedUp(NamedTuple):
+    """What twice as much of something buys a strategy, None where that is not possible."""
+
+    twice: str
+    inputs: int
+    strategy: str
+    speed_up: Fraction | None
+
+
+TWICE = {"ops/s": "ops_per_s", "bytes/s of links": "link_bytes_per_s", "nodes": "nodes"}
+
+
+def doubling(question: Question) -> list[SpeedUp]:
+    """The speed-up of each possible strategy, for one input and for all."""
+    network, system, inputs = question
+    possible, _ = lab3.possible_strategies(network, system)
+    found = []
+    for name, field in TWICE.items():
+        better = system._replace(**{field: 2 * getattr(system, field)})
+        still_possible, _ = lab3.possible_strategies(network, better)
+        for count in sorted({1, inputs}):
+            for strategy, stages in possible.items():
+                speed_up = None
+                if strategy in still_possible:
+                    before_s = lab3.latency(stages, system, count)
+                    speed_up = before_s / lab3.latency(still_possible[strategy], better, count)
+                found.append(SpeedUp(name, count, strategy, speed_up))
+    return found
+
+
+def ops_a_byte(layer: ConvLayer) -> Fraction:
+    """C / A: the ops for a byte of output."""
+    return Fraction(layer.ops, layer.output_bytes)
+
+
+def ops_while_a_byte_is_sent(system: System) -> Fraction:
+    """R / B: where C / A is as much, computing and sending a whole output take as long."""
+    return Fraction(system.ops_per_s) / system.link_bytes_per_s
+
+
+# ------------------------------------------------ other readings of the handout
+
+
+class Answer(NamedTuple):
+    """What a reading of the handout gives for a strategy and a number of inputs."""
+
+    reading: str
+    inputs: int
+    strategy: str
+    latency_s: Fraction
+    traffic_bytes: int
+
+
+class Reading(NamedTuple):
+    """How the handout can be read: the machine, each strategy's steps in stages, and what of them
+    holds a node, where that is not a stage."""
+
+    name: str
+    system: System
+    stages: dict[str, Stages]
+    holding: dict[str, Stages] | None = None
+
+    def answers(self, inputs: int) -> list[Answer]:
+        """By the law, for one input and for all."""
+        found = []
+        for count in sorted({1, inputs}):
+            for strategy, stages in self.stages.items():
+                holding = (self.holding or self.stages).get(strategy, stages)
+                interval_s = max(lab3.duration(steps, self.system) for steps in holding)
+                latency_s = lab3.latency(stages, self.system) + (count - 1) * interval_s
+                traffic_bytes = lab3.traffic(stages, count)
+                found.append(Answer(self.name, count, strategy, latency_s, traffic_bytes))
+        return found
+
+
+def readings(network: Network, system: System) -> list[Reading]:
+    """As it is read here, then otherwise, one change at a time; of the strategies that are
+    possible."""
+    here, _ = lab3.possible_strategies(network, system)
+    link = Fraction(system.link_bytes_per_s)
+    found = [
+        Reading("as read here", system, here),
+        Reading("1 GB is 2^30 bytes", _with_link(system, link * Fraction(2**30, 10**9)), here),
+        Reading("GB/s are Gbit/s", _with_link(system, link / 8), here),
+    ]
+    if "tensor" in here:
+        peers, ring = system.nodes - 1, system.topology == RING
+        [steps] = here["tensor"]
+        input_bytes = network[0].input_bytes
+        turns = peers if ring else min(peers, 1)
+        scatter = Step(1, "send", 0, turns * input_bytes, peers * input_bytes)
+        shard_bytes = network[-1].output_bytes // system.nodes
+        to_all = lab3.all_gather(len(network), shard_bytes, system)
+        found += [
+            Reading("inputs start on one node", system, {**here, "tensor": [[scatter, *steps]]}),
+            Reading("output on every node", system, {**here, "tensor": [[*steps[:-1], to_all]]}),
+        ]
+    if "pipeline" in here:
+        steps = [*chain(*here["pipeline"])]
+        work, sends = steps[::2], steps[1::2]
+        sent = [list(pair) for pair in zip(work, sends, strict=False)] + [[work[-1]]]
+        received = [[*before[1:], *node] for before, node in pairwise([[], *sent])]
+        found += [
+            Reading("a send blocks its node", system, here, {"pipeline": sent}),
+            Reading("sends block both nodes", system, here, {"pipeline": received}),
+            Reading("no overlap at all", system, here, {"pipeline": [steps]}),
+        ]
+    return found
+
+
+def _with_link(system: System, bytes_per_s: Fraction) -> System:
+    return system._replace(link_bytes_per_s=bytes_per_s)
+
+
+# ------------------------------------------------ SRAM
+
+SCHEMES: dict[str, Callable[[Network, System], list[sram.SramUse]]] = {
+    "tensor": sram.tensor_parallel_sram,
+    "tensor, streamed": sram.tensor_streamed_sram,
+    "pipeline": sram.pipeline_parallel_sram,
+    "pipeline, streamed": sram.pipeline_streamed_sram,
+    "data": sram.data_parallel_sram,
 }
-ROW_PT = 17
-FULL_PT = 770  # between a page's margins
-SHOWN_INPUTS = 4  # on the pipeline's timeline
-PLANS_PT, KEY_PT = 262, 232  # the height of the space of plans, and where its key begins
-LABELS_PT = 78  # left of a timeline's bars
 
 
-class Picture:
-    """Marks in points from the top left corner, drawn in the order in which they are added."""
+class Need(NamedTuple):
+    """What the fullest node holds, one input at a time."""
 
-    def __init__(self, width: float, height: float, alt: str) -> None:
-        self.width, self.height, self.alt = width, height, alt
-        self.marks: list[dict[str, Any]] = []
-
-    def add(self, mark: str, **values: Any) -> None:
-        """Lengths are rounded, so that no platform's logarithm shows."""
-        self.marks.append({"mark": mark, **{name: _rounded(it) for name, it in values.items()}})
-
-    def bar(self, x: float, y: float, width: float, height: float, fill: str) -> None:
-        """A filled rectangle around the line y, from x on."""
-        self.add("bar", x=x, y=y - height / 2, width=width, height=height, fill=fill)
-
-    def line(
-        self, points: Iterable[Place], colour: str, width: float = 1, dash: bool = False
-    ) -> None:
-        """Through the points."""
-        self.add("line", points=list(points), colour=colour, width=width, dash=dash)
-
-    def dot(self, x: float, y: float, radius: float, colour: str, filled: bool = True) -> None:
-        """Around a point."""
-        self.add("dot", x=x, y=y, radius=radius, colour=colour, fill=colour if filled else "white")
-
-    def text(self, x: float, y: float, text: str, colour: str = "ink", align: str = "left") -> None:
-        """Left of, right of or around x, on the middle of its height at y."""
-        self.add("text", x=x, y=y, text=text, colour=colour, align=align)
-
-    def axis(
-        self, y: float, scale: Scale, ticks: Sequence[int], label: str, end: float | Fraction = 0
-    ) -> None:
-        """A horizontal axis from the first tick to the last or the end, its label on the left."""
-        self.line([(scale(ticks[0]), y), (scale(max(ticks[-1], end)), y)], "grey")
-        for tick in ticks:
-            self.line([(scale(tick), y), (scale(tick), y + 3)], "grey")
-            self.text(scale(tick), y + 11, grouped(tick), "grey", "center")
-        self.text(0, y + 11, label, "grey")
-
-    def side_axis(
-        self, x: float, scale: Scale, ticks: Sequence[int], label: str, end: float | Fraction
-    ) -> None:
-        """A vertical axis from the first tick to the end, its label at the top left."""
-        self.line([(x, scale(ticks[0])), (x, scale(end))], "grey")
-        for tick in ticks:
-            self.line([(x - 3, scale(tick)), (x, scale(tick))], "grey")
-            self.text(x - 7, scale(tick), grouped(tick), "grey", "right")
-        self.text(0, 8, label, "grey")
-
-    def key(self, y: float, entries: Iterable[tuple[str, str]]) -> None:
-        """A row of names from the left edge, each behind a square in its colour if it has one."""
-        self.add("key", y=y, entries=list(entries))
+    scheme: str
+    where: str  # "every node", "gathering node" or "node 2"
+    layer: int
+    total_bytes: int
+    fits: bool
+    free_bytes: int  # below 0: lacking
+    waiting_inputs: int  # of so many more there is room beside
 
 
-def scale(
-    low: float | Fraction, high: float | Fraction, start: float, end: float, of: Any = float
-) -> Scale:
-    """Return the place between two points on the page of a value between two others."""
-    return lambda value: start + (of(value) - of(low)) / (of(high) - of(low)) * (end - start)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_rounded(part) for part in value]
-    return round(float(value), 2) if not isinstance(value, bool | str) else value
-
-
-def draw_all(lab: Analysis) -> dict[str, dict[str, Any]]:
-    """Every picture by name."""
-    pictures = {
-        "latency": latency(lab),
-        "all-to-all": machine(lab, ring=False),
-        "ring": machine(lab, ring=True),
-        "tensor-steps": tensor_steps(lab),
-        "tensor-timeline": tensor_timeline(lab),
-        "pipeline-timeline": pipeline_timeline(lab),
-        "losses": losses(lab),
-        "sram": sram(lab),
-        "plans": plan_space(lab),
-        "links": links(lab),
-    }
-    return {name: vars(picture) for name, picture in pictures.items()}
-
-
-# ------------------------------------------------ page 1
-
-
-def latency(lab: Analysis) -> Picture:
-    """Latency per input against the number of inputs."""
-    counts = sorted({2**power for power in range(lab.inputs.bit_length())} | {lab.inputs})
-    names = {
-        "pipeline": "pipeline, whole tensors",
-        "streamed": "pipeline, rows streamed",
-        "tensor": "tensor parallelism",
-    }
-    curves = {
-        strategy: [lab.latency(strategy, count) * MS / count for count in counts]
-        for strategy in names
-    }
-    told = [
-        f"{names[strategy]} {grouped(values[0], 2)} ms for 1 and {grouped(values[-1], 2)} ms for"
-        f" {counts[-1]} inputs"
-        for strategy, values in curves.items()
-    ]
-    picture = Picture(390, 216, f"Latency per input: {'; '.join(told)}.")
-    slowest = max(map(max, curves.values()))
-    x, y = scale(counts[0], counts[-1], 62, 352, of=log), scale(0, slowest, 190, 28)
-    picture.axis(190, x, counts, "inputs")
-    picture.side_axis(44, y, range(0, int(slowest), 5), "latency per input, ms", slowest)
-    for strategy, values in curves.items():
-        colour = colour_of(strategy)
-        points = [(x(count), y(value)) for count, value in zip(counts, values, strict=True)]
-        above = strategy == "pipeline"
-        picture.line(points, colour, 1.6, dash=strategy == "streamed")
-        for point in points:
-            picture.dot(*point, 3, colour, filled=strategy != "pipeline")
-        picture.text(
-            points[0][0] + 8, points[0][1] + (0 if above else 11), grouped(values[0], 2), colour
-        )
-        end = points[-1]
-        picture.text(end[0] + 7, end[1] + (-6 if above else 6), grouped(values[-1], 2), colour)
-        near = points[1]
-        name_at = (near[0] + 14, near[1] - 6) if above else (near[0], near[1] + 11)
-        picture.text(*name_at, names[strategy], colour)
-    return picture
-
-
-# ------------------------------------------------ pages 2 and 6
-
-
-def machine(lab: Analysis, ring: bool) -> Picture:
-    """Nodes at the corners of a square, clockwise from the top left, and an arrow for each link."""
-    corners = [(18, 18), (132, 18), (132, 94), (18, 94)]
-    count = len(corners)
-    kind = "a ring of one-way links" if ring else "one-way links both ways between all pairs"
-    picture = Picture(150, 112, f"{count} nodes joined by {kind}.")
-    places = [complex(*corner) for corner in corners]
-    for sender, start in enumerate(places):
-        for receiver, end in enumerate(places):
-            if receiver == sender or (ring and receiver != (sender + 1) % count):
-                continue
-            along = (end - start) / abs(end - start)
-            side = along * (0 if ring else 3.5j)  # so that the way back lies beside it
-            tail, tip = start + 20 * along + side, end - 20 * along + side
-            head = [tip, tip - along * (7 + 2.6j), tip - along * (7 - 2.6j)]
-            picture.line([(tail.real, tail.imag), (tip.real, tip.imag)], "ink")
-            picture.add("area", points=[(it.real, it.imag) for it in head], fill="ink")
-    for number, (x, y) in enumerate(corners, 1):
-        picture.add("dot", x=x, y=y, radius=17, colour="ink", fill="idle")
-        picture.text(x, y, str(number), align="center")
-    return picture
-
-
-# ------------------------------------------------ pages 3 and 4
-
-
-def tensor_steps(lab: Analysis) -> Picture:
-    """One input on nodes and links; a bar on the links is as high as there are links at work."""
-    steps = lab.steps("tensor")
-    us = {step: f"{grouped(lab.seconds(step) * US, 1)} µs" for step in steps}
-    told = (f"{step.work} of layer {step.layer} {us[step]}" for step in steps)
-    picture = Picture(FULL_PT, 84, f"One input, step by step: {', '.join(told)}.")
-    total = lab.latency("tensor") * US
-    x = scale(0, total, LABELS_PT, FULL_PT)
-    picture.text(0, 28, f"nodes 1 to {lab.system.nodes}")
-    picture.text(0, 52, "links")
-    for step, start, end in in_turn(lab, steps, US):
-        left, right = x(start), x(end)
-        if step.work == "compute":
-            picture.bar(left, 28, right - left, ROW_PT, "tensor-tint")
-            if right - left > 60:
-                picture.text((left + right) / 2, 28, f"layer {step.layer}", align="center")
-            else:
-                picture.text(left, 10, f"layer {step.layer}")
+def sram_uses(network: Network, system: System) -> dict[str, list[sram.SramUse]]:
+    """What nodes hold, layer by layer, in each scheme that is possible."""
+    found = {}
+    for scheme, uses in SCHEMES.items():
+        try:
+            found[scheme] = uses(network, system)
+        except ValueError:  # as the strategy is not possible
             continue
-        at_work = links_at_work(lab, step)
-        picture.bar(left, 52, right - left, ROW_PT * at_work / lab.links, "ink")
-        name = f"{step.work} on {at_work} links, {us[step]}"
-        if step == steps[-1]:
-            picture.text(left - 4, 52, name, align="right")
-        else:
-            picture.text(right + 4, 52, name if step.layer == 1 else us[step])
-    picture.axis(66, x, range(0, int(total), 500), "1 input, µs", total)
-    return picture
+    return found
 
 
-def tensor_timeline(lab: Analysis) -> Picture:
-    """As many inputs as are done in the time of pipeline_timeline."""
-    shown_ms, one_ms = lab.latency("pipeline", SHOWN_INPUTS) * MS, lab.latency("tensor") * MS
-    count = int(shown_ms / one_ms)
-    picture = Picture(
-        FULL_PT,
-        88,
-        f"{count} inputs, one after the other, the last output at {grouped(count * one_ms, 2)} ms;"
-        f" the pipeline's {SHOWN_INPUTS} inputs on the next page take {grouped(shown_ms, 2)} ms.",
-    )
-    x = timeline_scale(lab)
-    picture.text(0, 30, f"nodes 1 to {lab.system.nodes}")
-    picture.text(0, 54, "links")
-    for number in range(count):
-        fill = "tensor-light" if number % 2 else "tensor-tint"
-        for step, start, end in in_turn(lab, lab.steps("tensor"), MS):
-            left, width = x(number * one_ms + start), x(end) - x(start)
-            if step.work == "compute":
-                picture.bar(left, 30, width, ROW_PT, fill)
-            else:
-                height = ROW_PT * links_at_work(lab, step) / lab.links
-                picture.bar(left, 54, width, height, "ink")
-        picture.text(
-            x((number + Fraction(1, 2)) * one_ms), 12, f"input {number + 1}", align="center"
-        )
-    picture.axis(68, x, range(0, int(shown_ms) + 1, 5), f"{count} inputs, ms", shown_ms)
-    return picture
+def needs(network: Network, system: System) -> list[Need]:
+    """The fullest node of each scheme that is possible."""
+    found = []
+    for scheme, uses in sram_uses(network, system).items():
+        use = max(uses, key=lambda use: use.total_bytes)
+        where = f"node {use.layer}" if scheme.startswith("pipeline") else "every node"
+        where = "gathering node" if use.work == "gather" else where
+        free = system.sram_bytes - use.total_bytes
+        waiting = max(free, 0) // network[0].input_bytes
+        found.append(Need(scheme, where, use.layer, use.total_bytes, free >= 0, free, waiting))
+    return found
 
 
-def pipeline_timeline(lab: Analysis) -> Picture:
-    """Input i sets out i - 1 intervals after the first and never waits."""
-    interval_ms, one_ms = lab.seconds(lab.slowest) * MS, lab.latency("pipeline") * MS
-    ends = [grouped(one_ms + number * interval_ms, 2) for number in range(SHOWN_INPUTS)]
-    picture = Picture(
-        FULL_PT,
-        156,
-        f"{SHOWN_INPUTS} inputs pass nodes 1 to {lab.system.nodes} one behind the other; outputs at"
-        f" {', '.join(ends)} ms. Only node {lab.slowest.layer} is busy without a pause.",
-    )
-    x = timeline_scale(lab)
-    for step, start, end in in_turn(lab, lab.steps("pipeline"), MS):
-        is_compute, row = step.work == "compute", 10 + 32 * (step.layer - 1)
-        if is_compute:
-            picture.text(0, row, f"node {step.layer}")
-        for number in range(SHOWN_INPUTS):
-            left, width = x(start + number * interval_ms), x(end) - x(start)
-            if not is_compute:
-                picture.bar(left, row + 16, width, 11, "ink")
-                continue
-            fill = "pipeline-light" if number % 2 else "pipeline-tint"
-            picture.bar(left, row, width, ROW_PT, fill)
-            if width > 40:
-                picture.text(left + width / 2, row, f"input {number + 1}", align="center")
-            if step.layer == lab.system.nodes:
-                picture.text(left + width, row + 17, f"out at {ends[number]}", align="right")
-    shown_ms = lab.latency("pipeline", SHOWN_INPUTS) * MS
-    ticks = range(0, int(shown_ms) + 1, 5)
-    picture.axis(138, x, ticks, f"{SHOWN_INPUTS} inputs, ms", shown_ms)
-    return picture
+# ------------------------------------------------ all of them
+
+SIZES = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes")
 
 
-def losses(lab: Analysis) -> Picture:
-    """What the pipeline's latency of all inputs is made of."""
-    parts = [(f"{name} {grouped(seconds * MS, 2)} ms", seconds) for name, seconds in lab.losses()]
-    picture = Picture(FULL_PT, 42, f"The latency's parts: {', '.join(name for name, _ in parts)}.")
-    x = scale(0, sum(seconds for _, seconds in parts), 0, FULL_PT)
-    fills = ("pipeline-tint", "idle", "weights", "ink")
-    start = Fraction(0)
-    for (_, seconds), fill in zip(parts, fills, strict=True):
-        picture.bar(x(start), 10, x(start + seconds) - x(start), ROW_PT, fill)
-        start += seconds
-    entries = zip((name for name, _ in parts), fills, strict=True)
-    picture.key(32, [(f"latency of {lab.inputs} inputs:", ""), *entries])
-    return picture
+def figures(question: Question) -> dict[str, Any]:
+    """Every figure as a dictionary, whose rows are dictionaries with the fields of the records
+    named here:
 
+    version           of this shape
+    inputs, system    what was asked, as lab3.System
+    layers            lab3.ConvLayer, its properties, and ops_a_byte
+    steps             by strategy, for one input: lab3.Step, and duration_s
+    results           Result, on either topology
+    data_parallel, balanced_pipeline, two_way_ring
+                      inputs and latency_s
+    losses            of the pipeline's latency, in seconds
+    doubling          SpeedUp
+    sram, needs       by scheme sram.SramUse and total_bytes; Need
+    plans             best plans that fit, and best plans: plans.PlanFigures; or the reason
+    readings          Answer
 
-def in_turn(
-    lab: Analysis, steps: Iterable[Step], unit: int
-) -> Iterator[tuple[Step, Fraction, Fraction]]:
-    """Each step with its start and end."""
-    end = Fraction(0)
-    for step in steps:
-        start, end = end, end + lab.seconds(step) * unit
-        yield step, start, end
-
-
-def links_at_work(lab: Analysis, step: Step) -> int:
-    """All in an all-gather, one from each peer in a gather."""
-    return lab.links if step.work == "all-gather" else lab.system.nodes - 1
-
-
-def timeline_scale(lab: Analysis) -> Scale:
-    """The same milliseconds for both strategies: until the pipeline's last input drawn is out."""
-    return scale(0, lab.latency("pipeline", SHOWN_INPUTS) * MS, LABELS_PT, FULL_PT)
-
-
-# ------------------------------------------------ page 5
-
-
-def sram(lab: Analysis) -> Picture:
-    """What a node holds, against what it can."""
-    needs, limit = lab.needs(), lab.system.sram_bytes
-    told = [f"{it.strategy}, {it.node}: {grouped(it.use.total_bytes)}" for it in needs]
-    picture = Picture(
-        375, 190, f"Bytes that a node must hold, of {grouped(limit)}: {'; '.join(told)}."
-    )
-    x = scale(0, max(it.use.total_bytes for it in needs), 108, 315)
-    parts = ("weights", "input", "output")
-    picture.key(8, [*zip(parts, parts, strict=True), ("too much", "alarm")])
-    picture.text(x(limit) + 5, 30, f"SRAM of a node, {grouped(limit)} bytes")
-    row = 32.0
-    for before, need in zip([None, *needs], needs, strict=False):
-        row += 17 if before and before.strategy == need.strategy else 20
-        total = need.use.total_bytes
-        picture.text(0, row, f"{need.strategy}, {need.node}", colour_of(need.strategy))
-        left = x(0)
-        for part, bytes_ in zip(parts, need.use[2:], strict=True):
-            picture.bar(left, row, x(bytes_) - x(0), 13, part)
-            left += x(bytes_) - x(0)
-        at_least = "at least " if need.strategy == "streamed" else ""
-        colour = "ink" if total <= limit else "alarm"
-        picture.text(375, row, at_least + grouped(total), colour, "right")
-    picture.line([(x(limit), 24), (x(limit), row + 9)], "ink", 1.2)
-    return picture
-
-
-def colour_of(strategy: str) -> str:
-    """Rows streamed are a pipeline, too, and data parallelism has none of its own."""
-    return {"streamed": "pipeline", "data": "ink"}.get(strategy, strategy)
-
-
-def plan_space(lab: Analysis) -> Picture:
-    """Latency against traffic of every plan."""
-    named = {
-        lab.tensor_point: ("tensor", "tensor, "),
-        lab.pipeline_point: ("pipeline", "pipeline, "),
-        lab.beating(lab.system.nodes - 1): ("fewer", ""),
-        lab.beating(lab.system.nodes): ("same", ""),
+    Raises ValueError where the question is wrong, or neither strategy is possible.
+    """
+    network, system, inputs = question
+    lab3.answers(*question)  # raises if neither strategy is possible
+    possible, _ = lab3.possible_strategies(network, system)
+    counts = sorted({1, inputs})
+    return {
+        "version": VERSION,
+        "inputs": inputs,
+        "system": system._asdict(),
+        "layers": [
+            {
+                "layer": number,
+                **layer._asdict(),
+                **{name: getattr(layer, name) for name in SIZES},
+                "ops_a_byte": ops_a_byte(layer),
+            }
+            for number, layer in enumerate(network, 1)
+        ],
+        "steps": {
+            strategy: [
+                {**step._asdict(), "duration_s": lab3.duration([step], system)}
+                for step in chain(*stages)
+            ]
+            for strategy, stages in possible.items()
+        },
+        "results": _dicts(
+            result
+            for topology in (ALL_TO_ALL, RING)
+            for result in results(question._replace(system=system._replace(topology=topology)))
+        ),
+        **{
+            name: [
+                {"inputs": count, "latency_s": latency_s(network, system, count)}
+                for count in counts
+            ]
+            for name, latency_s in (
+                ("data_parallel", data_parallel_latency),
+                ("balanced_pipeline", balanced_pipeline_latency),
+                *([("two_way_ring", two_way_ring_latency)] if "tensor" in possible else []),
+            )
+        },
+        "losses": losses(question) if "pipeline" in possible else None,
+        "doubling": _dicts(doubling(question)),
+        "sram": {
+            scheme: [{**use._asdict(), "total_bytes": use.total_bytes} for use in uses]
+            for scheme, uses in sram_uses(network, system).items()
+        },
+        "needs": _dicts(needs(network, system)),
+        "plans": _plans(question),
+        "readings": _dicts(
+            chain(*(reading.answers(inputs) for reading in readings(network, system)))
+        ),
     }
-    best, limit = lab.best_points, lab.system.sram_bytes
-    picture = Picture(
-        375,
-        PLANS_PT,
-        f"Latency against traffic of {len(lab.points)} plans for {lab.inputs} inputs. No plan beats"
-        f" these in both: {'; '.join(it.name for it in best)}. Within the SRAM:"
-        f" {'; '.join(it.name for it in lab.points if it.sram_bytes <= limit)}.",
-    )
-    slowest = max(it.latency_s for it in lab.points) * MS
-    most = max(it.traffic_bytes for it in lab.points) / MB
-    x, y = scale(0, most, 78, 369), scale(0, slowest, PLANS_PT - 20, 26)
-    places = {it: (x(it.traffic_bytes / MB), y(it.latency_s * MS)) for it in lab.points}
-    picture.axis(y(0), x, range(0, int(most), 20), "traffic, MB", most)
-    label = f"latency of {lab.inputs} inputs, ms"
-    picture.side_axis(70, y, range(0, int(slowest), 100), label, slowest)
-    front = [places[it] for it in best]
-    corners = [(after[0], at[1]) for at, after in pairwise(front)]
-    picture.line([*sum(zip(front, corners, strict=False), ()), front[-1]], "grey", 1.2)
-    picture.text(front[1][0] + 6, front[0][1] + 11, "no plan is better in both", "grey")
-    for it in sorted(lab.points, key=lambda it: it in named):
-        colour, _ = named.get(it, ("ink", ""))
-        picture.dot(*places[it], 4 if it in named else 3, colour, it.sram_bytes <= limit)
-    for number, (it, (colour, name)) in enumerate(named.items()):
-        row = 24 + 17 * number
-        picture.dot(KEY_PT, row, 4, colour, it.sram_bytes <= limit)
-        picture.text(KEY_PT + 10, row, name + it.name, colour)
-        picture.text(375, row, grouped(it.latency_s * MS, 2), colour, "right")
-    for row, text, fits in ((102, "fits the SRAM", True), (119, "does not fit", False)):
-        picture.dot(KEY_PT, row, 3, "ink", fits)
-        picture.text(KEY_PT + 10, row, text)
-    return picture
 
 
-# ------------------------------------------------ page 6
+def _plans(question: Question) -> dict[str, Any]:
+    try:
+        return {
+            "fitting": _dicts(plans.best_plans(*question, fitting=True)),
+            "best": _dicts(plans.best_plans(*question)),
+        }
+    except ValueError as error:
+        return {"reason": str(error)}
 
 
-def links(lab: Analysis) -> Picture:
-    """The links on which a pipeline is faster."""
-    rows = lab.link_rows
-    link_mb = lab.system.link_bytes_per_s / MB
-    most_mb = 1.3 * link_mb
-    names = [
-        f"whole tensors, {rows[0][1]} inputs or fewer",
-        f"whole tensors, {rows[1][1]} inputs",
-        "rows streamed, 1 input",
-        f"rows streamed, {rows[3][1]} inputs",
-    ]
-    wins = [f"{bounds[0]} to {bounds[1]}" if bounds else "never" for *_, bounds in rows]
-    told = "; ".join(f"{name}: {win}" for name, win in zip(names, wins, strict=True))
-    picture = Picture(375, 116, f"MB/s of a link at which a pipeline is faster: {told}.")
-    x = scale(10, most_mb, 200, 375, of=log)
-    picture.text(0, 8, "all-to-all links on which a pipeline wins, MB/s", "grey")
-    for number, (name, win, (*_, bounds)) in enumerate(zip(names, wins, rows, strict=True)):
-        row = 29 + 18 * number
-        picture.text(0, row, name)
-        if bounds:
-            picture.bar(x(bounds[0]), row, x(bounds[1]) - x(bounds[0]), 12, "pipeline-tint")
-        picture.text(x(bounds[1]) + 5 if bounds else x(10), row, win, "pipeline")
-    picture.line([(x(link_mb), 20), (x(link_mb), 98)], "ink", 1, dash=True)
-    picture.text(x(link_mb) - 5, 29, f"here {grouped(link_mb)}", align="right")
-    picture.axis(98, x, (10, 30, 100, 300, 1000), "", most_mb)
-    return picture
+def _dicts(records: Iterable[Any]) -> list[dict[str, Any]]:
+    return [record._asdict() for record in records]

@@ -1,0 +1,431 @@
+#!/usr/bin/env python3
+"""Why: the answers in sentences, and every figure derived, for people and as JSON.
+
+Figures are computed in figures.py; formulas are printed from the docstrings of what computes them.
+"""
+
+from __future__ import annotations
+
+import whatif  # first, since it finds lab3
+
+# isort: split
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from inspect import getdoc
+from itertools import chain
+
+import figures
+import lab3
+import plans
+import rows
+import sram
+from figures import Need, Result
+from lab3 import ConvLayer
+from tables import figure, table
+from whatif import Question, count, filled
+
+MS, US = 10**3, 10**6  # in a second
+Blocks = Iterator["str | None"]
+
+READINGS = """\
+Q2's sample block   the same four lines as Q1's
+GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
+one by one          no batching; only a pipeline has several inputs on their way
+initial inputs      already wherever they are needed
+final output        on one node: gathered, or where the last layer is
+ring of 4 links     one-way, like the 12 links all-to-all
+SRAM                one input at a time: nothing of others that wait or are done"""
+
+# ------------------------------------------------ in short
+
+
+def in_short(question: Question) -> Blocks:
+    """The answers, and what follows from them, in sentences."""
+    network, system, inputs = question
+    found = figures.results(question)
+    yield "IN SHORT"
+    yield filled(
+        f"{count(inputs, 'input')}, {count(len(network), 'layer')}, {count(system.nodes, 'node')}"
+        f" {system.topology}, R = {figure(system.ops_per_s)} ops/s a node, B ="
+        f" {figure(system.link_bytes_per_s)} bytes/s a link, {figure(system.sram_bytes)} bytes of"
+        " SRAM a node. Figures are exact, or rounded to 9 digits."
+    )
+    head = ["inputs", "parallelism", "latency ms", "traffic bytes", "rows streamed ms", "limit ms"]
+    yield table(
+        head,
+        [
+            [
+                it.inputs,
+                it.strategy,
+                _in(MS, it.latency_s),
+                it.traffic_bytes,
+                _in(MS, it.streamed_latency_s),
+                _in(MS, it.limit_s),
+            ]
+            for it in found
+        ],
+    )
+    yield filled(
+        "Latency is with whole tensors: an output is sent when all of it is computed. Rows streamed:"
+        " each row is sent as soon as it is computed. Limit: no schedule is faster."
+    )
+    yield from map(filled, chain(_speed(found), _distribution(question), _ring(question)))
+
+
+def _speed(found: Sequence[Result]) -> Iterator[str]:
+    """Who is faster, by how much, and at what cost in bytes."""
+    yield from dict.fromkeys(f"{it.reason}." for it in found if it.reason)
+    yield from dict.fromkeys(
+        f"Rows streamed: {it.streamed_reason}." for it in found if it.streamed_reason
+    )
+    for tensor, pipeline in zip(found[::2], found[1::2], strict=True):
+        if tensor.latency_s and pipeline.latency_s:
+            yield _faster(tensor, pipeline, "latency_s", "with whole tensors")
+        if tensor.streamed_latency_s and pipeline.streamed_latency_s:
+            yield _faster(tensor, pipeline, "streamed_latency_s", "with rows streamed in both")
+    if tensor.traffic_bytes and pipeline.traffic_bytes:
+        times = Fraction(tensor.traffic_bytes, pipeline.traffic_bytes)
+        yield f"Tensor parallelism sends {_short(times)} times the bytes of pipeline parallelism."
+    for it in (tensor, pipeline):
+        if it.streamed_latency_s and it.limit_s:
+            above_s = it.streamed_latency_s - it.limit_s
+            yield (
+                f"{it.strategy.capitalize()} parallelism with rows streamed is"
+                f" {_us(above_s)} above the limit for {count(it.inputs, 'input')}."
+            )
+
+
+def _faster(tensor: Result, pipeline: Result, field: str, how: str) -> str:
+    fast, slow = sorted((tensor, pipeline), key=lambda it: getattr(it, field))
+    fast_s, slow_s = getattr(fast, field), getattr(slow, field)
+    start = f"For {count(fast.inputs, 'input')} {how}"
+    if fast_s == slow_s:
+        return f"{start} both take {_ms(fast_s)}."
+    return (
+        f"{start} {fast.strategy} parallelism is {_short(slow_s / fast_s)} times as fast:"
+        f" {_ms(fast_s)} against {_ms(slow_s)}."
+    )
+
+
+def _distribution(question: Question) -> Iterator[str]:
+    """Q3: what fits the SRAM, why to distribute, and data parallelism."""
+    network, system, inputs = question
+    needs = {need.scheme: need for need in figures.needs(network, system)}
+    for fits, verb in ((True, "fits"), (False, "does not fit")):
+        texts = [_need_text(need) for need in needs.values() if need.fits == fits]
+        if texts:
+            sram_text = f"the {figure(system.sram_bytes)} bytes of SRAM of a node"
+            yield f"What {verb} {sram_text}, one input at a time: {'; '.join(texts)}."
+    weights, lacking = sum(layer.weight_bytes for layer in network), -needs["data"].free_bytes
+    over = weights - system.sram_bytes
+    all_weights = f"all weights, {figure(weights)} bytes"
+    latency_s = figures.data_parallel_latency(*question)
+    if over > 0:
+        yield (
+            f"Q3: The work must be distributed, since no node can hold {all_weights}. Data"
+            f" parallelism is not possible for the same reason: each node lacks {figure(over)} bytes"
+            f" for the weights alone, {figure(lacking)} with the fullest layer's input and output."
+            f" With room it would take {_ms(latency_s)} for {count(inputs, 'input')}."
+        )
+    elif lacking > 0:
+        yield (
+            f"Q3: A node can hold {all_weights}, but lacks {figure(lacking)} bytes for the fullest"
+            " layer's input and output besides, so the work must be distributed, and data"
+            f" parallelism, {_ms(latency_s)} for {count(inputs, 'input')}, is not possible."
+        )
+    else:
+        yield (
+            f"Q3: A node can hold {all_weights}, and the tensors, so distribution only saves time,"
+            f" and data parallelism is possible: {_ms(latency_s)} for {count(inputs, 'input')}."
+        )
+
+
+def _need_text(need: Need) -> str:
+    return f"{need.scheme} ({need.where}, {figure(need.total_bytes)} bytes)"
+
+
+def _ring(question: Question) -> Iterator[str]:
+    """Q4: what a ring changes."""
+    direct, ring = (
+        {
+            it.strategy: it
+            for it in figures.results(question.on(topology=topology))
+            if it.inputs == 1
+        }
+        for topology in (lab3.ALL_TO_ALL, lab3.RING)
+    )
+    before, after = direct["tensor"].communication_s, ring["tensor"].communication_s
+    if before and after:
+        more = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
+        yield (
+            f"Q4: On a one-way ring tensor parallelism communicates {_us(after)} for 1 input instead"
+            f" of {_us(before)}, {_short(after / before)} times as long, since each link passes on"
+            f" the shards of all; its latency is {_short(100 * more)} % longer."
+        )
+    if ring["pipeline"].latency_s:
+        yield "Q4: A ring changes nothing for pipeline parallelism: nodes send to their neighbours."
+
+
+# ------------------------------------------------ derivations, to be followed with a pencil
+
+
+def law_and_network(question: Question) -> Blocks:
+    """Symbols first; then the layers: what they compute, hold and hand on."""
+    yield "1. THE LAW"
+    yield lab3.__doc__
+    yield getdoc(lab3.latency)
+    layers = [*enumerate(question.network, 1)]
+    yield "2. THE NETWORK"
+    yield getdoc(ConvLayer)
+    yield "\n".join(f"{name:<12}  {getdoc(getattr(ConvLayer, name))}" for name in figures.SIZES)
+    names = [*ConvLayer._fields, "out_x", "out_y"]
+    yield table(
+        ["layer", *names], [[n, *(getattr(it, name) for name in names)] for n, it in layers]
+    )
+    names = [*figures.SIZES[2:]]
+    cells = [[n, *(getattr(it, name) for name in names)] for n, it in layers]
+    yield table(["layer", *names], [*cells, _sums("sum", cells)])
+    ratios = ", ".join(figure(figures.ops_a_byte(it)) for _, it in layers)
+    ridge = figures.ops_while_a_byte_is_sent(question.system)
+    yield filled(
+        f"C / A, the ops for a byte of output, by layer: {ratios}. While a link carries a byte, a"
+        f" node does R / B = {figure(ridge)} ops. A layer of more ops a byte computes for longer"
+        " than its output takes on a link."
+    )
+
+
+def tensor_parallelism(question: Question) -> Blocks:
+    """Its steps and their sums."""
+    yield "3. TENSOR PARALLELISM"
+    yield from map(getdoc, (lab3.tensor_parallel_stages, lab3.all_gather, lab3.gather))
+    yield from _derivation("tensor", question)
+
+
+def pipeline_parallelism(question: Question) -> Blocks:
+    """Its steps and their sums, and where the time goes."""
+    yield "4. PIPELINE PARALLELISM"
+    yield getdoc(lab3.pipeline_parallel_stages)
+    yield from _derivation("pipeline", question)
+    if len(question.network) <= question.system.nodes:
+        parts = figures.losses(question)
+        total_s = sum(parts.values())
+        yield f"Where the time of {count(question.inputs, 'input')} goes:"
+        yield table(
+            ["part", "ms", "% of the latency"],
+            [[name, _in(MS, part_s), 100 * part_s / total_s] for name, part_s in parts.items()],
+        )
+        balanced_s = figures.balanced_pipeline_latency(*question)
+        yield filled(f"{getdoc(figures.balanced_pipeline_latency)} Here {_ms(balanced_s)}.")
+
+
+def _derivation(strategy: str, question: Question) -> Blocks:
+    possible, reasons = lab3.possible_strategies(question.network, question.system)
+    if strategy in reasons:
+        yield filled(f"{reasons[strategy]}.")
+        return
+    cells = [
+        [
+            step.layer,
+            step.work,
+            step.node_ops,
+            step.link_bytes,
+            _in(US, lab3.duration([step], question.system)),
+            step.traffic_bytes,
+        ]
+        for step in chain(*possible[strategy])
+    ]
+    head = ["layer", "step", "ops of a node", "bytes of a link", "time us", "traffic bytes"]
+    yield table(head, [*cells, _sums("sum", cells)])
+    found = [it for it in figures.results(question) if it.strategy == strategy]
+    yield "Computing + communicating + (N - 1) * interval, and N * traffic:"
+    for it in found:
+        compute, communication, interval, total = (
+            figure(_in(US, part_s))
+            for part_s in (it.compute_s, it.communication_s, it.interval_s, it.latency_s)
+        )
+        yield (
+            f"{compute} + {communication} + {it.inputs - 1:,} * {interval} = {total} us\n"
+            f"{it.inputs:,} * {figure(found[0].traffic_bytes)} = {figure(it.traffic_bytes)} bytes"
+        )
+    yield filled(f"The interval is that of the bottleneck: {found[0].bottleneck}.")
+
+
+def streaming(question: Question) -> Blocks:
+    """Rows streamed, the limit, and how far the nodes are used."""
+    yield "5. ROWS STREAMED, AND THE LIMIT"
+    yield getdoc(rows)
+    yield getdoc(rows.compute_bound)
+    yield "Utilisation is speed-up / P, with whole tensors:"
+    found = figures.results(question)
+    names = ["inputs", "strategy", "speed_up", "utilisation", "bottleneck", "idle_nodes"]
+    yield table(names, [[getattr(it, name) for name in names] for it in found])
+
+
+def changes(question: Question) -> Blocks:
+    """What would change the answers: more of everything, and slower links."""
+    yield "6. WHAT WOULD CHANGE IT"
+    yield "Speed-up of the latency with whole tensors by twice as much of one thing:"
+    yield table(["twice", "inputs", "strategy", "speed-up"], figures.doubling(question))
+    yield from map(filled, _links(question))
+
+
+def _links(question: Question) -> Iterator[str]:
+    possible, _ = lab3.possible_strategies(question.network, question.system)
+    if len(possible) < len(lab3.STRATEGIES):
+        return
+    plan = plans.strategy_plans(question.network, question.system)["pipeline"]
+    for inputs in sorted({1, question.inputs}):
+        between = plans.faster_between(question.network, question.system, plan, inputs)
+        yield (
+            f"Links on which pipeline parallelism is faster for {count(inputs, 'input')}, whole"
+            f" tensors in both: {plans.bounds_text(between)}."
+        )
+
+
+def what_fits(question: Question) -> Blocks:
+    """Q3: every byte that a node must hold."""
+    yield "7. SRAM (Q3)"
+    yield getdoc(sram)
+    yield "The fullest node of each, and how many more inputs could wait beside:"
+    names = ["scheme", "where", "layer", "total_bytes", "free_bytes", "fits", "waiting_inputs"]
+    needs = figures.needs(question.network, question.system)
+    yield table(names, [[getattr(need, name) for name in names] for need in needs])
+    for scheme, uses in figures.sram_uses(question.network, question.system).items():
+        yield filled(f"{scheme}: {getdoc(figures.SCHEMES[scheme])}")
+        head = ["layer", "work", "weight_bytes", "input_bytes", "output_bytes", "total_bytes"]
+        yield table(head, [[*use, use.total_bytes] for use in uses])
+    inputs, last = question.inputs, question.network[-1]
+    yield filled(
+        f"{count(inputs, 'input')} that wait are"
+        f" {figure(inputs * question.network[0].input_bytes)} bytes, as many outputs"
+        f" {figure(inputs * last.output_bytes)}; all nodes together hold"
+        f" {figure(question.system.nodes * question.system.sram_bytes)}."
+    )
+
+
+def ring(question: Question) -> Blocks:
+    """Q4: both topologies side by side."""
+    yield "8. RING (Q4)"
+    found = [
+        it
+        for topology in (lab3.ALL_TO_ALL, lab3.RING)
+        for it in figures.results(question.on(topology=topology))
+    ]
+    yield table(
+        ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"],
+        [
+            [
+                it.topology,
+                it.inputs,
+                it.strategy,
+                _in(US, it.communication_s and it.inputs * it.communication_s),
+                _in(MS, it.latency_s),
+                it.traffic_bytes,
+            ]
+            for it in sorted(found, key=lambda it: (it.inputs, it.strategy != "tensor"))
+        ],
+    )
+    yield "Communication is of one input, as the pipeline's further ones overlap."
+    if found[0].latency_s:
+        times = [
+            _ms(figures.two_way_ring_latency(question.network, question.system, inputs))
+            for inputs in sorted({1, question.inputs})
+        ]
+        yield filled(f"{getdoc(figures.two_way_ring_latency)} Here {', '.join(times)}.")
+
+
+def which_plan(question: Question) -> Blocks:
+    """The plans that fit, and the best whether they fit or not."""
+    yield "9. WHICH PLAN"
+    yield from plans.best_plans_text(question)
+
+
+def readings(question: Question) -> Blocks:
+    """What a grader compares other numbers with."""
+    yield "10. READINGS OF THE HANDOUT"
+    yield READINGS
+    yield "Read otherwise, one change at a time, whole tensors:"
+    found = [
+        answer
+        for reading in figures.readings(question.network, question.system)
+        for answer in reading.answers(question.inputs)
+    ]
+    yield table(
+        ["inputs", "parallelism", "latency ms", "traffic bytes", "reading"],
+        [
+            [it.inputs, it.strategy, _in(MS, it.latency_s), it.traffic_bytes, it.reading]
+            for it in found
+        ],
+    )
+
+
+# ------------------------------------------------ numbers in a sentence
+
+
+def _in(unit: int, seconds: Fraction | None) -> Fraction | None:
+    return None if seconds is None else seconds * unit
+
+
+def _ms(seconds: Fraction) -> str:
+    return f"{figure(seconds * MS)} ms"
+
+
+def _us(seconds: Fraction) -> str:
+    return f"{figure(seconds * US)} us"
+
+
+def _short(value: Fraction) -> str:
+    return lab3.plain(value, 4)
+
+
+def _sums(name: str, cells: Sequence[Sequence[object]]) -> list[object]:
+    """Of the columns of numbers after the first."""
+    columns = [*zip(*cells, strict=True)][1:]
+    return [name, *("" if isinstance(column[0], str) else sum(column) for column in columns)]
+
+
+# ------------------------------------------------ the script
+
+SECTIONS = (
+    in_short,
+    law_and_network,
+    tensor_parallelism,
+    pipeline_parallelism,
+    streaming,
+    changes,
+    what_fits,
+    ring,
+    which_plan,
+    readings,
+)
+
+
+def explain(question: Question) -> str:
+    """Everything, in the order in which a student asks."""
+    lab3.answers(*question)  # raises where neither strategy is possible
+    blocks = [whatif.asked(question), *chain(*(section(question) for section in SECTIONS))]
+    return "\n\n".join(block for block in blocks if block)  # python -OO strips the formulas
+
+
+def respond(argv: Sequence[str] | None) -> str:
+    """The explanation, or every figure as JSON: Fractions as the nearest float."""
+    parser = whatif.option_parser(
+        "Why the answers are what they are: in sentences, and every figure derived.",
+        [
+            "python3 report/explain.py",
+            "python3 report/explain.py --nodes 8 --link-gbs 0.1",
+            "python3 report/explain.py --json",
+        ],
+    )
+    parser.add_argument("--json", action="store_true", help="every figure, for programs")
+    options = parser.parse_args(argv)
+    question = whatif.question(options)
+    if options.json:
+        return json.dumps(figures.figures(question), indent=2, default=float)
+    return explain(question)
+
+
+if __name__ == "__main__":
+    sys.exit(whatif.run(respond))
