@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from program import PROJECT, call, python, run, sentence
+from program import PROJECT, python, run, sentence
 
 WHATIF = PROJECT / "report" / "whatif.py"
 MODULES = sorted(PROJECT.glob("report/*.py"))
