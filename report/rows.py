@@ -1,0 +1,175 @@
+"""How long rows streamed take, and the limit that no schedule beats.
+
+A row of an output (all filters, all x, one y) can leave as soon as it is computed; the next layer's
+row r needs fy of them, r ... r + fy - 1. With all inputs waiting, a row starts
+
+    on a node    when the node's row before is computed and the last row that it needs has arrived
+    on a link    when it is computed and the link's row before is gone
+
+layer after layer, input after input. That is lab3's law one level down, and as exact: times are
+whole numbers of ticks, of which every row takes a whole number.
+"""
+
+from __future__ import annotations
+
+import whatif  # first, since it finds lab3  # noqa: F401
+
+# isort: split
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from typing import NamedTuple
+
+import lab3
+from lab3 import Network, System
+
+MOST_ROWS = 100_000  # of all layers, which take a second or two
+GATHERING = 0  # the node that gathers the output
+
+
+def streamed_latency(strategy: str, network: Network, system: System, inputs: int = 1) -> Fraction:
+    """Seconds that "tensor" or "pipeline" parallelism takes with rows streamed, if SRAM is ample.
+
+    tensor      every node computes its share of a row, C / (P * out_y * R) seconds, and sends it to
+                each peer on a link of its own, A / (P * out_y * B), of the last layer to the
+                gathering node only
+    pipeline    node l computes layer l's rows, C / (out_y * R) each, and sends them to node l + 1,
+                A / (out_y * B) each
+
+    Raises ValueError where lab3's strategy is not possible, for tensor parallelism on a ring of
+    more than 2 nodes, and for layers of more than MOST_ROWS rows.
+    """
+    if strategy not in tuple(lab3.STRATEGIES):
+        raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(lab3.STRATEGIES)}")
+    lab3.check(network, system, inputs)
+    stages = lab3.STRATEGIES[strategy](network, system)
+    if strategy == "tensor" and system.topology == lab3.RING and system.nodes > 2:
+        where = f"on a ring of {system.nodes} nodes, only all-to-all"
+        raise ValueError(f"Tensor parallelism with rows streamed is not modelled {where}")
+    rows = sum(layer.out_y for layer in network)
+    if rows > MOST_ROWS:
+        raise ValueError(f"network: {rows} rows of output are more than {MOST_ROWS} to stream")
+
+    if strategy == "tensor":
+        layers, ticks_per_s = _in_ticks(network, system, shares=system.nodes)
+        return Fraction(_tensor_parallel(layers, system.nodes, inputs), ticks_per_s)
+    # Not earlier than an interval per input: the chain of rows that decides the first input's time
+    # has room for the bottleneck's rows of the others. Not later: on each node and link the first
+    # input's rows end within an interval of their start, as they follow each other by at most the
+    # longest row so far and no layer has more of them than the one before.
+    layers, ticks_per_s = _in_ticks(network, system, shares=1)
+    interval_s = max(lab3.duration(stage, system) for stage in stages)
+    return Fraction(_pipeline_parallel(layers), ticks_per_s) + (inputs - 1) * interval_s
+
+
+def compute_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """N * sum(C) / (P * R) seconds. No schedule takes less, as each input costs sum(C) operations,
+    counted as the handout does, 2 a MAC, and P nodes do at most R a second each."""
+    lab3.check(network, system, inputs)
+    ops = sum(layer.ops for layer in network)
+    return Fraction(inputs * ops) / (system.nodes * system.ops_per_s)
+
+
+class _Layer(NamedTuple):
+    out_y: int
+    fy: int
+    compute: int  # ticks of a row
+    send: int
+
+
+def _in_ticks(network: Network, system: System, shares: int) -> tuple[list[_Layer], int]:
+    """The layers, of whose rows a node has one of so many shares, and the ticks of a second."""
+    rows_s = [
+        (
+            Fraction(layer.ops) / (shares * layer.out_y * system.ops_per_s),
+            Fraction(layer.output_bytes) / (shares * layer.out_y * system.link_bytes_per_s),
+        )
+        for layer in network
+    ]
+    ticks_per_s = math.lcm(*(row_s.denominator for pair in rows_s for row_s in pair))
+    layers = [
+        _Layer(layer.out_y, layer.fy, *(int(row_s * ticks_per_s) for row_s in pair))
+        for layer, pair in zip(network, rows_s, strict=True)
+    ]
+    return layers, ticks_per_s
+
+
+def _ends(free: int, ready: Sequence[int], ticks: int) -> list[int]:
+    """When rows end on a node or link that is free from then on, one after the other."""
+    ends = []
+    for row_ready in ready:
+        free = max(free, row_ready) + ticks
+        ends.append(free)
+    return ends
+
+
+def _pipeline_parallel(layers: Sequence[_Layer]) -> int:
+    """The end of the first input's last row."""
+    there = [0] * (layers[0].out_y + layers[0].fy - 1)  # when each row of input is
+    for layer in layers:
+        computed = _ends(0, there[layer.fy - 1 :], layer.compute)
+        there = _ends(0, computed, layer.send)
+    return computed[-1]
+
+
+# ------------------------------------------------ tensor parallelism
+
+Place = tuple[int, int]  # (p, p) is node p, (p, q) its link to node q
+
+
+def _tensor_parallel(layers: Sequence[_Layer], nodes: int, inputs: int) -> int:
+    """The end of the last row, found with the rows of one input and log2(N) products of matrices.
+
+    When a place is free after an input is a maximum of sums: of when each place was free before it
+    and the longest chain of rows from there. So an input is a matrix of these chains, and N inputs
+    are its N-th power, where a product takes maxima of sums as well.
+    """
+    group = range(min(nodes, 3))  # nodes that do not gather are alike, so two stand for them all
+    places = [(source, target) for source, target in product(group, group)]
+    longest = sum(layer.out_y * (layer.compute + layer.send) for layer in layers)
+    long_ago = -inputs * longest  # no chain from then on decides anything
+    chains = {}
+    for start in places:
+        free = {place: 0 if place == start else long_ago for place in places}
+        chains[start] = _after_one_more(free, layers, group)
+
+    free = dict.fromkeys(places, 0)
+    while inputs:
+        if inputs % 2:
+            free = _lengthened(free, chains)
+        chains = {start: _lengthened(chain, chains) for start, chain in chains.items()}
+        inputs //= 2
+    return max(free.values())
+
+
+def _after_one_more(
+    free: dict[Place, int], layers: Sequence[_Layer], group: Sequence[int]
+) -> dict[Place, int]:
+    """When each place is free after one input more, row by row."""
+    free = dict(free)
+
+    def ends(place: Place, ready: Sequence[int], ticks: int) -> list[int]:
+        ended = _ends(free[place], ready, ticks)
+        free[place] = ended[-1]
+        return ended
+
+    input_rows = layers[0].out_y + layers[0].fy - 1
+    there = {node: [free[node, node]] * input_rows for node in group}  # when each row is, where
+    for number, layer in enumerate(layers, 1):
+        computed = {
+            node: ends((node, node), there[node][layer.fy - 1 :], layer.compute) for node in group
+        }
+        there = dict(computed)
+        for source, target in permutations(group, 2):
+            if number < len(layers) or target == GATHERING:
+                arrived = ends((source, target), computed[source], layer.send)
+                there[target] = list(map(max, there[target], arrived))
+    return free
+
+
+def _lengthened(free: dict[Place, int], chains: dict[Place, dict[Place, int]]) -> dict[Place, int]:
+    """When each place is free after the longest chain from any."""
+    return {
+        place: max(free[start] + chain[place] for start, chain in chains.items()) for place in free
+    }
