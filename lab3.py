@@ -14,7 +14,7 @@ One law carries both strategies, which differ in steps and stages only:
     latency = sum(steps) + (N - 1) * interval, the longest stage
     traffic = N * sum(bytes of the steps)
 
-Every figure is exact, an int of bytes or a Fraction of seconds, until printed.
+Every figure is exact, bytes and seconds alike, until it is printed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import List, NamedTuple, Sequence, Union
 
+
 # ------------------------------------------------ the lab
-
-
 class ConvLayer(NamedTuple):
     """A convolution, stride 1, no padding, no pooling (handout, "The model")."""
 
@@ -100,8 +99,6 @@ INPUTS = 32  # of Q2
 
 
 # ------------------------------------------------ the law
-
-
 class Step(NamedTuple):
     """The computation of a layer, or the transfer of its output, for one input."""
 
@@ -145,8 +142,6 @@ def traffic(stages: Stages, inputs: int = 1) -> int:
 
 
 # ------------------------------------------------ tensor parallelism
-
-
 def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
     """Every node starts with a shard S and ends with all P of them.
 
@@ -207,8 +202,6 @@ def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -
 
 
 # ------------------------------------------------ pipeline parallelism
-
-
 def pipeline_parallel_stages(network: Network, system: System) -> Stages:
     """Node l computes layer l, C ops, and sends the whole output, A bytes, to node
     l + 1 on a link of its own, on a ring to its neighbour, while it works on. The
@@ -241,7 +234,6 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 
 
 # ------------------------------------------------ the answers
-
 STRATEGIES = {"tensor": tensor_parallel_stages, "pipeline": pipeline_parallel_stages}
 
 
@@ -286,8 +278,6 @@ def plain(value: Rate, digits: int = 17) -> str:
 
 
 # ------------------------------------------------ what can be modelled
-
-
 def check(network: Network, system: System, inputs: int = 1) -> None:
     """Raise ValueError with one sentence that names what cannot be modelled."""
     _check_system(system)
@@ -304,8 +294,8 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
                 f"layer {number - 1} gives {given} (stride 1, no padding, no pooling)"
             )
         if layer.fx > layer.x or layer.fy > layer.y:
-            filter_size, input_size = (layer.fx, layer.fy), (layer.x, layer.y)
-            raise ValueError(f"layer {number}: fx, fy = {filter_size} exceed x, y = {input_size}")
+            sizes = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
+            raise ValueError(f"layer {number}: {sizes}")
         given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
@@ -348,8 +338,6 @@ def _check_rate(name: str, value: Rate) -> None:
 
 
 # ------------------------------------------------ main
-
-
 def main() -> int:
     """Print the lab's answers. Returns the exit status: 0, or 2 for what cannot be modelled."""
     try:
