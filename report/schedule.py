@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Who works when: every job of a plan, and the same as a trace that a browser shows.
+
+Input i sets out (i - 1) * interval after the first, interval being the longest stage, and never
+waits. Nodes are numbered from 1 in the order of the plan's groups; the first node of the last
+group gathers the output.
+"""
+
+from __future__ import annotations
+
+import whatif  # first, since it finds lab3
+
+# isort: split
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise, permutations, product
+from typing import Any, NamedTuple
+
+import lab3
+from lab3 import Network, Step, System
+from plans import Plan, parse_plan, plan_stages, plan_text, strategy_plans
+
+MOST_EVENTS = 100_000  # of a schedule: a job is an event on each node or link that it keeps busy
+US = 10**6  # in a second
+
+
+class TimedStep(NamedTuple):
+    """A step of one input, and when it is taken."""
+
+    step: Step
+    input: int  # counted from 1
+    start_s: Fraction
+    end_s: Fraction
+
+
+class Job(NamedTuple):
+    """What keeps some nodes, or some links, busy from its start to its end."""
+
+    where: tuple[str, ...]  # "node 1", or "link 1 to 2"
+    work: str  # "compute", "all-gather", "gather" or "send"
+    layer: int  # counted from 1
+    input: int  # counted from 1
+    start_s: Fraction
+    end_s: Fraction
+    traffic_bytes: int  # over all its links, as many on each
+
+
+# ------------------------------------------------ when
+
+
+def interval(network: Network, system: System, plan: Plan) -> Fraction:
+    """Seconds from one output to the next: the longest stage."""
+    return max(lab3.duration(stage, system) for stage in plan_stages(network, system, plan))
+
+
+def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -> list[TimedStep]:
+    """All steps of all inputs: those of the first follow each other from time 0 on, those of
+    input i are (i - 1) * interval later. Raises ValueError as plan_stages does."""
+    lab3.check(network, system, inputs)
+    steps = [step for stage in plan_stages(network, system, plan) for step in stage]
+    edges_s = accumulate((lab3.duration([step], system) for step in steps), initial=Fraction(0))
+    first = [(step, *times) for step, times in zip(steps, pairwise(edges_s), strict=True)]
+    interval_s = interval(network, system, plan)
+    return [
+        TimedStep(step, before + 1, before * interval_s + start_s, before * interval_s + end_s)
+        for before in range(inputs)
+        for step, start_s, end_s in first
+    ]
+
+
+# ------------------------------------------------ where
+
+
+def schedule(network: Network, system: System, plan: Plan, inputs: int = 1) -> list[Job]:
+    """The jobs of all inputs: one for each step, but of a gather on a ring one for each link.
+
+    The last end is plan_latency, and the bytes add up to plan_traffic. Raises ValueError as
+    plan_stages does, and beyond MOST_EVENTS.
+    """
+    lab3.check(network, system, inputs)
+    _check_events(network, system, plan, inputs)
+    nodes = layer_nodes(plan)
+    jobs = []
+    for step, number, start_s, end_s in timed_steps(network, system, plan, inputs):
+        for where, share in _busy(step, nodes, system.topology == lab3.RING):
+            busy_s = share * (end_s - start_s)
+            sent_bytes = int(share * step.link_bytes) * len(where)
+            jobs.append(
+                Job(where, step.work, step.layer, number, start_s, start_s + busy_s, sent_bytes)
+            )
+    return jobs
+
+
+def layer_nodes(plan: Plan) -> dict[int, range]:
+    """The nodes of each layer."""
+    nodes: list[range] = []
+    start = 1
+    for layers, count in plan:
+        nodes += [range(start, start + count)] * layers
+        start += count
+    return dict(enumerate(nodes, 1))
+
+
+def _busy(
+    step: Step, nodes: dict[int, range], on_ring: bool
+) -> Iterator[tuple[tuple[str, ...], Fraction]]:
+    """The nodes or links that a step keeps busy, and for which share of its time."""
+    group = nodes[step.layer]
+    if step.work == "compute":
+        yield tuple(f"node {node}" for node in group), Fraction(1)
+    elif step.work == "send":
+        yield _links(product(group, nodes[step.layer + 1])), Fraction(1)
+    elif step.work == "gather" and on_ring:
+        # node 2 sends its own shard, node 3 also that of node 2, the last all that node 1 lacks
+        for shards, link in enumerate(_around(group[1:], group[0]), 1):
+            yield _links([link]), Fraction(shards, len(group) - 1)
+    elif step.work == "gather":
+        yield _links(product(group[1:], group[:1])), Fraction(1)
+    else:
+        yield _links(_around(group, group[0]) if on_ring else permutations(group, 2)), Fraction(1)
+
+
+def _around(nodes: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
+    """The links from each node to the next, and from the last to the end."""
+    return pairwise([*nodes, end])
+
+
+def _links(pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    return tuple(f"link {sender} to {receiver}" for sender, receiver in pairs)
+
+
+def _check_events(network: Network, system: System, plan: Plan, inputs: int) -> None:
+    """Refuse too many events before they are listed, as 10^6 nodes have 10^12 links."""
+    first = timed_steps(network, system, plan)
+    nodes = layer_nodes(plan)
+    events = 0
+    for step, *_ in first:
+        senders = len(nodes[step.layer])
+        receivers = len(nodes.get(step.layer + 1, ()))
+        all_links = senders if system.topology == lab3.RING else senders * (senders - 1)
+        events += {
+            "compute": senders,
+            "all-gather": all_links,
+            "gather": senders - 1,
+            "send": senders * receivers,
+        }[step.work]
+    if inputs * events > MOST_EVENTS:
+        size = f"{inputs * events:,} events of {whatif.count(inputs, 'input')} on {plan_text(plan)}"
+        raise ValueError(f"{size} are too many for a schedule: the limit is {MOST_EVENTS:,}")
+
+
+# ------------------------------------------------ the script
+
+
+def add_plan_option(parser: argparse.ArgumentParser) -> None:
+    """--plan, as often as wanted."""
+    parser.add_argument(
+        "--plan",
+        action="append",
+        help="tensor, pipeline, or groups of layers:nodes such as 1-2:2,3,4; may be repeated "
+        "(both strategies)",
+    )
+
+
+def plans_asked(texts: Sequence[str] | None, network: Network, system: System) -> list[Plan]:
+    """The plans of --plan; without one, both strategies, or the one that is possible."""
+    strategies = strategy_plans(network, system)
+    if texts:
+        return [strategies.get(text) or parse_plan(text) for text in texts]
+    possible, reasons = lab3.possible_strategies(network, system)
+    if not possible:
+        raise ValueError(". ".join(reasons.values()))
+    return [strategies[strategy] for strategy in possible]
+
+
+def plan_name(network: Network, system: System, plan: Plan) -> str:
+    """tensor parallelism, pipeline parallelism or, of any other, plan 1-2:2,3,4."""
+    for strategy, strategy_plan in strategy_plans(network, system).items():
+        if plan_text(plan) == plan_text(strategy_plan):
+            return f"{strategy} parallelism"
+    return f"plan {plan_text(plan)}"
+
+
+def trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """A plan as a process in the Trace Event Format, each of its nodes and links as a thread, each
+    job as a complete event in microseconds on each of those that it keeps busy.
+
+    Source: Trace Event Format, the Chromium project.
+    """
+    names = dict.fromkeys(name for job in jobs for name in job.where)
+    threads = {name: thread for thread, name in enumerate(names, 1)}
+    heads = [
+        {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}},
+        *(
+            {
+                "ph": "M",
+                "name": "thread_name",
+                "pid": process,
+                "tid": thread,
+                "args": {"name": name},
+            }
+            for name, thread in threads.items()
+        ),
+    ]
+    events = [
+        {
+            "ph": "X",
+            "name": f"{job.work} layer {job.layer}, input {job.input}",
+            "cat": job.work,
+            "pid": process,
+            "tid": threads[name],
+            "ts": float(job.start_s * US),
+            "dur": float((job.end_s - job.start_s) * US),
+            "args": {
+                "layer": job.layer,
+                "input": job.input,
+                "bytes": job.traffic_bytes // len(job.where),
+            },
+        }
+        for job in jobs
+        for name in job.where
+    ]
+    return heads + events
+
+
+def respond(argv: Sequence[str] | None) -> str:
+    """The trace, as JSON."""
+    parser = whatif.option_parser(
+        "Who works when, as a trace that ui.perfetto.dev and chrome://tracing open.",
+        [
+            "python3 report/schedule.py > trace.json",
+            "python3 report/schedule.py --inputs 8 --plan 1-2:2,3,4 --plan tensor > trace.json",
+        ],
+    )
+    add_plan_option(parser)
+    options = parser.parse_args(argv)
+    network, system, inputs = whatif.question(options)
+    events = []
+    for process, plan in enumerate(plans_asked(options.plan, network, system), 1):
+        name = plan_name(network, system, plan)
+        events += trace_events(name, process, schedule(network, system, plan, inputs))
+    return json.dumps({"traceEvents": events})
+
+
+if __name__ == "__main__":
+    sys.exit(whatif.run(respond))

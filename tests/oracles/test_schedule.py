@@ -1,0 +1,107 @@
+"""The schedule is possible, ends when the law says, and keeps links as busy as the simulation."""
+
+from collections import defaultdict
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import schedule as module
+from machines import plan_cases
+from plans import plan_latency, plan_traffic
+from schedule import schedule
+from simulation import simulate
+
+INPUTS = st.integers(1, 5)
+
+
+def by_place(jobs):
+    """The jobs of each node and link."""
+    places = defaultdict(list)
+    for job in jobs:
+        for name in job.where:
+            places[name].append(job)
+    return places
+
+
+@given(plan_cases(), INPUTS)
+def test_nothing_does_two_things_at_once(case, inputs):
+    for jobs in by_place(schedule(*case, inputs)).values():
+        times = sorted((job.start_s, job.end_s) for job in jobs)
+        assert all(end_s <= start_s for (_, end_s), (start_s, _) in pairwise(times))
+
+
+@given(plan_cases(), INPUTS)
+def test_what_is_needed_is_there(case, inputs):
+    """A layer waits for all transfers of the layer before, and its transfers for its results."""
+    first_start_s, last_end_s = {}, {}
+    for job in sorted(schedule(*case, inputs), key=lambda job: job.end_s, reverse=True):
+        step = (job.input, job.layer, job.work != "compute")
+        first_start_s[step] = min(job.start_s, first_start_s.get(step, job.start_s))
+        last_end_s.setdefault(step, job.end_s)
+    for number in range(1, inputs + 1):
+        steps = sorted(step for step in last_end_s if step[0] == number)
+        layers = [layer for _, layer, is_transfer in steps if not is_transfer]
+        assert layers == list(range(1, len(case[0]) + 1))
+        assert all(last_end_s[step] <= first_start_s[after] for step, after in pairwise(steps))
+
+
+@given(plan_cases(), INPUTS)
+def test_end_and_bytes_are_the_laws(case, inputs):
+    jobs = schedule(*case, inputs)
+    assert max(job.end_s for job in jobs) == plan_latency(*case, inputs)
+    assert sum(job.traffic_bytes for job in jobs) == plan_traffic(*case, inputs)
+
+
+@given(plan_cases(), INPUTS)
+def test_everyone_works_at_full_rate(case, inputs):
+    """Nodes do all operations, each of a group as many, and links send all the time."""
+    network, system, _ = case
+    ops = 0
+    for job in schedule(*case, inputs):
+        size = (job.end_s - job.start_s) * len(job.where)
+        ops += size * system.ops_per_s if job.work == "compute" else 0
+        if job.work != "compute":
+            assert job.traffic_bytes == size * system.link_bytes_per_s
+    assert ops == inputs * sum(layer.ops for layer in network)
+
+
+@given(plan_cases(), st.integers(1, 3))
+def test_each_link_carries_what_it_does_in_the_simulation(case, inputs):
+    carried = {
+        name: sum(job.traffic_bytes // len(job.where) for job in jobs)
+        for name, jobs in by_place(schedule(*case, inputs)).items()
+        if name.startswith("link")
+    }
+    _, link_bytes = simulate(*case, inputs)
+    assert carried == {
+        f"link {sender + 1} to {receiver + 1}": size
+        for (sender, receiver), size in link_bytes.items()
+        if size
+    }
+
+
+@given(plan_cases(), INPUTS)
+def test_nodes_are_numbered_in_the_order_of_the_groups(case, inputs):
+    _, _, plan = case
+    jobs = [job for job in schedule(*case, inputs) if job.work == "compute"]
+    of_layer = {job.layer: job.where for job in jobs}
+    expected, used = {}, 0
+    for layers, nodes in plan:
+        for _ in range(layers):
+            names = tuple(f"node {used + number}" for number in range(1, nodes + 1))
+            expected[len(expected) + 1] = names
+        used += nodes
+    assert of_layer == expected
+
+
+@given(plan_cases(), INPUTS)
+def test_too_many_events_are_counted_exactly(case, inputs):
+    events = sum(len(job.where) for job in schedule(*case, inputs))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "MOST_EVENTS", events)
+        schedule(*case, inputs)
+        patched.setattr(module, "MOST_EVENTS", events - 1)
+        with pytest.raises(ValueError, match=f"{events:,} events"):
+            schedule(*case, inputs)
