@@ -11,7 +11,7 @@ import whatif  # first, since it finds lab3  # noqa: F401
 from typing import NamedTuple
 
 import lab3
-from lab3 import Network, System
+from lab3 import ConvLayer, Network, System
 
 
 class SramUse(NamedTuple):
@@ -61,12 +61,44 @@ def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
     ]
 
 
+def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
+    """Every node, layer after layer: 1 / P of all weights, and while it computes row r the input's
+    rows from r on, of the output r rows and its share of row r, which is most in the first row or
+    in the last; the one that gathers: at last the whole output.
+
+    A row is held from the start of its computation or arrival until no computation or link needs it
+    any more, and rows leave and arrive as soon as they can. This is the peak for one input where
+    links keep up, no row being sent for longer than one is computed; on slower links rows arrive
+    later, and less is held. Raises ValueError as lab3.tensor_parallel_stages does.
+    """
+    *computing, gathering = tensor_parallel_sram(network, system)
+    uses = []
+    for use, layer in zip(computing, network, strict=True):
+        row_in, row_out = _row_bytes(layer)
+        rows = [
+            use._replace(
+                input_bytes=row_in * (layer.y - row),
+                output_bytes=row_out * row + row_out // system.nodes,
+            )
+            for row in (0, layer.out_y - 1)
+        ]
+        uses.append(max(rows, key=lambda use: use.total_bytes))
+    return [*uses, gathering]
+
+
 def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
-    """Node l, row by row: layer l's weights, fy rows of the input, one row of the output; but the
-    first node its whole first input, and the last node its whole last output."""
+    """Node l: layer l's weights, fy rows of the input, one row of the output; but the first node
+    its whole first input, and the last node its whole last output.
+
+    A row is computed or sent only when there is room for it, and an arriving row never takes the
+    room of one output row, on the last node of the whole output. Then this is enough for any number
+    of inputs, besides those that wait on the first node, and of two layers or more it is the least;
+    but a row may wait for room, and so be later than rows.streamed_latency says. Raises ValueError
+    as lab3.pipeline_parallel_stages does.
+    """
     uses = []
     for use, layer in zip(pipeline_parallel_sram(network, system), network, strict=True):
-        row_in, row_out = layer.input_bytes // layer.y, layer.output_bytes // layer.out_y
+        row_in, row_out = _row_bytes(layer)
         uses.append(
             use._replace(
                 input_bytes=use.input_bytes if use.layer == 1 else row_in * layer.fy,
@@ -74,3 +106,8 @@ def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
             )
         )
     return uses
+
+
+def _row_bytes(layer: ConvLayer) -> tuple[int, int]:
+    """Bytes of a row of the input and of one of the output."""
+    return layer.input_bytes // layer.y, layer.output_bytes // layer.out_y
