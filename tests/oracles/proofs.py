@@ -41,6 +41,12 @@ def maximum(one, other):
     return z3.If(one >= other, one, other)
 
 
+def value(expression, numbers):
+    """The expression's exact value, given those of its variables."""
+    exact = [(variable, real(number)) for variable, number in numbers.items()]
+    return Fraction(z3.simplify(z3.substitute(expression, *exact)).as_string())
+
+
 def real(number):
     """A Fraction, an int or a decimal as the solver's exact number."""
     return z3.RealVal(str(Fraction(number)))
