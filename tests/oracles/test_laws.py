@@ -1,12 +1,15 @@
-"""Laws that hold for every network and machine, and the lecture's toy examples."""
+"""Laws that hold for every network, machine and number, and the lecture's toy examples."""
 
+import decimal
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+import lab3
 from lab3 import (
     NETWORK,
     SYSTEM,
@@ -14,12 +17,19 @@ from lab3 import (
     System,
     all_gather,
     pipeline_parallel_latency,
+    pipeline_parallel_stages,
     pipeline_parallel_traffic,
-    sram_uses,
+    plain,
     tensor_parallel_latency,
     tensor_parallel_traffic,
 )
 from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
+from sram import (
+    data_parallel_sram,
+    pipeline_parallel_sram,
+    pipeline_streamed_sram,
+    tensor_parallel_sram,
+)
 
 COUNTS = st.integers(1, 10**12)
 LATENCIES = [tensor_parallel_latency, pipeline_parallel_latency]
@@ -115,30 +125,27 @@ def test_wider_elements_mean_more_bytes_and_no_more_ops(case, inputs, factor):
 
 
 @given(cases_of_both())
-def test_weights_are_shared_out_without_loss(case):
+def test_sharing_out_loses_nothing_and_never_needs_more_than_one_node(case):
     network, system = case
-    all_weights_bytes = sum(layer.weight_bytes for layer in network)
-    tensor, pipeline, data = (sram_uses(name, *case) for name in ("tensor", "pipeline", "data"))
-    assert {use.weight_bytes * system.nodes for use in tensor} == {all_weights_bytes}
-    assert sum(use.weight_bytes for use in pipeline) == all_weights_bytes
-    assert {use.weight_bytes for use in data} == {all_weights_bytes}
+    weight_bytes = sum(layer.weight_bytes for layer in network)
+    tensor, pipeline, data = (
+        sram(network, system)
+        for sram in (tensor_parallel_sram, pipeline_parallel_sram, data_parallel_sram)
+    )
+    assert {use.weight_bytes * system.nodes for use in tensor} == {weight_bytes}
+    assert sum(use.weight_bytes for use in pipeline) == weight_bytes
+    for *shared, alone in zip(tensor, pipeline, data, strict=False):  # without the gather
+        assert max(use.total_bytes for use in shared) <= alone.total_bytes
 
 
 @given(pipeline_parallel_cases())
 def test_streaming_rows_never_needs_more(case):
-    whole, rows = sram_uses("pipeline", *case), sram_uses("streamed", *case)
-    for use, less in zip(whole, rows, strict=True):
-        assert less.weight_bytes == use.weight_bytes
-        assert 0 < less.input_bytes <= use.input_bytes
-        assert 0 < less.output_bytes <= use.output_bytes
-
-
-@given(cases_of_both())
-def test_sharing_out_never_needs_more_than_one_node(case):
-    tensor, pipeline, data = (sram_uses(name, *case) for name in ("tensor", "pipeline", "data"))
-    for shared in (tensor, pipeline):
-        for use, alone in zip(shared, data, strict=False):  # tensor parallelism's gather is left
-            assert use.total_bytes <= alone.total_bytes
+    for whole, rows in zip(
+        pipeline_parallel_sram(*case), pipeline_streamed_sram(*case), strict=True
+    ):
+        assert rows.weight_bytes == whole.weight_bytes
+        assert 0 < rows.input_bytes <= whole.input_bytes
+        assert 0 < rows.output_bytes <= whole.output_bytes
 
 
 @given(tensor_parallel_cases(), COUNTS)
@@ -150,6 +157,16 @@ def test_more_nodes_compute_faster(case, inputs):
     assert tensor_parallel_latency(network, unlimited, inputs) < alone_s
 
 
+@given(pipeline_parallel_cases())
+def test_one_input_is_the_default(case):
+    network, system = case
+    stages = pipeline_parallel_stages(network, system)
+    assert lab3.latency(stages, system) == lab3.latency(stages, system, 1)
+    assert lab3.traffic(stages) == lab3.traffic(stages, 1)
+    for function in (pipeline_parallel_latency, pipeline_parallel_traffic):
+        assert function(network, system) == function(network, system, 1)
+
+
 # ------------------------------------------------ toys
 
 
@@ -158,7 +175,7 @@ def test_counts_of_collectives(topology):
     # 4 nodes with one value each: an all-gather moves 4 * 3 values. A reduce-scatter is the same
     # backwards, so an all-reduce of 4 values moves 24; if all pairs exchanged all 4, it were 48.
     system = System(topology=topology)
-    (_, all_gathered), (_, exchanged) = all_gather(1, system), all_gather(4, system)
+    all_gathered, exchanged = (all_gather(1, size, system).traffic_bytes for size in (1, 4))
     assert (all_gathered, 2 * all_gathered, exchanged) == (12, 24, 48)
 
 
@@ -196,3 +213,39 @@ def test_ten_thousand_layers():
     assert tensor_parallel_latency(network, SYSTEM) == shared_s
     # 9,999 all-gathers and a gather of shards of 2 bytes, over 12 and over 3 links
     assert tensor_parallel_traffic(network, SYSTEM) == 9_999 * 12 * 2 + 3 * 2
+
+
+# ------------------------------------------------ numbers as text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (100, "100"),
+        (Fraction(-1, 8), "-0.125"),
+        (Fraction(2, 3), "0.66666666666666667"),
+        (Fraction(10**20, 3), "33333333333333333000"),
+        (Fraction(12345678901234567, 10**17), "0.12345678901234567"),  # 17 digits: exact
+        (Fraction(123456789012345675, 10**18), "0.12345678901234568"),  # half, to even
+        (Fraction(123456789012345665, 10**18), "0.12345678901234566"),
+        (Fraction(1, 10**100), "0." + "0" * 99 + "1"),
+    ],
+)
+def test_plain(value, text):
+    assert plain(value) == text
+    with decimal.localcontext(prec=1, rounding=decimal.ROUND_UP) as context:
+        context.traps[decimal.Inexact] = context.traps[decimal.FloatOperation] = True
+        assert plain(value) == text  # whatever the caller's settings
+
+
+@given(st.fractions(min_value=0), st.integers(1, 20))
+@example(Fraction(10**400, 7), 17)
+def test_plain_is_the_nearest_number_of_so_many_digits(value, digits):
+    text = plain(value, digits)
+    assert set(text) <= set("0123456789.")
+    shown = Decimal(text).as_tuple()
+    significant = "".join(map(str, shown.digits)).strip("0")
+    assert len(significant) <= digits
+    last_digit = Fraction(10) ** (Decimal(text).adjusted() - digits + 1) if value else 0
+    assert abs(Fraction(text) - value) <= last_digit / 2
