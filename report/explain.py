@@ -52,7 +52,7 @@ def in_short(question: Question) -> Blocks:
         f" {figure(system.link_bytes_per_s)} bytes/s a link, {figure(system.sram_bytes)} bytes of"
         " SRAM a node. Figures are exact, or rounded to 9 digits."
     )
-    head = ["inputs", "parallelism", "latency ms", "traffic bytes", "rows streamed ms", "limit ms"]
+    head = ["inputs", "strategy", "latency ms", "traffic bytes", "streamed ms", "limit ms"]
     yield table(
         head,
         [
@@ -68,8 +68,8 @@ def in_short(question: Question) -> Blocks:
         ],
     )
     yield filled(
-        "Latency is with whole tensors: an output is sent when all of it is computed. Rows streamed:"
-        " each row is sent as soon as it is computed. Limit: no schedule is faster."
+        "Latency is with whole tensors: an output is sent when all of it is computed. Streamed:"
+        " each row is sent as soon as it is computed. No schedule is below the limit."
     )
     yield from map(filled, chain(_speed(found), _distribution(question), _ring(question)))
 
@@ -125,9 +125,9 @@ def _distribution(question: Question) -> Iterator[str]:
     if over > 0:
         yield (
             f"Q3: The work must be distributed, since no node can hold {all_weights}. Data"
-            f" parallelism is not possible for the same reason: each node lacks {figure(over)} bytes"
-            f" for the weights alone, {figure(lacking)} with the fullest layer's input and output."
-            f" With room it would take {_ms(latency_s)} for {count(inputs, 'input')}."
+            f" parallelism is not possible for the same reason: each node lacks {figure(over)}"
+            f" bytes for the weights alone, {figure(lacking)} with the fullest layer's input and"
+            f" output. With room it would take {_ms(latency_s)} for {count(inputs, 'input')}."
         )
     elif lacking > 0:
         yield (
@@ -157,12 +157,15 @@ def _ring(question: Question) -> Iterator[str]:
         for topology in (lab3.ALL_TO_ALL, lab3.RING)
     )
     before, after = direct["tensor"].communication_s, ring["tensor"].communication_s
-    if before and after:
-        more = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
+    before_s, after_s = direct["tensor"].latency_s, ring["tensor"].latency_s
+    if before and after == before:
+        yield "Q4: A ring of two nodes is all-to-all."
+    elif before and after and before_s and after_s:
+        more = after_s / before_s - 1
         yield (
-            f"Q4: On a one-way ring tensor parallelism communicates {_us(after)} for 1 input instead"
-            f" of {_us(before)}, {_short(after / before)} times as long, since each link passes on"
-            f" the shards of all; its latency is {_short(100 * more)} % longer."
+            f"Q4: On a one-way ring tensor parallelism communicates {_us(after)} for 1 input"
+            f" instead of {_us(before)}, {_short(after / before)} times as long, since each link"
+            f" passes on the shards of all in turn; its latency is {_short(100 * more)} % longer."
         )
     if ring["pipeline"].latency_s:
         yield "Q4: A ring changes nothing for pipeline parallelism: nodes send to their neighbours."
@@ -174,12 +177,12 @@ def _ring(question: Question) -> Iterator[str]:
 def law_and_network(question: Question) -> Blocks:
     """Symbols first; then the layers: what they compute, hold and hand on."""
     yield "1. THE LAW"
-    yield lab3.__doc__
-    yield getdoc(lab3.latency)
+    yield _told(lab3)
+    yield _told(lab3.latency)
     layers = [*enumerate(question.network, 1)]
     yield "2. THE NETWORK"
-    yield getdoc(ConvLayer)
-    yield "\n".join(f"{name:<12}  {getdoc(getattr(ConvLayer, name))}" for name in figures.SIZES)
+    yield _told(ConvLayer)
+    yield "\n".join(f"{name:<12}  {_told(getattr(ConvLayer, name))}" for name in figures.SIZES)
     names = [*ConvLayer._fields, "out_x", "out_y"]
     yield table(
         ["layer", *names], [[n, *(getattr(it, name) for name in names)] for n, it in layers]
@@ -199,14 +202,14 @@ def law_and_network(question: Question) -> Blocks:
 def tensor_parallelism(question: Question) -> Blocks:
     """Its steps and their sums."""
     yield "3. TENSOR PARALLELISM"
-    yield from map(getdoc, (lab3.tensor_parallel_stages, lab3.all_gather, lab3.gather))
+    yield from map(_told, (lab3.tensor_parallel_stages, lab3.all_gather, lab3.gather))
     yield from _derivation("tensor", question)
 
 
 def pipeline_parallelism(question: Question) -> Blocks:
     """Its steps and their sums, and where the time goes."""
     yield "4. PIPELINE PARALLELISM"
-    yield getdoc(lab3.pipeline_parallel_stages)
+    yield _told(lab3.pipeline_parallel_stages)
     yield from _derivation("pipeline", question)
     if len(question.network) <= question.system.nodes:
         parts = figures.losses(question)
@@ -217,7 +220,7 @@ def pipeline_parallelism(question: Question) -> Blocks:
             [[name, _in(MS, part_s), 100 * part_s / total_s] for name, part_s in parts.items()],
         )
         balanced_s = figures.balanced_pipeline_latency(*question)
-        yield filled(f"{getdoc(figures.balanced_pipeline_latency)} Here {_ms(balanced_s)}.")
+        yield filled(f"{_told(figures.balanced_pipeline_latency)} Here {_ms(balanced_s)}.")
 
 
 def _derivation(strategy: str, question: Question) -> Blocks:
@@ -255,19 +258,46 @@ def _derivation(strategy: str, question: Question) -> Blocks:
 def streaming(question: Question) -> Blocks:
     """Rows streamed, the limit, and how far the nodes are used."""
     yield "5. ROWS STREAMED, AND THE LIMIT"
-    yield getdoc(rows)
-    yield getdoc(rows.compute_bound)
-    yield "Utilisation is speed-up / P, with whole tensors:"
+    yield _told(rows)
+    yield _told(rows.compute_bound)
     found = figures.results(question)
-    names = ["inputs", "strategy", "speed_up", "utilisation", "bottleneck", "idle_nodes"]
-    yield table(names, [[getattr(it, name) for name in names] for it in found])
+    yield from map(_streamed_sum, found)
+    yield "Utilisation is speed-up / P, with whole tensors:"
+    yield table(
+        ["inputs", "strategy", "speed-up", "utilisation %", "idle nodes", "bottleneck"],
+        [
+            [
+                it.inputs,
+                it.strategy,
+                it.speed_up,
+                None if it.utilisation is None else 100 * it.utilisation,
+                it.idle_nodes,
+                it.bottleneck,
+            ]
+            for it in found
+        ],
+    )
+
+
+def _streamed_sum(it: Result) -> str | None:
+    """Of tensor parallelism the limit and what is above it, of the pipeline the law."""
+    if it.streamed_latency_s is None or it.limit_s is None or it.interval_s is None:
+        return None
+    further_s = (it.inputs - 1) * it.interval_s
+    parts = {
+        "tensor": f"{_us(it.limit_s)} (the limit) + {_us(it.streamed_latency_s - it.limit_s)}",
+        "pipeline": f"{_us(it.streamed_latency_s - further_s)} (the first input)"
+        f" + {it.inputs - 1:,} * {_us(it.interval_s)}",
+    }
+    total = _us(it.streamed_latency_s)
+    return filled(f"{it.strategy}, N = {it.inputs:,}: {parts[it.strategy]} = {total}")
 
 
 def changes(question: Question) -> Blocks:
     """What would change the answers: more of everything, and slower links."""
     yield "6. WHAT WOULD CHANGE IT"
-    yield "Speed-up of the latency with whole tensors by twice as much of one thing:"
-    yield table(["twice", "inputs", "strategy", "speed-up"], figures.doubling(question))
+    yield "Speed-up with whole tensors by twice as much of one thing:"
+    yield table(["inputs", "strategy", "speed-up", "twice"], figures.doubling(question))
     yield from map(filled, _links(question))
 
 
@@ -287,13 +317,12 @@ def _links(question: Question) -> Iterator[str]:
 def what_fits(question: Question) -> Blocks:
     """Q3: every byte that a node must hold."""
     yield "7. SRAM (Q3)"
-    yield getdoc(sram)
-    yield "The fullest node of each, and how many more inputs could wait beside:"
-    names = ["scheme", "where", "layer", "total_bytes", "free_bytes", "fits", "waiting_inputs"]
-    needs = figures.needs(question.network, question.system)
-    yield table(names, [[getattr(need, name) for name in names] for need in needs])
+    yield _told(sram)
+    yield "The fullest node of each, and how many more inputs could wait there:"
+    head = ["scheme", "where", "layer", "bytes", "fits", "bytes left", "waiting"]
+    yield table(head, figures.needs(question.network, question.system))
     for scheme, uses in figures.sram_uses(question.network, question.system).items():
-        yield filled(f"{scheme}: {getdoc(figures.SCHEMES[scheme])}")
+        yield filled(f"{scheme}: {_told(figures.SCHEMES[scheme])}")
         head = ["layer", "work", "weight_bytes", "input_bytes", "output_bytes", "total_bytes"]
         yield table(head, [[*use, use.total_bytes] for use in uses])
     inputs, last = question.inputs, question.network[-1]
@@ -333,7 +362,7 @@ def ring(question: Question) -> Blocks:
             _ms(figures.two_way_ring_latency(question.network, question.system, inputs))
             for inputs in sorted({1, question.inputs})
         ]
-        yield filled(f"{getdoc(figures.two_way_ring_latency)} Here {', '.join(times)}.")
+        yield filled(f"{_told(figures.two_way_ring_latency)} Here {', '.join(times)}.")
 
 
 def which_plan(question: Question) -> Blocks:
@@ -346,22 +375,27 @@ def readings(question: Question) -> Blocks:
     """What a grader compares other numbers with."""
     yield "10. READINGS OF THE HANDOUT"
     yield READINGS
-    yield "Read otherwise, one change at a time, whole tensors:"
-    found = [
-        answer
-        for reading in figures.readings(question.network, question.system)
-        for answer in reading.answers(question.inputs)
-    ]
-    yield table(
-        ["inputs", "parallelism", "latency ms", "traffic bytes", "reading"],
-        [
-            [it.inputs, it.strategy, _in(MS, it.latency_s), it.traffic_bytes, it.reading]
-            for it in found
-        ],
-    )
+    for inputs in sorted({1, question.inputs}):
+        yield f"Read otherwise, one change at a time, whole tensors, {count(inputs, 'input')}:"
+        cells = []
+        for reading in figures.readings(question.network, question.system):
+            answers = {it.strategy: it for it in reading.answers(inputs)}
+            numbers = [
+                answers[name][-2:] if name in answers else (None, None) for name in lab3.STRATEGIES
+            ]
+            cells.append([*(it for s, n in numbers for it in (_in(MS, s), n)), reading.name])
+        yield table(["tensor ms", "bytes", "pipeline ms", "bytes", "reading"], cells)
 
 
-# ------------------------------------------------ numbers in a sentence
+# ------------------------------------------------ words and numbers
+
+
+def _told(formula: object) -> str:
+    """What a docstring tells of a formula, without the paragraph on errors; tables stay as they
+    are."""
+    paragraphs = (getdoc(formula) or "").split("\n\n")  # python -OO strips it
+    told = [text for text in paragraphs if not text.startswith("Raises")]
+    return "\n\n".join(text if "  " in text else filled(text) for text in told)
 
 
 def _in(unit: int, seconds: Fraction | None) -> Fraction | None:

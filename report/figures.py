@@ -111,7 +111,10 @@ def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1)
 
 def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """N * sum(C / (P * R) + (P - 1) * S / 2 / B) seconds: tensor parallelism on a ring with links
-    both ways, on which half of each shard goes either way. Raises ValueError as lab3 does."""
+    both ways, on which half of each shard goes either way.
+
+    Raises ValueError where tensor parallelism is not possible.
+    """
     twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
     return lab3.tensor_parallel_latency(network, twice, inputs)
 
@@ -136,10 +139,10 @@ def losses(question: Question) -> dict[str, Fraction]:
 class SpeedUp(NamedTuple):
     """What twice as much of something buys a strategy, None where that is not possible."""
 
-    twice: str
     inputs: int
     strategy: str
     speed_up: Fraction | None
+    twice: str  # of what
 
 
 TWICE = {"ops/s": "ops_per_s", "bytes/s of links": "link_bytes_per_s", "nodes": "nodes"}
@@ -159,7 +162,7 @@ def doubling(question: Question) -> list[SpeedUp]:
                 if strategy in still_possible:
                     before_s = lab3.latency(stages, system, count)
                     speed_up = before_s / lab3.latency(still_possible[strategy], better, count)
-                found.append(SpeedUp(name, count, strategy, speed_up))
+                found.append(SpeedUp(count, strategy, speed_up, name))
     return found
 
 
@@ -196,15 +199,14 @@ class Reading(NamedTuple):
     holding: dict[str, Stages] | None = None
 
     def answers(self, inputs: int) -> list[Answer]:
-        """By the law, for one input and for all."""
+        """Of each strategy, by the law."""
         found = []
-        for count in sorted({1, inputs}):
-            for strategy, stages in self.stages.items():
-                holding = (self.holding or self.stages).get(strategy, stages)
-                interval_s = max(lab3.duration(steps, self.system) for steps in holding)
-                latency_s = lab3.latency(stages, self.system) + (count - 1) * interval_s
-                traffic_bytes = lab3.traffic(stages, count)
-                found.append(Answer(self.name, count, strategy, latency_s, traffic_bytes))
+        for strategy, stages in self.stages.items():
+            holding = (self.holding or self.stages).get(strategy, stages)
+            interval_s = max(lab3.duration(steps, self.system) for steps in holding)
+            latency_s = lab3.latency(stages, self.system) + (inputs - 1) * interval_s
+            traffic_bytes = lab3.traffic(stages, inputs)
+            found.append(Answer(self.name, inputs, strategy, latency_s, traffic_bytes))
         return found
 
 
@@ -262,7 +264,7 @@ class Need(NamedTuple):
     """What the fullest node holds, one input at a time."""
 
     scheme: str
-    where: str  # "every node", "gathering node" or "node 2"
+    where: str  # "every node", "one node" that gathers, or "node 2"
     layer: int
     total_bytes: int
     fits: bool
@@ -287,7 +289,7 @@ def needs(network: Network, system: System) -> list[Need]:
     for scheme, uses in sram_uses(network, system).items():
         use = max(uses, key=lambda use: use.total_bytes)
         where = f"node {use.layer}" if scheme.startswith("pipeline") else "every node"
-        where = "gathering node" if use.work == "gather" else where
+        where = "one node" if use.work == "gather" else where
         free = system.sram_bytes - use.total_bytes
         waiting = max(free, 0) // network[0].input_bytes
         found.append(Need(scheme, where, use.layer, use.total_bytes, free >= 0, free, waiting))
@@ -367,7 +369,10 @@ def figures(question: Question) -> dict[str, Any]:
         "needs": _dicts(needs(network, system)),
         "plans": _plans(question),
         "readings": _dicts(
-            chain(*(reading.answers(inputs) for reading in readings(network, system)))
+            answer
+            for reading in readings(network, system)
+            for count in counts
+            for answer in reading.answers(count)
         ),
     }
 
