@@ -59,14 +59,15 @@ class Ledger:
     """What a rank holds in arrays: weights and activations, not what a convolution scribbles."""
 
     def __init__(self):
-        self.held_bytes = []  # after every computation and every exchange
+        self.computed_bytes = []  # after every computation
+        self.exchanged_bytes = []  # after every exchange
         self.unseen_bytes = 0  # at most so much more at any moment of an exchange
 
-    def note(self):
+    def note(self, held_bytes):
         """All arrays alive, wherever referenced: NumPy's allocator tells tracemalloc."""
         arrays = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
         traces = tracemalloc.take_snapshot().filter_traces([arrays]).traces
-        self.held_bytes.append(sum(trace.size for trace in traces))
+        held_bytes.append(sum(trace.size for trace in traces))
 
     @contextmanager
     def exchange(self):
@@ -75,7 +76,7 @@ class Ledger:
         yield
         now_bytes, peak_bytes = tracemalloc.get_traced_memory()
         self.unseen_bytes = max(self.unseen_bytes, peak_bytes - now_bytes)
-        self.note()
+        self.note(self.exchanged_bytes)
 
 
 def octets(array):
@@ -171,7 +172,7 @@ def run(comm, plan, exchange, inputs, directory):
 
         for index in layers:
             shard = convolve(shards, weights[index])
-            ledger.note()
+            ledger.note(ledger.computed_bytes)
             del shards  # the next layer's input needs its room
             if index < layers[-1] or not receivers:
                 with ledger.exchange():

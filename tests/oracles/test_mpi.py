@@ -10,7 +10,6 @@ import platform
 import re
 import subprocess
 import sys
-from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,14 +19,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import lab3
 import mpi_ranks
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    pipeline_parallel_traffic,
-    sram_uses,
-    tensor_parallel_traffic,
-)
+from lab3 import NETWORK, SYSTEM
 from plans import plan_sram, plan_traffic
+from simulation import simulate
+from sram import data_parallel_sram, pipeline_parallel_sram, tensor_parallel_sram
 
 pytestmark = pytest.mark.skipif(
     (sys.platform, platform.machine())
@@ -118,125 +113,53 @@ def runs(tmp_path_factory):
     }
 
 
-# ------------------------------------------------ traffic
-
-# A quarter of the outputs of layers 1 to 3 is 57,600 + 50,176 + 43,264 = 151,040 bytes, of layer 4
-# 36,864. All-to-all, each rank sends the first to all others and the second to rank 0.
-# Around the ring three of each pass every link, and the last ones come together on their way to
-# rank 0: none from rank 0, one from rank 1, two from rank 2, three from rank 3.
-LINK_BYTES = {  # for one input
-    "tensor": {
-        (sender, receiver): 151_040 + (36_864 if receiver == 0 else 0)
-        for sender, receiver in permutations(range(4), 2)
-    },
-    "tensor, ring": {
-        (0, 1): 453_120,
-        (1, 2): 453_120 + 36_864,
-        (2, 3): 453_120 + 73_728,
-        (3, 0): 453_120 + 110_592,
-    },
-    "pipeline": {(0, 1): 230_400, (1, 2): 200_704, (2, 3): 173_056},
-    "1-2:2,3,4": {
-        (0, 1): 115_200,  # halves of layer 1's output
-        (1, 0): 115_200,
-        (0, 2): 100_352,  # halves of layer 2's
-        (1, 2): 100_352,
-        (2, 3): 173_056,
-    },
-    "undistributed": {},
-}
+# ------------------------------------------------ what lab3 says of them
 
 
 @every_run
 def test_bytes_on_every_link(runs, name):
-    expected = {link: INPUTS * size for link, size in LINK_BYTES[name].items()}
-    assert runs[name].link_bytes == expected
-
-
-@every_run
-def test_lab3s_traffic(runs, name):
     plan, topology = RUNS[name]
     system = SYSTEM._replace(topology=topology)
-    alone = system._replace(nodes=1)
-    calculated = {
-        "tensor": tensor_parallel_traffic(NETWORK, system, INPUTS),
-        "tensor, ring": tensor_parallel_traffic(NETWORK, system, INPUTS),
-        "pipeline": pipeline_parallel_traffic(NETWORK, system, INPUTS),
-        "1-2:2,3,4": plan_traffic(NETWORK, system, plan, INPUTS),
-        "undistributed": tensor_parallel_traffic(NETWORK, alone, INPUTS),
-    }[name]
-    assert sum(runs[name].link_bytes.values()) == calculated
+    _, simulated = simulate(NETWORK, system, plan, INPUTS)
+    sent = runs[name].link_bytes
+    assert sent == {link: size for link, size in simulated.items() if size}
+    assert sum(sent.values()) == plan_traffic(NETWORK, system, plan, INPUTS)
 
 
-# ------------------------------------------------ memory
-
-# Weights + what a computation reads and makes; weights + what an exchange leaves. First of tensor
-# parallelism, 222,912 bytes of weights: a layer's input and a quarter of its output, 6,144 and
-# 57,600; then all of that output, 230,400; and so on.
-TENSOR = [286_656, 453_312, 503_488, 423_616, 466_880, 395_968, 432_832]
-# 294,912 bytes of weights: 200,704 received, 173,056 made; 173,056 received, 147,456 made and left.
-LAYER_3, LAYER_4 = [495_616, 668_672], [467_968, 615_424, 442_368]
-# 891,648 bytes of weights: 6,144 read, 230,400 made and left; and so on.
-UNDISTRIBUTED = [1_128_192, 1_122_048, 1_322_752, 1_092_352]
-UNDISTRIBUTED += [1_265_408, 1_064_704, 1_212_160, 1_039_104]
-HELD_BYTES = {  # for each rank: through one input; more than that, the output before being sent
-    "tensor": [
-        ([*TENSOR, 370_368], 0),  # 222,912 + 147,456 gathered
-        *[([*TENSOR, 259_776], 0)] * 3,  # 222,912 + the own 36,864
-    ],
-    "tensor, ring": [
-        ([*TENSOR, 370_368], 0),
-        ([*TENSOR, 259_776], 0),
-        ([*TENSOR, 296_640], 0),  # and one of 36,864 passed on
-        ([*TENSOR, 333_504], 0),  # and two
-    ],
-    "pipeline": [
-        ([243_456], 230_400),  # 6,912 + 6,144 + 230,400
-        ([525_312, 726_016], 200_704),  # 294,912 + 230,400, + 200,704
-        (LAYER_3, 173_056),
-        (LAYER_4, 0),
-    ],
-    # 6,912 / 2 + 294,912 / 2 = 150,912 of weights; + 6,144 + 115,200; + 230,400; + 100,352
-    "1-2:2,3,4": [
-        *[([272_256, 381_312, 481_664], 100_352)] * 2,
-        (LAYER_3, 173_056),
-        (LAYER_4, 0),
-    ],
-    "undistributed": [(UNDISTRIBUTED, 0)],
+TENSOR = tensor_parallel_sram(NETWORK, SYSTEM)
+FIRST_TWO, *OTHERS = plan_sram(NETWORK, SYSTEM, RUNS["1-2:2,3,4"][0])
+SRAM = {  # of each rank
+    "tensor": [TENSOR] * 4,
+    "tensor, ring": [TENSOR] * 4,
+    "pipeline": [[use] for use in pipeline_parallel_sram(NETWORK, SYSTEM)],
+    "1-2:2,3,4": [FIRST_TWO, FIRST_TWO, *OTHERS],
+    "undistributed": [data_parallel_sram(NETWORK, SYSTEM)],
 }
 
 
 @every_run
 def test_held_bytes(runs, name):
-    for ledger, (first, waiting_bytes) in zip(runs[name].ledgers, HELD_BYTES[name], strict=True):
-        further = [held_bytes + waiting_bytes for held_bytes in first]
-        assert ledger["held_bytes"] == first + (INPUTS - 1) * further
+    for rank, (ledger, uses) in enumerate(zip(runs[name].ledgers, SRAM[name], strict=True)):
+        computing = [use for use in uses if use.work == "compute"]
+        computed = [use.total_bytes for use in computing]
+        exchanged = [use.weight_bytes + use.input_bytes for use in computing if use.layer > 1]
+        output, waiting_bytes = uses[-1], 0
+        if output.layer < len(NETWORK):  # a pipeline's, sent while the next input is computed
+            waiting_bytes = output.output_bytes
+        else:
+            exchanged.append(output.weight_bytes + left_bytes(output, rank, name))
+        for held_bytes, of_one_input in [("computed", computed), ("exchanged", exchanged)]:
+            further = [size + waiting_bytes for size in of_one_input] * (INPUTS - 1)
+            assert ledger[f"{held_bytes}_bytes"] == of_one_input + further
         # Between two notes no array more was there: the smallest shard has 36,864 bytes.
         assert ledger["unseen_bytes"] < 36_864
 
 
-def totals(uses):
-    return [use.total_bytes for use in uses]
-
-
-def test_lab3s_sram():
-    """What lab3 says of one input, "compute" by "compute", and of the whole."""
-    root, *_ = held = [first for first, _ in HELD_BYTES["tensor"]]
-    uses = totals(sram_uses("tensor", NETWORK, SYSTEM))
-    assert uses == [*root[::2], root[-1]]
-    assert max(uses) == max(max(rank) for rank in held) == 503_488
-
-    ranks = [first for first, _ in HELD_BYTES["pipeline"]]
-    assert totals(sram_uses("pipeline", NETWORK, SYSTEM)) == [max(rank) for rank in ranks]
-
-    ranks = [first for first, _ in HELD_BYTES["1-2:2,3,4"]]
-    two, *others = [totals(uses) for uses in plan_sram(NETWORK, SYSTEM, RUNS["1-2:2,3,4"][0])]
-    assert two == ranks[0][::2]
-    assert others == [[max(rank)] for rank in ranks[2:]]
-
-    alone = totals(sram_uses("data", NETWORK, SYSTEM))
-    assert alone == UNDISTRIBUTED[::2]
-    assert max(alone) == max(UNDISTRIBUTED)
+def left_bytes(output, rank, name):
+    """Of the last output: all that is gathered, else the own shard and those passed on."""
+    if output.work == "gather" and rank:
+        return output.output_bytes // 4 * (rank if name == "tensor, ring" else 1)
+    return output.output_bytes
 
 
 # ------------------------------------------------ outputs
