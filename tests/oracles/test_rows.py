@@ -1,0 +1,377 @@
+"""Rows streamed: by pencil, by a simulation that accounts for every byte, and on the lab."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab3 import (
+    NETWORK,
+    SYSTEM,
+    ConvLayer,
+    System,
+    pipeline_parallel_traffic,
+    tensor_parallel_traffic,
+)
+from machines import networks
+from row_simulation import StalledError, simulate
+from rows import MOST_ROWS, compute_bound, streamed_latency
+from sram import pipeline_streamed_sram, tensor_streamed_sram
+
+AMPLE_BYTES = 10**9
+
+
+def times(run, *places):
+    """When the jobs of a node or a link start and end."""
+    return [[(job.start_s, job.end_s) for job in run.jobs[place]] for place in places]
+
+
+# ------------------------------------------------ pipelines by pencil
+
+# Weights, input row, output row: node 1 has 1, 1, 1 bytes, node 2 has 2, 1, 2.
+# At 2 ops/s and 1 byte/s a row takes node 1 one second, the link one, node 2 two.
+WIDENING = (ConvLayer(1, 1, 1, 1, 1, 3, 1), ConvLayer(2, 1, 1, 1, 1, 3, 1))
+
+# Weights, input row, output row: node 1 has 1, 3, 3 bytes, node 2 has 6, 3, 1.
+# At 6 ops/s and 3 bytes/s a row takes node 1 one second, the link one, node 2 two.
+OBLONG = (ConvLayer(1, 1, 1, 1, 3, 3, 1), ConvLayer(1, 1, 3, 2, 3, 3, 1))
+
+# Weights, input row, output row: node 1 has 2, 1, 2 bytes, node 2 has 6, 2, 3, node 3 has 3, 3, 1.
+# At 2 ops/s and 1 byte/s a row takes 2 s, on its link 2 s, 6 s, on its link 3 s, 3 s.
+CONTENDED = (
+    ConvLayer(2, 1, 1, 1, 1, 3, 1),
+    ConvLayer(3, 2, 1, 1, 1, 3, 1),
+    ConvLayer(1, 3, 1, 1, 1, 3, 1),
+)
+
+
+def machine(ops_per_s, link_bytes_per_s, sram_bytes=AMPLE_BYTES, nodes=3):
+    return System(nodes, ops_per_s, link_bytes_per_s, sram_bytes)
+
+
+def test_pipeline_with_ample_sram():
+    run = simulate("pipeline", WIDENING, machine(2, 1))
+    assert times(run, 1, (1, 2), 2) == [
+        [(0, 1), (1, 2), (2, 3)],
+        [(1, 2), (2, 3), (3, 4)],
+        [(2, 4), (4, 6), (6, 8)],
+    ]
+    assert run.traffic_bytes == 3
+    # Node 1 at 0: weights 1 + input 3 + row 1. Node 2 at 6: weights 2 + last row 1 + output 6.
+    assert run.peak_bytes == {1: 5, 2: 9}
+    # of the next input node 2 starts the first row at 8, and ends the last at 14
+    for inputs, latency_s in [(1, 8), (2, 14), (10, 62)]:
+        assert streamed_latency("pipeline", WIDENING, machine(2, 1), inputs) == latency_s
+
+
+def test_a_row_waits_for_room():
+    # Node 2 keeps 6 bytes for its output and 2 are weights: of 9 bytes 1 is left for one row.
+    # The link carries the next as soon as the last is used up, at 4 and 7: 1 + 3 * (1 + 2) s.
+    run = simulate("pipeline", WIDENING, machine(2, 1, sram_bytes=9))
+    assert times(run, (1, 2)) == [[(1, 2), (4, 5), (7, 8)]]
+    assert run.latency_s == 10
+    assert run.peak_bytes == {1: 5, 2: 9}
+
+
+def test_a_row_waits_for_the_rows_that_its_filter_covers():
+    # Node 2's filter is 3 wide and 2 high: row 0 starts with the second row's arrival at 3.
+    run = simulate("pipeline", OBLONG, machine(6, 3))
+    assert times(run, 2) == [[(3, 5), (5, 7)]]
+    # Node 1 at 0: 1 + 9 + 3. Node 2 at 3: weights 6 + three rows 9 + output row 1.
+    assert run.peak_bytes == {1: 13, 2: 16}
+    assert streamed_latency("pipeline", OBLONG, machine(6, 3)) == 7
+
+
+def test_a_row_leaves_with_its_last_use():
+    # Of 14 bytes node 2 has 6 for input rows. Row 0 is used up at 5, and row 2 is sent then.
+    run = simulate("pipeline", OBLONG, machine(6, 3, sram_bytes=14))
+    assert times(run, 2) == [[(3, 5), (6, 8)]]
+    # Node 2 at 6: weights 6 + rows 1 and 2 + output rows 0 and 1.
+    assert run.peak_bytes == {1: 13, 2: 14}
+
+
+def test_too_little_sram_stalls():
+    # Of 13 bytes 5 are left for input rows, where the filter needs 6. In the end node 1 holds
+    # weights 1 + output rows 1 and 2, which node 2 cannot take, and node 2 weights 6 + row 0.
+    with pytest.raises(StalledError, match=r"of 13 bytes .* {1: 7, 2: 9}"):
+        simulate("pipeline", OBLONG, machine(6, 3, sram_bytes=13))
+
+
+@pytest.mark.parametrize(("sram_bytes", "latency_s"), [(14, 28), (15, 31), (16, 28)])
+def test_more_sram_may_delay(sram_bytes, latency_s):
+    # With 14 bytes node 2 computes from 4 to 22 without a pause, and 3 + 3 s later all is done. At
+    # 10 it holds weights 6 + input row 1 + output rows 0 and 1 = 14. With 15 it has admitted
+    # input row 2 as well, so that output row 1 must wait until row 0 has left at 13; with 16
+    # there is room for all.
+    assert simulate("pipeline", CONTENDED, machine(2, 1, sram_bytes)).latency_s == latency_s
+
+
+# ------------------------------------------------ tensor parallelism by pencil
+
+# On 2 nodes, weights of both layers 3 bytes a node, an input row 1, a share of a row 1.
+# At 2 ops/s a share takes 1 s in layer 1 and 2 s in layer 2.
+SHARED = (ConvLayer(2, 1, 1, 1, 1, 2, 1), ConvLayer(2, 2, 1, 1, 1, 2, 1))
+
+
+def test_tensor_parallelism_waits_for_slow_links():
+    # At 1/3 byte/s a share takes 3 s. Node 2's last two of an input, 7 to 13, keep its link from
+    # the next input's, so that node 1, which gathers, is 3 s behind in the second layer, at 16.
+    system = machine(2, Fraction(1, 3), nodes=2)
+    run = simulate("tensor", SHARED, system, inputs=2)
+    assert times(run, 1, 2, (1, 2), (2, 1)) == [
+        [(0, 1), (1, 2), (4, 6), (7, 9), (9, 10), (10, 11), (16, 18), (19, 21)],
+        [(0, 1), (1, 2), (4, 6), (7, 9), (9, 10), (10, 11), (13, 15), (16, 18)],
+        [(1, 4), (4, 7), (10, 13), (13, 16)],
+        [(1, 4), (4, 7), (7, 10), (10, 13), (13, 16), (16, 19), (19, 22), (22, 25)],
+    ]
+    assert run.traffic_bytes == 12
+    # four shares more on the link to node 1 for each further input
+    for inputs, latency_s in [(1, 13), (2, 25), (3, 37), (10**9, 1 + 12 * 10**9)]:
+        assert streamed_latency("tensor", SHARED, system, inputs) == latency_s
+
+
+def test_what_tensor_parallelism_holds():
+    # At 2 bytes/s each node computes layer 2 from 2 to 6. At 2 it holds weights 3 + both rows 4,
+    # the other's last share on its way, + its own first share 1. At 6 node 1 has 3 + output 4.
+    fast = machine(2, 2, nodes=2)
+    run = simulate("tensor", SHARED, fast)
+    assert times(run, 2, (2, 1)) == [
+        [(0, 1), (1, 2), (2, 4), (4, 6)],
+        [(1, 1.5), (2, 2.5), (4, 4.5), (6, 6.5)],
+    ]
+    assert run.peak_bytes == {1: 8, 2: 8}
+    # layer 1's last row: weights 3 + its input row + the row before + its share of this one
+    assert tensor_streamed_sram(SHARED, fast) == [
+        (1, "compute", 3, 1, 3),
+        (2, "compute", 3, 4, 1),
+        (2, "gather", 3, 0, 4),
+    ]
+    # with a byte less the other's last share arrives only after the first row is computed
+    assert times(simulate("tensor", SHARED, fast._replace(sram_bytes=7)), (2, 1)) != times(
+        run, (2, 1)
+    )
+
+
+@pytest.mark.parametrize("topology", ["all-to-all", "ring"])
+def test_few_nodes(topology):
+    # 2 nodes are neighbours on a ring as well; one node sends nothing and takes 2 * 2 s + 2 * 4 s
+    slow = System(2, 2, Fraction(1, 3), topology=topology)
+    assert streamed_latency("tensor", SHARED, slow, 2) == 25
+    for inputs in (1, 5):
+        assert streamed_latency("tensor", SHARED, slow._replace(nodes=1), inputs) == 12 * inputs
+        assert simulate("tensor", SHARED, machine(2, 1, nodes=1), inputs).latency_s == 12 * inputs
+
+
+# ------------------------------------------------ drawn
+
+
+@st.composite
+def streams(draw, strategy):
+    """Draw network, system with ample SRAM, inputs: from fast links to slow ones."""
+    if strategy == "tensor":
+        nodes = draw(st.integers(1, 6))
+        network = draw(networks(4, filters_of=nodes))
+    else:
+        network = draw(networks(4))
+        nodes = draw(st.integers(len(network), 6))
+    ops_per_s = draw(st.builds(Fraction, st.integers(1, 200), st.integers(1, 9)))
+    ops_a_byte = draw(st.builds(Fraction, st.integers(1, 200), st.sampled_from([1, 3, 20, 200])))
+    system = System(nodes, ops_per_s, ops_per_s / ops_a_byte, AMPLE_BYTES)
+    return network, system, draw(st.integers(1, 40))
+
+
+@given(streams("pipeline"))
+def test_pipeline_parallelism_is_as_simulated(stream):
+    run = simulate("pipeline", *stream)
+    assert run.latency_s == streamed_latency("pipeline", *stream)
+    assert run.traffic_bytes == pipeline_parallel_traffic(*stream)
+
+
+@given(streams("tensor"))
+def test_tensor_parallelism_is_as_simulated(stream):
+    run = simulate("tensor", *stream)
+    assert run.latency_s == streamed_latency("tensor", *stream)
+    assert run.traffic_bytes == tensor_parallel_traffic(*stream)
+
+
+def pipeline_needs(network, system, inputs):
+    """The most that a node needs, where the inputs that wait do so on node 1."""
+    first, *others = [use.total_bytes for use in pipeline_streamed_sram(network, system)]
+    return max(first + (inputs - 1) * network[0].input_bytes, *others, 0)
+
+
+@given(streams("pipeline"))
+def test_a_pipeline_needs_so_much_sram_and_no_less(stream):
+    network, system, inputs = stream
+    needed_bytes = pipeline_needs(*stream)
+    for sram_bytes in (needed_bytes, needed_bytes + 1, needed_bytes + 7):
+        run = simulate("pipeline", network, system._replace(sram_bytes=sram_bytes), inputs)
+        assert run.latency_s >= streamed_latency("pipeline", *stream)
+        assert max(run.peak_bytes.values()) <= sram_bytes
+    if len(network) > 1:
+        with pytest.raises(StalledError):
+            simulate("pipeline", network, system._replace(sram_bytes=needed_bytes - 1), inputs)
+
+
+def test_with_so_much_sram_tensor_parallelism_never_waits_for_room():
+    drawn = Counter()
+
+    @given(streams("tensor"))
+    def check(stream):
+        network, system, _ = stream
+        ample = simulate("tensor", network, system)
+        needed_bytes = max(use.total_bytes for use in tensor_streamed_sram(network, system))
+        enough = simulate("tensor", network, system._replace(sram_bytes=needed_bytes))
+        assert times(enough, *enough.jobs) == times(ample, *ample.jobs)
+
+        peak_bytes = max(ample.peak_bytes.values())
+        assert peak_bytes <= needed_bytes
+        keeps_up = max(row_seconds(ample, tuple), default=0) <= min(row_seconds(ample, int))
+        if keeps_up:
+            assert peak_bytes == needed_bytes
+        drawn[keeps_up, peak_bytes == needed_bytes] += 1
+
+    check()
+    if settings().max_examples > 20:  # so few are drawn while mutants are tried
+        assert drawn[True, True] >= 20
+        assert drawn[False, False] >= 5
+
+
+def row_seconds(run, kind):
+    """Of what nodes (int) compute or links (tuple) send."""
+    return {
+        job.seconds for place, jobs in run.jobs.items() if isinstance(place, kind) for job in jobs
+    }
+
+
+# ------------------------------------------------ the lab
+
+
+@pytest.mark.parametrize("strategy", ["tensor", "pipeline"])
+@pytest.mark.parametrize("bandwidth", [2 * 10**9, 10**7])
+def test_the_lab_is_as_simulated(strategy, bandwidth):
+    system = SYSTEM._replace(link_bytes_per_s=bandwidth, sram_bytes=AMPLE_BYTES)
+    for inputs in (1, 6):
+        latency_s = simulate(strategy, NETWORK, system, inputs).latency_s
+        assert latency_s == streamed_latency(strategy, NETWORK, system, inputs)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "bandwidth", "inputs", "latency_ms"),
+    [
+        ("tensor", "2000", 1, "3.03407616"),
+        ("tensor", "2000", 32, "97.06662912"),
+        ("pipeline", "2000", 1, "4.94232576"),
+        ("pipeline", "2000", 32, "148.29315072"),
+        ("tensor", "10", 32, "601.2938368"),
+        ("tensor", "20", 32, "300.6474368"),
+        ("tensor", "40", 32, "150.3242368"),
+        ("tensor", "60", 32, "23488243/234375"),
+        ("tensor", "80", 32, "98.69935872"),
+        ("tensor", "100", 32, "98.17711872"),
+        ("tensor", "200", 32, "97.13517312"),
+    ],
+)
+def test_latency_of_the_lab(strategy, bandwidth, inputs, latency_ms):
+    system = SYSTEM._replace(link_bytes_per_s=int(bandwidth) * 10**6)
+    latency_s = streamed_latency(strategy, NETWORK, system, inputs)
+    assert latency_s == Fraction(latency_ms) / 1000
+
+
+@pytest.mark.parametrize("inputs", [1, 32, 10**9])
+def test_the_lab_by_what_never_rests(inputs):
+    # All nodes compute 3,033.30816 us an input, and the last share of a row takes 0.768 us more.
+    tensor_s = streamed_latency("tensor", NETWORK, SYSTEM, inputs)
+    assert tensor_s * 10**6 == inputs * Fraction("3033.30816") + Fraction("0.768")
+    assert tensor_s - compute_bound(NETWORK, SYSTEM, inputs) == Fraction("0.768") / 10**6
+
+    # At 10 MB/s a node computes a row of layer 1, 1.0368 us. Then its link to the gathering node
+    # carries 187,904 bytes an input, 18,790.4 us.
+    slow = SYSTEM._replace(link_bytes_per_s=10**7)
+    tensor_s = streamed_latency("tensor", NETWORK, slow, inputs)
+    assert tensor_s * 10**6 == Fraction("1.0368") + inputs * Fraction("18790.4")
+
+    # After three rows of 4.1472 us, the last one's send 3.84, node 2 computes 4,624.22016 us an
+    # input. Its last row goes on: sent 3.584, node 3's 153.35424, sent 3.328, node 4's 141.55776.
+    pipeline_s = streamed_latency("pipeline", NETWORK, SYSTEM, inputs)
+    assert pipeline_s * 10**6 == Fraction("318.1056") + inputs * Fraction("4624.22016")
+
+
+def test_many_inputs_on_links_of_any_bandwidth():
+    # each between what one link or node has to do for all inputs, and one input after the other
+    for bandwidth in range(10**6, 200 * 10**6, 1_999_993):
+        system = SYSTEM._replace(link_bytes_per_s=bandwidth)
+        latency_s = streamed_latency("tensor", NETWORK, system, 10**9) / 10**9
+        assert latency_s >= max(Fraction("0.00303330816"), Fraction(187_904, bandwidth))
+        assert latency_s <= streamed_latency("tensor", NETWORK, system)
+
+
+def test_sram_of_the_lab_with_tensor_parallelism():
+    # 891,648 / 4 of weights; layer 1 in its last row: 3 input rows of 192, 29 output rows of 7,680
+    # and a share of 1,920; the others in their first: the whole input and a share of a row
+    uses = tensor_streamed_sram(NETWORK, SYSTEM)
+    assert uses == [
+        (1, "compute", 222_912, 576, 224_640),
+        (2, "compute", 222_912, 230_400, 1_792),
+        (3, "compute", 222_912, 200_704, 1_664),
+        (4, "compute", 222_912, 173_056, 1_536),
+        (4, "gather", 222_912, 0, 147_456),
+    ]
+    assert max(use.total_bytes for use in uses) == 455_104
+    # beside it 11 inputs of 6,144 bytes can wait on every node
+    enough = SYSTEM._replace(sram_bytes=455_104 + 11 * 6_144)
+    run = simulate("tensor", NETWORK, enough, 12)
+    assert run.latency_s == streamed_latency("tensor", NETWORK, SYSTEM, 12)
+    assert set(run.peak_bytes.values()) == {enough.sram_bytes}
+
+
+@pytest.mark.parametrize("inputs", [1, 32])
+def test_sram_of_the_lab_with_pipeline_parallelism(inputs):
+    # Node 1's weights, its inputs and a row: 6,912 + 32 * 6,144 + 7,680 = 211,200. The others as in
+    # one input.
+    assert pipeline_needs(NETWORK, SYSTEM, inputs) == 462_336
+    least = SYSTEM._replace(sram_bytes=462_336)
+    run = simulate("pipeline", NETWORK, least, inputs)
+    assert run.latency_s == streamed_latency("pipeline", NETWORK, SYSTEM, inputs)
+    assert max(run.peak_bytes.values()) == 462_336
+    with pytest.raises(StalledError):
+        simulate("pipeline", NETWORK, least._replace(sram_bytes=462_335), inputs)
+
+
+def test_the_labs_node_1_has_room_for_82_inputs():
+    # 6,912 + 82 * 6,144 + 7,680 = 518,400 bytes; with one more, 524,544, 256 too many
+    simulate("pipeline", NETWORK, SYSTEM, 82)
+    with pytest.raises(StalledError):
+        simulate("pipeline", NETWORK, SYSTEM, 83)
+
+
+# ------------------------------------------------ errors
+
+
+TALL = (ConvLayer(4, 1, 1, 1, 1, MOST_ROWS + 1),)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "network", "system", "inputs", "message"),
+    [
+        ("data", NETWORK, SYSTEM, 1, "strategy: 'data' is not tensor or pipeline"),
+        (["tensor"], NETWORK, SYSTEM, 1, "strategy: .* is not tensor or pipeline"),
+        ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "3 nodes do not divide layer 1's 128"),
+        ("tensor", NETWORK, SYSTEM._replace(topology="ring"), 1, "a ring of 4 nodes"),
+        ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
+        ("tensor", NETWORK, SYSTEM, 0, "inputs: 0"),
+        ("pipeline", (), SYSTEM, 1, "network"),
+        ("tensor", TALL, SYSTEM, 1, "100001 rows .* more than 100000"),
+        ("pipeline", TALL, SYSTEM, 1, "100001 rows .* more than 100000"),
+    ],
+)
+def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
+    with pytest.raises(ValueError, match=message):
+        streamed_latency(strategy, network, system, inputs)
+
+
+def test_a_ring_is_as_good_for_a_pipeline():
+    ring = SYSTEM._replace(topology="ring")
+    assert streamed_latency("pipeline", NETWORK, ring, 32) == Fraction("0.14829315072")
