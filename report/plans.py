@@ -8,124 +8,73 @@ parallelism that of one layer and one node a group.
 The p nodes of a group work as in tensor parallelism, which is one stage. Then each of them sends
 its shard A / p to each of the q nodes of the next group, on links of their own: A / p / B seconds,
 q * A bytes, a stage of its own, since the group takes its next input meanwhile. lab3's law says
-what that takes, latency = sum(steps) + (N - 1) * longest stage, exact up to the moment of printing.
+what that takes, latency = sum(steps) + (N - 1) * longest stage. Tensors are whole: an output is
+sent when all of it is computed.
 """
 
 from __future__ import annotations
 
+import whatif  # first, since it finds lab3
+
+# isort: split
+import argparse
+import json
 import re
 import sys
-import textwrap
-from bisect import bisect
-from collections import defaultdict, namedtuple
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, pairwise, product
-from math import isqrt, lcm
+from itertools import chain, islice, product
+from math import lcm
 from operator import attrgetter
-from pathlib import Path
-from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from typing import Any, NamedTuple
 
 import lab3
-from lab3 import ConvLayer, SramUse, Step, System
+import rows
+import sram
+from lab3 import Network, Stages, Step, System
+from tables import figure, table
+from whatif import Question, count, filled
 
-Network = Sequence[ConvLayer]
 
+class Group(NamedTuple):
+    """How many layers, the next ones of the network, and how many nodes work on them."""
 
-class Group(namedtuple("Group", "layers nodes", defaults=[1])):
-    """How many layers, the next ones of the network, and how many nodes they have."""
-
-    __slots__ = ()
+    layers: int
+    nodes: int = 1
 
 
 Plan = Sequence[Group]
-Question = tuple[Network, System, int]
 
 # ------------------------------------------------ a plan
 
 
-def plan_stages(network: Network, system: System, plan: Plan) -> list[list[Step]]:
-    """The stages that one input goes through, for lab3's latency and traffic.
+class PlanFigures(NamedTuple):
+    """What a plan takes."""
 
-    Raises ValueError for a wrong network or system, and where a group's nodes do not divide the
-    filters of its layers, the groups need more nodes than there are, do not cover the layers, or
-    on a ring are neither one group on all nodes nor groups of one node.
-    """
-    placed = _placed(network, system, plan)
-    stages = [_work(network, system, *placed[0])]
-    for (_, sender), (done, group) in pairwise(placed):
-        stages.append([_send(network, done, sender.nodes, group.nodes)])
-        stages.append(_work(network, system, done, group))
-    return stages
+    plan: tuple[Group, ...]
+    text: str  # what parse_plan reads
+    latency_s: Fraction
+    traffic_bytes: int
+    nodes: int
+    sram_bytes: int  # the most that a node holds
+    fits: bool  # in the SRAM of every node, one input at a time
 
 
-def _check(network: Network, system: System, inputs: int = 1) -> None:
-    """What lab3 raises for a wrong one, whatever is possible."""
-    lab3.sram_uses("data", network, system)
-    lab3.traffic([], inputs)
-
-
-def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Group]]:
-    """Each group after how many layers are done before it. Raises ValueError as plan_stages."""
-    _check(network, system)
-    if not isinstance(plan, (list, tuple)) or not plan:
-        raise ValueError(f"plan: {_shown(plan)} is not a list or tuple of Groups")
-    placed = []
-    done = nodes = 0
-    for number, pair in enumerate(plan, 1):
-        is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
-        if not is_pair or not all(type(count) is int and count > 0 for count in pair):
-            raise ValueError(
-                f"group {number}: {_shown(pair)} is not two ints above 0, layers, nodes"
-            )
-        group = Group(*pair)
-        placed.append((done, group))
-        obstacle = _obstacle(network, system, done, group)
-        done, nodes = done + group.layers, nodes + group.nodes
-        if done > len(network) or (number == len(plan) and done < len(network)):
-            obstacle = f"it ends with layer {done}, but the network with layer {len(network)}"
-        elif nodes > system.nodes:
-            obstacle = f"up to here it takes {nodes} nodes, but the machine has {system.nodes}"
-        if obstacle:
-            raise ValueError(f"group {number}: {obstacle}")
-    return placed
-
-
-def _shown(value: object) -> str:
-    """On one line, and a text in quotes, even if it is cut."""
-    text = ascii(value)
-    start = ascii(value[:30]) if isinstance(value, str) else text[:30]
-    return text if len(text) <= 40 else f"{start}..."
-
-
-def _obstacle(network: Network, system: System, done: int, group: Group) -> str:
-    """Why the layers cannot have so many nodes, empty if they can."""
-    for number, layer in enumerate(network[done : done + group.layers], done + 1):
-        if layer.filters % group.nodes:
-            filters = f"the {layer.filters} filters of layer {number}"
-            return f"its {group.nodes} nodes do not divide {filters}"
-    if system.topology == lab3.RING and group.nodes > 1 and group != (len(network), system.nodes):
-        return f"on a ring it has 1 node, or all {system.nodes} and all layers, not {group.nodes}"
-    return ""
-
-
-def _work(network: Network, system: System, done: int, group: Group) -> list[Step]:
-    """Tensor parallelism, gathered only at the network's end; one node alone exchanges nothing."""
-    end = done + group.layers
-    [steps] = lab3.tensor_parallel_stages(network[done:end], system._replace(nodes=group.nodes))
-    if end < len(network):
-        steps = steps[:-1]
-    kept = [step for step in steps if group.nodes > 1 or step.work == "compute"]
-    return [step._replace(layer=done + step.layer) for step in kept]
-
-
-def _send(network: Network, done: int, senders: int, receivers: int) -> Step:
-    """The output of the layers done: senders alone decide its time, receivers alone its bytes."""
-    output_bytes = network[done - 1].output_bytes
-    return Step(done, "send", 0, output_bytes // senders, receivers * output_bytes)
+def plan_figures(network: Network, system: System, plan: Plan, inputs: int = 1) -> PlanFigures:
+    """All figures of one plan. Raises ValueError as plan_stages does."""
+    stages = plan_stages(network, system, plan)
+    groups = tuple(Group(*group) for group in plan)
+    uses = chain(*plan_sram(network, system, plan))
+    sram_bytes = max(use.total_bytes for use in uses)
+    return PlanFigures(
+        plan=groups,
+        text=plan_text(groups),
+        latency_s=lab3.latency(stages, system, inputs),
+        traffic_bytes=lab3.traffic(stages, inputs),
+        nodes=sum(group.nodes for group in groups),
+        sram_bytes=sram_bytes,
+        fits=sram_bytes <= system.sram_bytes,
+    )
 
 
 def plan_latency(network: Network, system: System, plan: Plan, inputs: int = 1) -> Fraction:
@@ -138,18 +87,34 @@ def plan_traffic(network: Network, system: System, plan: Plan, inputs: int = 1) 
     return lab3.traffic(plan_stages(network, system, plan), inputs)
 
 
-def plan_sram(network: Network, system: System, plan: Plan) -> list[list[SramUse]]:
-    """What each node of each group holds, layer by layer, with whole tensors and one input at a
-    time, as in tensor parallelism. Raises ValueError as plan_stages does."""
+def plan_stages(network: Network, system: System, plan: Plan) -> Stages:
+    """The stages that one input goes through.
+
+    Raises ValueError for a wrong network or system, and where a group's nodes do not divide the
+    filters of its layers, the groups need more nodes than there are, do not cover the layers, or
+    on a ring are neither one group on all nodes nor groups of one node.
+    """
+    stages: Stages = []
+    senders = 0
+    for start, group in _placed(network, system, plan):
+        if start:
+            stages.append([_send(network, start, senders, group.nodes)])
+        stages.append(_work(network, system, start, group))
+        senders = group.nodes
+    return stages
+
+
+def plan_sram(network: Network, system: System, plan: Plan) -> list[list[sram.SramUse]]:
+    """What each node of each group holds, layer by layer, as in tensor parallelism: whole tensors,
+    one input at a time. Raises ValueError as plan_stages does."""
     return [_held(network, system, *place) for place in _placed(network, system, plan)]
 
 
-def _held(network: Network, system: System, done: int, group: Group) -> list[SramUse]:
-    end = done + group.layers
-    uses = lab3.sram_uses("tensor", network[done:end], system._replace(nodes=group.nodes))
-    if end < len(network) or group.nodes == 1:
-        uses = uses[:-1]  # nothing to gather
-    return [use._replace(layer=done + use.layer) for use in uses]
+def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
+    """Both strategies, possible or not. Raises ValueError for a wrong network or system."""
+    lab3.check(network, system)
+    tensor = (Group(len(network), system.nodes),)
+    return {"tensor": tensor, "pipeline": (Group(1),) * len(network)}
 
 
 def parse_plan(text: str) -> tuple[Group, ...]:
@@ -157,193 +122,263 @@ def parse_plan(text: str) -> tuple[Group, ...]:
 
     Raises ValueError that names the group that is not of this form or does not follow the last.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"plan: {whatif.shown(text)} is not a text, such as '1-2:2,3,4'")
     plan: list[Group] = []
     done = 0
     for number, part in enumerate(text.split(","), 1):
         found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([1-9][0-9]{0,8}))?", part.strip())
         if not found:
-            raise ValueError(f"group {number}: {_shown(part)} is not LAYERS:NODES, such as 1-2:2")
+            wanted = "LAYERS:NODES, such as 1-2:2"
+            raise ValueError(f"group {number}: {whatif.shown(part)} is not {wanted}")
         first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
-        if last < first:
-            raise ValueError(f"group {number}: {part.strip()} ends before it begins")
-        if first != done + 1:
-            raise ValueError(f"group {number}: {part.strip()} does not begin with layer {done + 1}")
+        if not done + 1 == first <= last:
+            raise ValueError(f"group {number}: {part.strip()} is not layers from {done + 1} on")
         plan.append(Group(last - done, nodes))
         done = last
     return tuple(plan)
 
 
 def plan_text(plan: Plan) -> str:
-    """What parse_plan reads."""
+    """What parse_plan reads. Raises ValueError for what is not a list or tuple of Groups."""
     parts = []
     done = 0
-    for layers, nodes in plan:
+    for layers, nodes in _groups_of(plan):
         numbers = f"{done + 1}-{done + layers}" if layers > 1 else f"{done + 1}"
         parts.append(f"{numbers}:{nodes}" if nodes > 1 else numbers)
         done += layers
     return ",".join(parts)
 
 
-def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
-    """One group on all nodes, and one layer and one node a group, possible or not."""
-    tensor = (Group(len(network), system.nodes),)
-    return {"tensor": tensor, "pipeline": (Group(1),) * len(network)}
+def _groups_of(plan: Plan) -> list[Group]:
+    if not isinstance(plan, (list, tuple)) or not plan:
+        raise ValueError(f"plan: {whatif.shown(plan)} is not a list or tuple of Groups")
+    for number, pair in enumerate(plan, 1):
+        is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
+        if not is_pair or not all(type(count) is int and count > 0 for count in pair):
+            wanted = "two ints above 0, layers and nodes"
+            raise ValueError(f"group {number}: {whatif.shown(pair)} is not {wanted}")
+    return [Group(*pair) for pair in plan]
+
+
+def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Group]]:
+    """Each group after how many layers it starts. Raises ValueError as plan_stages does."""
+    lab3.check(network, system)
+    placed = []
+    done = nodes = 0
+    groups = _groups_of(plan)
+    for number, group in enumerate(groups, 1):
+        placed.append((done, group))
+        obstacle = _obstacle(network, system, done, group)
+        done, nodes = done + group.layers, nodes + group.nodes
+        if done > len(network) or (number == len(groups) and done < len(network)):
+            obstacle = f"it ends with layer {done}, but the network with layer {len(network)}"
+        elif nodes > system.nodes:
+            obstacle = f"up to here it takes {nodes} nodes, but the machine has {system.nodes}"
+        if obstacle:
+            raise ValueError(f"group {number}: {obstacle}")
+    return placed
+
+
+def _obstacle(network: Network, system: System, start: int, group: Group) -> str:
+    """Why the layers cannot have so many nodes, empty if they can."""
+    for number, layer in enumerate(network[start : start + group.layers], start + 1):
+        if layer.filters % group.nodes:
+            filters = f"the {layer.filters} filters of layer {number}"
+            return f"its {group.nodes} nodes do not divide {filters}"
+    is_whole = group == (len(network), system.nodes)
+    if system.topology == lab3.RING and group.nodes > 1 and not is_whole:
+        return f"on a ring it has 1 node, or all {system.nodes} and all layers, not {group.nodes}"
+    return ""
+
+
+def _work(network: Network, system: System, start: int, group: Group) -> list[Step]:
+    """Tensor parallelism, gathered only at the network's end; one node alone exchanges nothing."""
+    end = start + group.layers
+    [steps] = lab3.tensor_parallel_stages(network[start:end], system._replace(nodes=group.nodes))
+    if end < len(network):
+        steps = steps[:-1]
+    kept = [step for step in steps if group.nodes > 1 or step.work == "compute"]
+    return [step._replace(layer=start + step.layer) for step in kept]
+
+
+def _send(network: Network, done: int, senders: int, receivers: int) -> Step:
+    """The output of the layers done: senders alone decide its time, receivers alone its bytes."""
+    output_bytes = network[done - 1].output_bytes
+    return Step(done, "send", 0, output_bytes // senders, receivers * output_bytes)
+
+
+def _held(network: Network, system: System, start: int, group: Group) -> list[sram.SramUse]:
+    end = start + group.layers
+    uses = sram.tensor_parallel_sram(network[start:end], system._replace(nodes=group.nodes))
+    if end < len(network) or group.nodes == 1:
+        uses = uses[:-1]  # nothing to gather
+    return [use._replace(layer=start + use.layer) for use in uses]
 
 
 # ------------------------------------------------ the best plans
 
-MOST_LAYERS = 64  # of a search
-MOST_STEPS = 10**6  # of a search, some seconds: 100 for a group, 1 for each beginning before it
-
-# Groups and the sends after them. Times are in ticks, a fraction of a second of which all are
-# multiples, so that the search adds and compares ints.
-Part = namedtuple("Part", "latency traffic_bytes sram_bytes nodes sum longest plan")
-Point = tuple[int, tuple[int, int]]  # sum; traffic and SRAM, which decides where traffic is equal
+MOST_LAYERS, MOST_NODES = 64, 10**6  # of a search
+MOST_PLANS = 20_000  # or, where there are more, groups times nodes: 2 s
 
 
-def best_plans(network: Network, system: System, inputs: int = 1) -> list[Plan]:
+def best_plans(
+    network: Network, system: System, inputs: int = 1, fitting: bool = False
+) -> list[PlanFigures]:
     """The plans that no other beats in both latency and traffic, fastest first; of equals that
-    with fewest nodes, then with least need of SRAM.
+    with fewest nodes, then with least need of SRAM. If fitting, only plans that fit count, and
+    there may be none.
 
     Raises ValueError for a wrong network, system or inputs, and where there are too many plans.
     """
-    return _search(network, system, inputs)[0]
+    lab3.check(network, system, inputs)
+    groups = _groups(network, system)
+    if sum(map(len, groups)) * system.nodes > MOST_PLANS:
+        every_plan(network, system)  # raises if there are too many
+    rank = attrgetter("latency", "traffic_bytes", "nodes", "sram_bytes")
+    best: list[Part] = []
+    for part in sorted(_grown(network, system, inputs, groups, fitting), key=rank):
+        if not best or part.traffic_bytes < best[-1].traffic_bytes:
+            best.append(part)
+    return [plan_figures(network, system, part.plan, inputs) for part in best]
 
 
-def fastest_that_fits(network: Network, system: System, inputs: int = 1) -> Plan | None:
-    """The fastest plan for which the SRAM suffices, one input at a time, or None; of equals that
-    with least traffic, then with fewest nodes. Raises ValueError as best_plans does."""
-    return _search(network, system, inputs)[1]
+def every_plan(network: Network, system: System) -> list[tuple[Group, ...]]:
+    """All plans that are possible. Raises ValueError for a wrong network or system, and where
+    there are more than MOST_PLANS."""
+    lab3.check(network, system)
+    plans = list(islice(_continued(_groups(network, system), system.nodes), MOST_PLANS + 1))
+    if len(plans) > MOST_PLANS:
+        raise _too_many(network, system, f"{MOST_PLANS:,} plans")
+    return plans
 
 
-def _search(network: Network, system: System, inputs: int) -> tuple[list[Plan], Plan | None]:
-    """What best_plans and fastest_that_fits return."""
-    wholes = _grown_plans(network, system, inputs)
-    best = wholes[:1]
-    for whole in wholes:
-        if whole.traffic_bytes < best[-1].traffic_bytes:
-            best.append(whole)
-    fitting = (whole.plan for whole in wholes if whole.sram_bytes <= system.sram_bytes)
-    return [whole.plan for whole in best], next(fitting, None)
+def _continued(groups: list[list[Group]], nodes: int) -> Iterator[tuple[Group, ...]]:
+    """All ways to go on with so many nodes left, and with the groups by the layers done."""
+    if not groups:
+        yield ()
+        return
+    for group in groups[0]:
+        later = groups[group.layers :]
+        if group.nodes + bool(later) <= nodes:
+            for rest in _continued(later, nodes - group.nodes):
+                yield (group, *rest)
 
 
-def _grown_plans(network: Network, system: System, inputs: int) -> list[Part]:
-    """In order all plans but some to which another is as good: as fast, with fewer bytes or as many
-    and no more need of SRAM, on no more nodes, and without overflowing the SRAM if that does not.
+def _groups(network: Network, system: System) -> list[list[Group]]:
+    """Those that can follow 0, 1, 2, ... layers."""
+    if len(network) > MOST_LAYERS or system.nodes > MOST_NODES:
+        raise _too_many(network, system, f"{MOST_LAYERS} layers, {MOST_NODES:,} nodes")
+    groups: list[list[Group]] = []
+    for start, layer in enumerate(network):
+        most_nodes = min(layer.filters, system.nodes)
+        nodes = [nodes for nodes in range(1, most_nodes + 1) if layer.filters % nodes == 0]
+        pairs = map(Group._make, product(range(1, len(network) - start + 1), nodes))
+        groups.append([group for group in pairs if not _obstacle(network, system, start, group)])
+    return groups
 
-    Plans grow group by group, and a beginning is forgotten when another of as many layers is as
-    good and its sum no longer. Nothing is lost: what can follow the one can follow the other and
-    adds the same nodes and bytes, since a send's time is the sender's and its bytes are the
-    receiver's. It turns sum s and longest stage m, by its own s' and m', into the latency
+
+def _too_many(network: Network, system: System, limit: str) -> ValueError:
+    machine = f"{count(len(network), 'layer')} on {count(system.nodes, 'node')}"
+    return ValueError(f"{machine} have too many plans: the limit is {limit}")
+
+
+class Part(NamedTuple):
+    """Groups and the sends after them. In order, what comes later does not beat what comes before.
+
+    Times are in ticks, a fraction of a second of which all are multiples, so that the search adds
+    and compares ints.
+    """
+
+    latency: int = 0
+    sum: int = 0
+    nodes: int = 0
+    traffic_bytes: int = 0
+    sram_bytes: int = 0
+    longest: int = 0
+    plan: tuple[Group, ...] = ()
+
+
+def _grown(
+    network: Network, system: System, inputs: int, groups: list[list[Group]], fitting: bool
+) -> list[Part]:
+    """All plans but some that others beat, or equal with no more nodes and no more need of SRAM.
+
+    Plans grow group by group, and of the beginnings of as many layers only those go on that no
+    other beats. Nothing is lost: what can follow the one can follow the other and adds the same
+    nodes and bytes, since a send's time is the sender's and its bytes are the receiver's. It turns
+    sum s and longest stage m, by its own s' and m', into the latency
 
         s + s' + (N - 1) * max(m, m') = s' + max(s + (N - 1) * m, s + (N - 1) * m')
 
     which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
     """
-    _check(network, system, inputs)
-    size = f"{len(network)} layers on {system.nodes:,} node{'s' * (system.nodes > 1)}"
-    size += " have too many plans to search: the limit is"
-    if len(network) > MOST_LAYERS:
-        raise ValueError(f"{size} {MOST_LAYERS} layers")
-    groups = [_groups(network, system, done) for done in range(len(network))]
-    steps = 100 * sum(map(len, groups))
     grown: list[list[Part]] = [[] for _ in range(len(network) + 1)]  # by how many layers they have
-    grown[0].append(Part(0, 0, 0, 0, 0, 0, ()))
-    for done, following in enumerate(groups):
-        beginnings, grown[done] = _unbeaten(grown[done], system), []
-        steps += len(beginnings) * len(following)
-        if steps > MOST_STEPS:
-            raise ValueError(f"{size} {MOST_STEPS:,} steps")
+    grown[0].append(Part())
+    for start, following in enumerate(groups):
+        beginnings, grown[start] = _unbeaten(grown[start]), []
         for group in following:
-            new = _group_part(network, system, done, group)
-            most = system.nodes - group.nodes
-            parts = [_joined(old, new, inputs) for old in beginnings if old.nodes <= most]
-            grown[done + group.layers] += parts
-    return sorted(grown[-1], key=attrgetter("latency", "traffic_bytes", "nodes", "sram_bytes"))
+            needed = group.nodes + (start + group.layers < len(network))
+            able = [old for old in beginnings if old.nodes + needed <= system.nodes]
+            if able:
+                new = _part(network, system, start, group)
+                if not fitting or new.sram_bytes <= system.sram_bytes:
+                    grown[start + group.layers] += [_joined(old, new, inputs) for old in able]
+    return grown[-1]
 
 
-def _groups(network: Network, system: System, done: int) -> list[Group]:
-    """Those that can follow so many layers."""
-    filters = network[done].filters
-    small = [count for count in range(1, isqrt(filters) + 1) if filters % count == 0]
-    nodes = {count for pair in small for count in (pair, filters // pair) if count <= system.nodes}
-    groups = map(Group._make, product(range(1, len(network) - done + 1), nodes))
-    return [group for group in groups if not _obstacle(network, system, done, group)]
-
-
-def _group_part(network: Network, system: System, done: int, group: Group) -> Part:
-    end = done + group.layers
-    stages = [_work(network, system, done, group)]
+def _part(network: Network, system: System, start: int, group: Group) -> Part:
+    """One group, the send after it, and the bytes, which are the receiver's, of the one before."""
+    end = start + group.layers
+    stages = [_work(network, system, start, group)]
     if end < len(network):
-        stages.append([_send(network, end, group.nodes, 0)])  # its bytes are the receiver's
-    rates = Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)
-    ticks_per_s = lcm(*(rate.numerator for rate in rates))
+        stages.append([_send(network, end, group.nodes, 0)])
+    ticks_per_s = lcm(system.ops_per_s.numerator, system.link_bytes_per_s.numerator)
     ticks = [int(lab3.duration(stage, system) * ticks_per_s) for stage in stages]
-    traffic_bytes = lab3.traffic(stages)
-    if done:
-        traffic_bytes += _send(network, done, 1, group.nodes).traffic_bytes
-    sram_bytes = max(use.total_bytes for use in _held(network, system, done, group))
-    return Part(0, traffic_bytes, sram_bytes, group.nodes, sum(ticks), max(ticks), (group,))
+    received_bytes = _send(network, start, 1, group.nodes).traffic_bytes if start else 0
+    sram_bytes = max(use.total_bytes for use in _held(network, system, start, group))
+    return Part(
+        sum=sum(ticks),
+        nodes=group.nodes,
+        traffic_bytes=lab3.traffic(stages) + received_bytes,
+        sram_bytes=sram_bytes,
+        longest=max(ticks),
+        plan=(group,),
+    )
 
 
 def _joined(old: Part, new: Part, inputs: int) -> Part:
     total, longest = old.sum + new.sum, max(old.longest, new.longest)
     return Part(
         total + (inputs - 1) * longest,
+        total,
+        old.nodes + new.nodes,
         old.traffic_bytes + new.traffic_bytes,
         max(old.sram_bytes, new.sram_bytes),
-        old.nodes + new.nodes,
-        total,
         longest,
         old.plan + new.plan,
     )
 
 
-def _unbeaten(parts: list[Part], system: System) -> list[Part]:
-    """In order those to which no other is as good, nor its sum shorter; of equals one.
-
-    In order, what comes later cannot beat what comes before. What is kept stands on stairs, bytes
-    down with rising sums, where one look tells whether it beats a newcomer. They are a Fenwick
-    tree: a stair is of some numbers of nodes, and a few make up any number or fewer.
-    """
-    kept = []
-    stairs: dict[tuple[bool, int], list[Point]] = defaultdict(list)
-    for new in sorted(parts):
-        point = (new.sum, (new.traffic_bytes, new.sram_bytes))
-        is_over, nodes = new.sram_bytes > system.sram_bytes, new.nodes
-        while nodes and not _is_beaten(point, stairs[is_over, nodes]):
-            nodes &= nodes - 1
-        if nodes:
-            continue
-        kept.append(new)
-        nodes = new.nodes
-        while 0 < nodes <= system.nodes:
-            for is_met_by_those_over in {is_over, True}:
-                _put(point, stairs[is_met_by_those_over, nodes])
-            nodes += nodes & -nodes
+def _unbeaten(parts: list[Part]) -> list[Part]:
+    """Those that no other equals or beats in latency, sum, nodes and bytes, of equal bytes SRAM."""
+    kept: list[Part] = []
+    marks: list[tuple[int, int, tuple[int, int]]] = []  # that none beats in what they hold
+    for new in sorted(parts):  # what comes later is not faster
+        total, nodes, sent = mark = (new.sum, new.nodes, (new.traffic_bytes, new.sram_bytes))
+        if not any(s <= total and n <= nodes and b <= sent for s, n, b in marks):
+            kept.append(new)
+            marks = [(s, n, b) for s, n, b in marks if s < total or n < nodes or b < sent]
+            marks.append(mark)
     return kept
 
 
-def _is_beaten(point: Point, stair: list[Point]) -> bool:
-    place = bisect(stair, point)
-    return place > 0 and stair[place - 1][1] <= point[1]
+# ------------------------------------------------ when a plan is faster
+
+Bounds = tuple[Fraction, Fraction | None] | None  # bytes/s of a link
 
 
-def _put(point: Point, stair: list[Point]) -> None:
-    """In place of what it beats, unless it is beaten itself."""
-    if not _is_beaten(point, stair):
-        start = end = bisect(stair, point)
-        while end < len(stair) and stair[end][1] >= point[1]:
-            end += 1
-        stair[start:end] = [point]
-
-
-# ------------------------------------------------ when, and what would help
-
-
-def faster_between(
-    network: Network, system: System, plan: Plan, inputs: int | None = 1
-) -> tuple[Fraction, Fraction | None] | None:
+def faster_between(network: Network, system: System, plan: Plan, inputs: int | None = 1) -> Bounds:
     """The bytes/s of a link between which, ends excluded, the plan is faster than tensor
     parallelism, or None if it never is. A low of 0: on all slower links; a high of None: on all
     faster ones. With inputs None in the limit of many, where the longest stages decide.
@@ -356,16 +391,17 @@ def faster_between(
     so on one side of one bandwidth; what lies on that side for every stage is an interval.
     Raises ValueError where the plan or tensor parallelism is not possible.
     """
-    _check(network, system, 1 if inputs is None else inputs)
+    lab3.check(network, system, 1 if inputs is None else inputs)
     first, further = (0, 1) if inputs is None else (1, inputs - 1)
     [tensor] = lab3.tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)
-    own, other = _total(chain(*stages)), _total(tensor)
+    own, other = _work_of(chain(*stages)), _work_of(tensor)
     low, high = Fraction(0), None
     for stage in stages:
-        terms = ((first, own), (further, _total(stage)), (-first - further, other))
-        gap_ops = sum(times * total.node_ops for times, total in terms)
-        gap_bytes = sum(times * total.link_bytes for times, total in terms)
+        gap_ops, gap_bytes = (
+            first * mine + further * longest - (first + further) * its
+            for mine, longest, its in zip(own, _work_of(stage), other, strict=True)
+        )
         if gap_ops:
             bound = Fraction(-gap_bytes) * system.ops_per_s / gap_ops
         if gap_ops < 0:
@@ -377,217 +413,220 @@ def faster_between(
     return (low, high) if high is None or low < high else None
 
 
-def _total(steps: Iterable[Step]) -> Step:
-    """All of them as one."""
-    amounts = zip(*(step[2:] for step in steps), strict=True)
-    return Step(0, "all", *map(sum, amounts))
+def _work_of(steps: Iterable[Step]) -> tuple[int, int]:
+    """All their ops, and all bytes of the busiest links."""
+    ops, sent = zip(*((step.node_ops, step.link_bytes) for step in steps), strict=True)
+    return sum(ops), sum(sent)
 
 
-TWICE = {"ops/s": "ops_per_s", "links": "link_bytes_per_s", "nodes": "nodes"}
+# ------------------------------------------------ all of it
 
-
-def doubled(
-    strategy: str, network: Network, system: System, inputs: int = 1
-) -> dict[str, Fraction | None]:
-    """The speed-up of lab3.STRATEGIES[strategy] from twice the ops/s, the links' bytes/s or the
-    nodes, None where that is not possible. Raises ValueError where the strategy is not."""
-    stages_of = lab3.STRATEGIES[strategy]
-    latency_s = lab3.latency(stages_of(network, system), system, inputs)
-    speed_ups: dict[str, Fraction | None] = {}
-    for name, field in TWICE.items():
-        better = system._replace(**{field: 2 * getattr(system, field)})
-        try:
-            speed_ups[name] = latency_s / lab3.latency(stages_of(network, better), better, inputs)
-        except ValueError:  # twice the nodes do not divide the filters
-            speed_ups[name] = None
-    return speed_ups
-
-
-def balance(layer: ConvLayer) -> Fraction:
-    """C / A, the ops for a byte of output; a node does R / B ops while a link carries a byte."""
-    return Fraction(layer.ops, layer.output_bytes)
-
-
-# ------------------------------------------------ command line
-
-COLUMNS = 80
-MOST_SHOWN = 20  # of the best plans, evenly spread
+MOST_SHOWN = 10  # of the best plans, unless all are asked for
 MEGA = 10**6
-HELP = f"""\
-usage: python3 report/plans.py [--plan GROUPS ...] [what-if options]
-
-Which groups of layers on which nodes take least time and move fewest bytes,
-and when a plan is faster than tensor parallelism.
-
-examples:
-  python3 report/plans.py --plan 1-2:2,3,4 --plan 1-3:2,4
-  python3 report/plans.py --nodes 8 --link-gbs 0.05
-  python3 report/plans.py --inputs 1 --sram-kib 700 --topology ring
-
-a plan to compare:
-  --plan GROUPS      1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one
-                     each; repeat for more plans
-  -h, --help         this text
-
-{lab3.WHAT_IF_HELP}"""
+FIGURES = ("latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line. Returns the exit status: 0, 2 for bad input, 1 for failed output."""
-    return lab3.run("plans.py", _respond, argv)
+class Comparison(NamedTuple):
+    """What the command line tells, as text or, with --json, as an object of these names.
 
-
-def _respond(arguments: Sequence[str]) -> str:
-    if "-h" in arguments or "--help" in arguments:
-        return HELP
-    given = lab3.read_options(arguments, [], ["--plan"])
-    network, system, inputs = lab3.what_if(given)
-    asked = {}
-    for text in given.get("--plan", []):
-        try:
-            plan = parse_plan(text)
-            plan_stages(network, system, plan)
-        except ValueError as error:
-            raise ValueError(f"--plan {_shown(text)}: {error}") from None
-        asked[plan_text(plan)] = plan
-    return comparison(network, system, inputs, asked)
-
-
-def comparison(network: Network, system: System, inputs: int, asked: Mapping[str, Plan]) -> str:
-    """All that this module can tell, in 80 columns.
-
-    Raises ValueError for what is wrong, and where there are too many plans and none is asked for.
+    Seconds and bytes/s are Fractions, in JSON the nearest floats; all else is exact. In place of
+    what is not possible stands a text that says why. Plans are named "tensor", "pipeline", and
+    others as parse_plan reads them.
     """
-    question = (network, system, inputs)
-    plans, reasons = _strategies(network, system)
-    others = {**plans, **asked}
-    ridge = Fraction(system.ops_per_s) / system.link_bytes_per_s
-    texts = [
-        f"Layers L = {len(network)}, inputs N = {inputs:,}, nodes P = {system.nodes:,},"
-        f" {system.topology}, R = {_figure(system.ops_per_s)} ops/s of a node,"
-        f" B = {_figure(system.link_bytes_per_s)} bytes/s of a link.",
-        *_plan_texts(question, others),
-        *reasons,
-    ]
-    if system.topology == lab3.RING:
-        texts.append("On a ring a plan is one group on all nodes, or groups of one node.")
-    if "tensor" in plans and len(others) > 1:
-        title = "Links, in MB/s (10^6 bytes/s), on which a plan is faster than tensor parallelism"
-        texts += [f"{title}:", _link_table(question, others)]
-    if plans:
-        rows = [[*doubled(name, *question).values(), name] for name in plans]
-        title = "Speed-up by twice the ops/s, the links' bytes/s, or the nodes"
-        texts += [f"{title}:", _table([*TWICE, "strategy"], rows)]
-    texts += [
-        f"C / A, the ops for a byte of output; while a link carries one, a node does"
-        f" R / B = {_figure(ridge)} ops:",
-        _table(["C / A", "layer"], [[balance(layer), n] for n, layer in enumerate(network, 1)]),
-    ]
-    return "\n\n".join(text if "\n" in text else _filled(text) for text in texts)
+
+    version: int  # of this shape
+    asked: Question
+    fitting: list[PlanFigures] | str  # best_plans of those that fit
+    best: list[PlanFigures] | str  # best_plans
+    compared: dict[str, PlanFigures | str]  # by name: both strategies, and plans asked for
+    streamed: dict[str, Fraction | str]  # seconds of possible strategies with rows streamed
+    limit_s: Fraction  # rows.compute_bound
+    faster: dict[str, list[Bounds]]  # faster_between by name, of the inputs and in the limit
 
 
-def _strategies(network: Network, system: System) -> tuple[dict[str, Plan], list[str]]:
-    """The strategies that are possible, and the reasons for those that are not."""
-    plans = strategy_plans(network, system)
-    reasons = []
-    for name, stages_of in lab3.STRATEGIES.items():
-        try:
-            stages_of(network, system)
-        except ValueError as error:
-            reasons.append(f"{error}.")
-            del plans[name]
-    return plans, reasons
+def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
+    """The best plans, both strategies, and the plans asked for by their names.
 
-
-def _plan_texts(question: Question, others: Mapping[str, Plan]) -> list[str]:
-    """The best plans, others, and what fits. Only others where there are too many plans."""
-    header = ["#", "nodes", "latency ms", "traffic bytes", "SRAM bytes", "fits", "plan"]
-    sram = "SRAM is the most that a node holds of whole tensors."
-    try:
-        best, fitting = _search(*question)
-    except ValueError as error:
-        if not others:
-            raise
-        rows = [["?", *_figures(*question, plan), name] for name, plan in others.items()]
-        return [f"{error}. {sram}", _table(header, rows)]
-    shown = {place * (len(best) - 1) // (MOST_SHOWN - 1) for place in range(MOST_SHOWN)}
-    if fitting in best:
-        shown.add(best.index(fitting))
-    elif fitting:
-        others = {**others, plan_text(fitting): fitting}
-    sent = [plan_traffic(*question[:2], plan, question[2]) for plan in best]
-    rows = []
-    for name, plan in others.items():
-        own = _figures(*question, plan)
-        # The fastest that moves no more bytes: being one of the best it is not slower, either.
-        rank = next(place for place, traffic_bytes in enumerate(sent) if traffic_bytes <= own[2])
-        shown.add(rank)
-        sign = "=" if _figures(*question, best[rank])[1:3] == own[1:3] else "<"
-        rows.append([f"{sign} {rank + 1:,}", *own, name])
-    ranked = [(rank + 1, best[rank]) for rank in sorted(shown)]
-    best_rows = [[rank, *_figures(*question, plan), plan_text(plan)] for rank, plan in ranked]
-    which = f"# ({len(shown)} of {len(best):,} shown)" if len(shown) < len(best) else "#"
-    fits = f"{plan_text(fitting)} is the fastest plan that fits" if fitting else "No plan fits"
-    return [
-        f"Best plans, {which}: no other beats them in both latency and traffic. Then others:"
-        f" < 3 is beaten by plan 3, = 3 as good. {sram}",
-        _table(header, best_rows + rows),
-        f"{fits} {_figure(question[1].sram_bytes)} bytes of SRAM a node, with whole tensors and one"
-        " input at a time.",
-    ]
-
-
-def _figures(network: Network, system: System, inputs: int, plan: Plan) -> list[Any]:
-    nodes = sum(group.nodes for group in plan)
-    latency_ms = plan_latency(network, system, plan, inputs) * 1000
-    traffic_bytes = plan_traffic(network, system, plan, inputs)
-    uses = plan_sram(network, system, plan)
-    sram_bytes = max(use.total_bytes for group_uses in uses for use in group_uses)
-    fits = "yes" if sram_bytes <= system.sram_bytes else "NO"
-    return [nodes, latency_ms, traffic_bytes, sram_bytes, fits]
-
-
-def _link_table(question: Question, others: dict[str, Plan]) -> str:
+    Raises ValueError for what is wrong.
+    """
     network, system, inputs = question
-    rows = []
-    for name, plan in list(others.items())[1:]:  # all but tensor parallelism
-        bounds = [faster_between(network, system, plan, count) for count in (inputs, None)]
-        rows.append([*map(_bounds_text, bounds), name])
-    return _table([f"N = {inputs:,}", "N without limit", "plan"], rows)
+    possible, impossible = lab3.possible_strategies(network, system)
+    strategies = strategy_plans(network, system)
+    plans = {**{name: strategies[name] for name in possible}, **(asked or {})}
+    figures = {name: plan_figures(network, system, plans[name], inputs) for name in plans}
+    return Comparison(
+        version=1,
+        asked=question,
+        fitting=_tried(best_plans, *question, True),
+        best=_tried(best_plans, *question),
+        compared={**impossible, **figures},
+        streamed={name: _tried(rows.streamed_latency, name, *question) for name in possible},
+        limit_s=rows.compute_bound(*question),
+        faster={
+            name: [faster_between(network, system, plans[name], many) for many in (inputs, None)]
+            for name in plans
+            if name != "tensor" and "tensor" in possible
+        },
+    )
 
 
-def _bounds_text(bounds: tuple[Fraction, Fraction | None] | None) -> str:
+def _tried(function: Callable[..., Any], *arguments: object) -> Any:
+    """What it returns, or why it does not."""
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        return str(error)
+
+
+def text(found: Comparison, shown: int | None = MOST_SHOWN) -> str:
+    """All of it, and so many of the best plans, in 80 columns."""
+    nodes, topology = found.asked.system.nodes, found.asked.system.topology
+    compared = {name: it for name, it in found.compared.items() if isinstance(it, PlanFigures)}
+    blocks = best_plans_text(found, shown)
+    if compared:
+        blocks += [
+            "Both strategies and the plans asked for, and which of the last table beats them:",
+            table(
+                [*FIGURES, "beaten by", "plan"],
+                [[*_cells(it), _beaten_by(it, found), name] for name, it in compared.items()],
+            ),
+        ]
+    for name, it in compared.items():
+        if it.nodes < nodes:
+            idle = f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle."
+            blocks.append(filled(idle))
+    blocks += [filled(f"{it}.") for it in found.compared.values() if isinstance(it, str)]
+    if topology == lab3.RING:
+        blocks.append("On a ring a plan is one group on all nodes, or groups of one node.")
+    if found.streamed:
+        cells = [
+            [name, compared[name].latency_s * 1000, it if isinstance(it, str) else it * 1000]
+            for name, it in found.streamed.items()
+        ]
+        blocks += [
+            filled(
+                "Whole tensors, and rows streamed: a row of an output is sent as soon as it is"
+                f" computed. No schedule takes less than {figure(found.limit_s * 1000)} ms, in"
+                " which all nodes compute all the time."
+            ),
+            table(["strategy", "whole tensors ms", "rows streamed ms"], cells),
+        ]
+    if found.faster:
+        blocks += [
+            filled(
+                "Links (1 MB/s is 10^6 bytes/s) on which a plan is faster than tensor parallelism,"
+                " whole tensors in both:"
+            ),
+            table(
+                [count(found.asked.inputs, "input"), "ever more inputs", "plan"],
+                [[*map(bounds_text, both), name] for name, both in found.faster.items()],
+            ),
+        ]
+    return "\n\n".join(blocks)
+
+
+def best_plans_text(found: Comparison, shown: int | None = MOST_SHOWN) -> list[str]:
+    """The best plans, or why there is no search, and what the words mean."""
+    _, system, inputs = found.asked
+    words = (
+        "A plan is groups of consecutive layers, each on nodes of its own: 1-2:2,3,4 is layers 1"
+        " and 2 on two nodes, 3 and 4 on one each. Latency and traffic are of"
+        f" {count(inputs, 'input')}, with whole tensors. A plan fits if no node holds more than"
+        f" {system.sram_bytes:,} bytes of SRAM with one input at a time: inputs that wait and"
+        " outputs that are done are not counted."
+    )
+    if isinstance(found.best, str) or isinstance(found.fitting, str):
+        return [filled(words), filled(f"{found.best}.")]
+    blocks = [filled(words)]
+    for plans, title in (
+        (found.fitting, "Plans that fit, and that no other that fits beats in latency and traffic"),
+        (found.best, "Plans that no other beats in latency and traffic, whether they fit or not"),
+    ):
+        cells = [[rank, *_cells(plan), plan.text] for rank, plan in enumerate(plans, 1)][:shown]
+        blocks.append(f"{title}:" if plans else f"{title}: none.")
+        if plans:
+            blocks.append(table(["#", *FIGURES, "plan"], cells))
+        if len(cells) < len(plans):
+            blocks.append(f"{len(plans) - len(cells):,} more: --all")
+    return blocks
+
+
+def _cells(plan: PlanFigures) -> list[object]:
+    return [plan.latency_s * 1000, plan.traffic_bytes, plan.nodes, plan.sram_bytes, plan.fits]
+
+
+def _beaten_by(plan: PlanFigures, found: Comparison) -> str:
+    """The fastest that moves no more bytes: being one of the best it is not slower, either."""
+    if isinstance(found.best, str):
+        return "?"
+    ranked = enumerate(found.best, 1)
+    rank, rival = next(each for each in ranked if each[1].traffic_bytes <= plan.traffic_bytes)
+    as_good = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
+    return "none" if as_good else f"#{rank:,}"
+
+
+def bounds_text(bounds: Bounds) -> str:
+    """What faster_between returns, in MB/s."""
     if bounds is None:
         return "never"
-    low, high = (_figure(bound / MEGA) if bound else "" for bound in bounds)
+    low, high = (figure(bound / MEGA) if bound else "" for bound in bounds)
     if low and high:
-        return f"{low} to {high}"
-    return f"above {low}" if low else f"below {high}" if high else "always"
+        return f"{low} to {high} MB/s"
+    return f"above {low} MB/s" if low else f"below {high} MB/s" if high else "always"
 
 
-def _table(header: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    """Columns flush right but the last, which is broken after commas where it is too wide."""
-    cells = [[_figure(value) for value in row] for row in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for *numbers, text in cells:
-        aligned = map(str.rjust, numbers, widths)
-        lines.append(_filled(text.replace(",", ", "), "  ".join([*aligned, ""])))
-    return "\n".join(lines).replace(", ", ",")
+# ------------------------------------------------ the script
 
 
-def _filled(text: str, left: str = "") -> str:
-    margins = (COLUMNS, left, " " * len(left))
-    return "\n".join(textwrap.TextWrapper(*margins, break_on_hyphens=False).wrap(text))
+def add_plan_option(parser: argparse.ArgumentParser) -> None:
+    """--plan, as often as wanted, for plans_asked."""
+    wanted = "tensor, pipeline, or groups of layers:nodes, such as 1-2:2,3,4; as often as wanted"
+    parser.add_argument("--plan", action="append", default=[], help=wanted)
 
 
-def _figure(value: object) -> str:
-    """For people: thousands grouped, 9 digits of a fraction, and 5 of what is too wide."""
-    if not isinstance(value, (int, Fraction)):
-        return "impossible" if value is None else str(value)
-    text = f"{value:,}" if isinstance(value, int) else f"{Decimal(lab3.plain(value, 9)):,f}"
-    return text if len(text) <= 14 else f"{Decimal(lab3.plain(value, 5)):.4e}"
+def plans_asked(texts: Sequence[str], network: Network, system: System) -> dict[str, Plan]:
+    """The plans of --plan by their names. Raises ValueError for one that is not possible."""
+    strategies = strategy_plans(network, system)
+    asked: dict[str, Plan] = {}
+    for given in texts:
+        try:
+            plan = strategies.get(given) or parse_plan(given)
+            plan_stages(network, system, plan)
+        except ValueError as error:
+            raise ValueError(f"--plan {whatif.shown(given)}: {error}") from None
+        asked[given if given in strategies else plan_text(plan)] = plan
+    return asked
+
+
+def respond(argv: Sequence[str] | None) -> str:
+    """The comparison, as text or JSON."""
+    parser = whatif.option_parser(
+        "Which groups of layers on which nodes take least time and move fewest bytes.",
+        [
+            "python3 report/plans.py --plan 1-2:2,3,4 --plan 1-3:2,4",
+            "python3 report/plans.py --nodes 8 --link-gbs 0.05 --all",
+            "python3 report/plans.py --inputs 1 --sram-kib 700 --json",
+        ],
+    )
+    add_plan_option(parser)
+    parser.add_argument("--all", action="store_true", help="all best plans, not the first ones")
+    parser.add_argument("--json", action="store_true", help="everything, for programs")
+    options = parser.parse_args(argv)
+    question = whatif.question(options)
+    found = compare(question, plans_asked(options.plan, question.network, question.system))
+    if options.json:
+        return json.dumps(_data(found), indent=2, default=float)
+    said = text(found, None if options.all else MOST_SHOWN)
+    return "\n\n".join(filter(None, [whatif.asked(question), said]))
+
+
+def _data(value: Any) -> Any:
+    """Records as dictionaries, for JSON."""
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, dict):
+        return {name: _data(each) for name, each in value.items()}
+    return [_data(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(whatif.run(respond))
