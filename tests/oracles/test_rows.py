@@ -132,6 +132,29 @@ def test_tensor_parallelism_waits_for_slow_links():
         assert streamed_latency("tensor", SHARED, system, inputs) == latency_s
 
 
+# One row a layer; on 3 nodes at 2 ops/s a share takes 1, 3, 3, 9 s, and at 1 byte/s 1, 1, 1, 3 s.
+ALTERNATING = tuple(
+    ConvLayer(filters, channels, 1, 1, 1, 1, 1)
+    for channels, filters in [(1, 3), (3, 3), (3, 3), (3, 9)]
+)
+
+
+def test_nodes_that_do_not_gather_wait_for_each_other():
+    # Of the second input node 1, which gathers, is late in layer 2; so the others, which wait for
+    # it, are late in layer 3, and in layer 4 wait for each other, from 30 to 31.
+    system = machine(2, 1)
+    run = simulate("tensor", ALTERNATING, system, inputs=2)
+    assert times(run, 1, 2, (1, 2), (2, 1), (2, 3)) == [
+        [(0, 1), (2, 5), (6, 9), (10, 19), (19, 20), (23, 26), (26, 29), (31, 40)],
+        [(0, 1), (2, 5), (6, 9), (10, 19), (19, 20), (21, 24), (27, 30), (31, 40)],
+        [(1, 2), (5, 6), (9, 10), (20, 21), (26, 27), (29, 30)],
+        [(1, 2), (5, 6), (9, 10), (19, 22), (22, 23), (24, 25), (30, 31), (40, 43)],
+        [(1, 2), (5, 6), (9, 10), (20, 21), (24, 25), (30, 31)],
+    ]
+    for inputs, latency_s in [(1, 22), (2, 43)]:
+        assert streamed_latency("tensor", ALTERNATING, system, inputs) == latency_s
+
+
 def test_what_tensor_parallelism_holds():
     # At 2 bytes/s each node computes layer 2 from 2 to 6. At 2 it holds weights 3 + both rows 4,
     # the other's last share on its way, + its own first share 1. At 6 node 1 has 3 + output 4.
