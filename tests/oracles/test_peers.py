@@ -1,10 +1,25 @@
-"""What another simulator found for the same lab: recorded figures, nothing is run here."""
+"""What programs by others find: ASTRA-sim, run once and recorded, and heteropipe, which runs here."""
 
 from fractions import Fraction
 
 import pytest
+from heteropipe import makespan_async, makespan_blocking
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from lab3 import NETWORK, SYSTEM, pipeline_parallel_latency, tensor_parallel_latency
+from lab3 import (
+    NETWORK,
+    SYSTEM,
+    duration,
+    latency,
+    pipeline_parallel_latency,
+    pipeline_parallel_stages,
+    tensor_parallel_latency,
+)
+from machines import pipeline_parallel_cases
+from simulation import simulate
+
+# ------------------------------------------------ ASTRA-sim, recorded
 
 # ASTRA-sim, commit 518bd51, was run once on the lab: analytical congestion-aware backend, Chakra
 # traces, all-to-all links set to exactly 2 * 10^9 bytes/s, a cycle to 10 ps. These are the cycles
@@ -24,3 +39,71 @@ CYCLE_S = Fraction(10, 10**12)
 )
 def test_cycles_that_astra_sim_recorded(latency, inputs, recorded_cycles):
     assert latency(NETWORK, SYSTEM, inputs) == recorded_cycles * CYCLE_S
+
+
+# ------------------------------------------------ heteropipe
+#
+# It has closed forms for pipelines of unequal stages, in floats. Where sends do not block their
+# node, it takes them for a delay, which several inputs can have at once. So it is the law where the
+# longest stage is a node; where it is a send, it falls short by the difference for each input more.
+
+INPUTS = st.integers(1, 100)
+
+
+def heteropipe(makespan, network, system, inputs):
+    """Its makespan for as many seconds of each node and of each send."""
+    seconds = [duration(stage, system) for stage in pipeline_parallel_stages(network, system)]
+    return makespan(seconds[::2], inputs, seconds[1::2])
+
+
+def close_to(value):
+    return pytest.approx(float(value), rel=1e-12)
+
+
+def excess_s(network, system):
+    """By how much the longest send is longer than the longest computation."""
+    seconds = [duration(stage, system) for stage in pipeline_parallel_stages(network, system)]
+    return max(seconds[1::2], default=0) - max(seconds[::2])
+
+
+@given(pipeline_parallel_cases(), INPUTS)
+def test_heteropipe_gives_the_law_where_a_node_is_the_bottleneck(case, inputs):
+    assume(excess_s(*case) <= 0)
+    law_s = pipeline_parallel_latency(*case, inputs)
+    assert heteropipe(makespan_async, *case, inputs) == close_to(law_s)
+
+
+@given(pipeline_parallel_cases(), INPUTS)
+def test_heteropipe_falls_short_of_the_law_where_a_send_is(case, inputs):
+    assume(excess_s(*case) > 0)
+    law_s = pipeline_parallel_latency(*case, inputs)
+    shortfall_s = (inputs - 1) * excess_s(*case)
+    assert heteropipe(makespan_async, *case, inputs) == close_to(law_s - shortfall_s)
+
+
+@given(pipeline_parallel_cases(), INPUTS)
+def test_heteropipe_gives_the_reading_in_which_a_send_blocks_its_node(case, inputs):
+    steps = [step for [step] in pipeline_parallel_stages(*case)]
+    stages = [steps[first : first + 2] for first in range(0, len(steps), 2)]
+    expected_s = latency(stages, case[1], inputs)
+    assert heteropipe(makespan_blocking, *case, inputs) == close_to(expected_s)
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "law_s", "heteropipe_s"),
+    [
+        (2 * 10**9, "0.1557861376", 0.1557861376),
+        (40 * 10**6, "0.20579723264", 0.17058805760),
+        (20 * 10**6, "0.39946123264", 0.18569205760),
+    ],
+)
+def test_heteropipe_the_law_and_a_simulation_for_the_lab(bandwidth, law_s, heteropipe_s):
+    # 40 MB/s: 5.76 ms a send, 4.62422016 a computation, 31 times the difference of 1.13577984
+    lab = NETWORK, SYSTEM._replace(link_bytes_per_s=bandwidth)
+    assert heteropipe(makespan_async, *lab, 32) == close_to(heteropipe_s)
+    assert pipeline_parallel_latency(*lab, 32) == Fraction(law_s)
+    assert simulate(*lab, [(1, 1)] * 4, 32)[0] == Fraction(law_s)
+
+
+def test_heteropipe_for_the_lab_where_sends_block():
+    assert heteropipe(makespan_blocking, NETWORK, SYSTEM, 32) == close_to("0.1588970496")
