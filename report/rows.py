@@ -3,7 +3,7 @@
 A row of an output (all filters, all x, one y) can leave as soon as it is computed; the next layer's
 row r needs fy of them, r ... r + fy - 1. With all inputs waiting, a row starts
 
-    on a node    when its row before is computed and the last row needed is there
+    on a node    when its row before is done and the last row needed is there
     on a link    when it is computed and the link's row before is gone
 
 layer after layer, input after input. That is lab3's law one level down, and as exact: times are
