@@ -1,4 +1,4 @@
-"""What programs by others find: ASTRA-sim, run once and recorded, and heteropipe, which runs here."""
+"""What programs by others find: ASTRA-sim, run once and recorded, and heteropipe, run here."""
 
 from fractions import Fraction
 
