@@ -1,0 +1,232 @@
+"""Plans against figures worked out by hand, against lab3's strategies, and as text."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab3 import (
+    NETWORK,
+    SYSTEM,
+    System,
+    pipeline_parallel_stages,
+    tensor_parallel_latency,
+    tensor_parallel_stages,
+)
+from machines import networks, plan_cases
+from plans import (
+    Group,
+    best_plans,
+    compare,
+    every_plan,
+    faster_between,
+    parse_plan,
+    plan_figures,
+    plan_latency,
+    plan_sram,
+    plan_stages,
+    plan_text,
+    plan_traffic,
+    plans_asked,
+    strategy_plans,
+)
+from sram import pipeline_parallel_sram, tensor_parallel_sram
+from whatif import LAB
+
+RING = SYSTEM._replace(topology="ring")
+
+# ------------------------------------------------ by hand
+
+# Plan, latency of 32 inputs in ms, bytes, nodes, and the most that a node holds.
+#
+# 1-2,3:2,4     A node does layers 1 and 2, 237,431,808 ops in 4,748.63616 us, and sends all of
+#               200,704 bytes to both of the next, 100.352 us, 401,408 bytes; they do half of layer
+#               3 in 1,993.60512 us and send 86,528 bytes each, 43.264 us, 173,056 bytes; layer 4
+#               takes 3,397.38624 us. 10,283.24352 + 31 * 4,748.63616 = 157,490.96448 us
+#               32 * (401,408 + 173,056) bytes; layer 2: 301,824 + 230,400 + 200,704 = 732,928
+# 1-2,3,4       layer 3 on one: 3,987.21024 and 86.528 us; 12,133.23264 + 100.352 + 86.528 = 12,320.
+#               11264 + 31 * 4,748.63616 = 159,527.8336 us; 32 * (200,704 + 173,056) bytes
+# 1-2,3-4       layers 3 and 4 in 7,384.59648 us: 12,233.58464 + 31 * 7,384.59648 = 241,156.07552 us
+#               32 * 200,704 bytes; layer 3: 589,824 + 200,704 + 173,056
+# 1-3,4         layers 1 to 3 in 8,735.8464 us: 12,219.76064 + 31 * 8,735.8464 = 283,030.99904 us
+#               32 * 173,056 bytes; layer 2: 596,736 + 230,400 + 200,704
+# 1-4           606,661,632 ops in 12,133.23264 us, 32 times; 891,648 + 230,400 + 200,704 bytes
+# The first three are in test_hand_computed.py step by step.
+BEST = [
+    ("1-4:4", "100.07232512", 61_538_304, 4, 503_488),
+    ("1-2:2,3-4:2", "123.19973376", 28_114_944, 4, 582_144),
+    ("1-2:2,3,4", "133.556736", 19_333_120, 4, 668_672),
+    ("1-2,3:2,4", "157.49096448", 18_382_848, 4, 732_928),
+    ("1-2,3,4", "159.5278336", 11_960_320, 3, 732_928),
+    ("1-2,3-4", "241.15607552", 6_422_528, 2, 963_584),
+    ("1-3,4", "283.03099904", 5_537_792, 2, 1_027_840),
+    ("1-4", "388.26344448", 0, 1, 1_322_752),
+]
+
+
+def test_the_labs_best_plans():
+    assert best_plans(NETWORK, SYSTEM, 32) == [
+        (parse_plan(text), text, Fraction(ms) / 1000, sent, nodes, held, held <= 524_288)
+        for text, ms, sent, nodes, held in BEST
+    ]
+
+
+def test_a_plan_that_is_beaten():
+    # 1-3:2,4 beats pipeline parallelism with three nodes. Half of layers 1, 2, 3: 62.208 + 57.6 +
+    # 2,312.11008 + 50.176 + 1,993.60512 = 4,475.6992 us; 43.264 us to send, layer 4 3,397.38624 us:
+    # 7,916.34944 + 31 * 4,475.6992 = 146,663.02464 us; 32 * (230,400 + 200,704 + 173,056) bytes.
+    # Layer 2: 596,736 / 2 + 230,400 + 100,352, more than layer 4's 615,424
+    found = plan_figures(NETWORK, SYSTEM, [(3, 2), (1, 1)], 32)
+    plan = (Group(3, 2), Group(1, 1))
+    latency_s = Fraction("0.14666302464")
+    assert found == (plan, "1-3:2,4", latency_s, 19_333_120, 3, 629_120, False)
+    assert plan_figures(NETWORK, SYSTEM, plan).latency_s == Fraction("0.00791634944")
+
+
+def test_of_the_labs_28_plans_one_fits():
+    every = every_plan(NETWORK, SYSTEM)
+    assert len(every) == 28
+    fitting = [plan for plan in every if plan_figures(NETWORK, SYSTEM, plan).fits]
+    assert fitting == [((4, 4),)]
+    for inputs in (1, 32, 10**6):
+        [best] = best_plans(NETWORK, SYSTEM, inputs, fitting=True)
+        assert best.text == "1-4:4"
+    assert best_plans(NETWORK, SYSTEM._replace(sram_bytes=503_488), fitting=True)
+    assert best_plans(NETWORK, SYSTEM._replace(sram_bytes=503_487), fitting=True) == []
+
+
+# ------------------------------------------------ both strategies are cases
+
+
+@pytest.mark.parametrize("system", [SYSTEM, RING, SYSTEM._replace(link_bytes_per_s=10**6)])
+def test_both_strategies_are_plans(system):
+    question = (NETWORK, system)
+    plans = strategy_plans(*question)
+    assert plans == {"tensor": ((4, 4),), "pipeline": ((1, 1),) * 4}
+    assert plan_stages(*question, plans["tensor"]) == tensor_parallel_stages(*question)
+    assert plan_stages(*question, plans["pipeline"]) == pipeline_parallel_stages(*question)
+    assert plan_sram(*question, plans["tensor"]) == [tensor_parallel_sram(*question)]
+    alone = [[use] for use in pipeline_parallel_sram(*question)]
+    assert plan_sram(*question, plans["pipeline"]) == alone
+
+
+@given(networks(5), st.integers(1, 9))
+def test_one_node(network, inputs):
+    system = System(nodes=1)
+    [best] = best_plans(network, system, inputs)
+    assert best.plan == ((len(network), 1),)
+    assert best.latency_s == tensor_parallel_latency(network, system, inputs)
+    assert best.traffic_bytes == 0
+
+
+# ------------------------------------------------ as text
+
+
+@given(plan_cases())
+def test_text_is_read_back(case):
+    _, _, plan = case
+    assert parse_plan(plan_text(plan)) == plan
+
+
+def test_plans_as_text():
+    assert parse_plan("1-2:2,3,4") == ((2, 2), (1, 1), (1, 1))
+    assert parse_plan("1:1, 2-4:1") == ((1, 1), (3, 1))
+    assert plan_text([Group(2, 2), (1, 1), Group(1)]) == "1-2:2,3,4"
+
+
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("", 1),
+        ("1-2:2,,4", 2),
+        ("1-2:2;3", 1),
+        ("1-2:2,4", 2),
+        ("2-4", 1),
+        ("1,3-2", 2),
+        ("1,2-1", 2),
+        ("1-4:x", 1),
+        ("1-4:-1", 1),
+        ("1:1" + "0" * 999, 1),
+        ("\u0661-4", 1),
+    ],
+)
+def test_texts_that_are_no_plan(text, group):
+    with pytest.raises(ValueError, match=f"^group {group}: ") as caught:
+        parse_plan(text)
+    assert len(str(caught.value)) < 120
+
+
+# ------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("system", "plan", "said"),
+    [
+        (SYSTEM, [(2, 3), (2, 1)], "group 1 128 layer 1 3"),
+        (SYSTEM, [(2, 1), (2, 3)], "group 2 128 layer 3 3"),
+        (SYSTEM, [(2, 2), (2, 4)], "group 2 6 4"),
+        (SYSTEM, [(2, 2), (3, 2)], "group 2 5 4"),
+        (SYSTEM, [(2, 2), (1, 2)], "group 2 3 4"),
+        (SYSTEM, [(4, 0)], "group 1 0"),
+        (SYSTEM, [(4, 1.0)], "group 1 1.0"),
+        (SYSTEM, [(4, True)], "group 1 True"),
+        (SYSTEM, [4], "group 1 4"),
+        (SYSTEM, [(2, 1), (2, 1, 1)], "group 2 1"),
+        (SYSTEM, [], "plan"),
+        (SYSTEM, "1-4", "plan 1-4"),
+        (SYSTEM, None, "plan None"),
+        (RING, [(2, 2), (2, 1)], "group 1 ring 2 4"),
+        (RING, [(4, 2)], "group 1 ring 2 4"),
+        (SYSTEM._replace(nodes=0), [(4, 1)], "nodes 0"),
+        (SYSTEM._replace(nodes=2), [(1, 1)] * 4, "group 3 3 2"),
+        ("lab", [(4, 1)], "system lab"),
+    ],
+)
+def test_plans_that_are_refused(system, plan, said):
+    for function in (plan_stages, plan_latency, plan_traffic, plan_sram, plan_figures):
+        with pytest.raises(ValueError) as caught:
+            function(NETWORK, system, plan)
+        check_sentence(str(caught.value), said)
+
+
+def test_a_long_plan_is_cut():
+    with pytest.raises(ValueError) as caught:
+        plan_stages(NETWORK, SYSTEM, [(1_111_111_111,) * 99])
+    assert len(str(caught.value)) < 120
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "said"),
+    [
+        (best_plans, (NETWORK, SYSTEM, 0), "inputs 0"),
+        (best_plans, (NETWORK, SYSTEM, 1.0), "inputs 1.0"),
+        (best_plans, (NETWORK[1:] + NETWORK, SYSTEM), "layer 4"),
+        (best_plans, (7, SYSTEM), "network 7"),
+        (every_plan, (NETWORK, None), "system None"),
+        (strategy_plans, (None, SYSTEM), "network None"),
+        (plan_latency, (NETWORK, SYSTEM, [(4, 1)], -1), "inputs -1"),
+        (plan_figures, (NETWORK, SYSTEM, [(4, 1)], "2"), "inputs 2"),
+        (faster_between, (NETWORK, SYSTEM, [(4, 1)], 0), "inputs 0"),
+        (faster_between, (NETWORK, SYSTEM, [(3, 1)], None), "group 1"),
+        (faster_between, (NETWORK, SYSTEM._replace(nodes=3), [(4, 1)]), "3 nodes"),
+        (compare, (LAB._replace(inputs=0),), "inputs 0"),
+        (compare, (LAB, {"short": [(3, 1)]}), "group 1"),
+        (plans_asked, (["tensor"], NETWORK, SYSTEM._replace(nodes=3)), "--plan tensor 3 128"),
+        (plans_asked, (["1,2"], NETWORK, SYSTEM), "--plan 1,2 group 2"),
+        (parse_plan, (4,), "plan 4"),
+        (parse_plan, (None,), "plan None"),
+        (plan_text, ("1-4",), "plan 1-4"),
+        (plan_text, ([("1", 4)],), "group 1"),
+    ],
+)
+def test_every_function_refuses_in_one_sentence(function, arguments, said):
+    with pytest.raises(ValueError) as caught:
+        function(*arguments)
+    check_sentence(str(caught.value), said)
+
+
+def check_sentence(sentence, said):
+    assert "\n" not in sentence
+    assert {*said.split()} <= {*re.findall(r"[\w.,-]*\w", sentence)}

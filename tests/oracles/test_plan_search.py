@@ -1,0 +1,191 @@
+"""The search for the best plans against all plans there are, and what is too large for it."""
+
+import itertools
+import time
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plans
+from lab3 import NETWORK, SYSTEM, ConvLayer, System
+from machines import networks
+from plans import best_plans, every_plan, plan_figures
+
+
+def all_plans(network, system):
+    """By definition, not by growing: cut the layers anywhere, give each group any nodes."""
+    layers, nodes = len(network), system.nodes
+    for cuts in itertools.product([False, True], repeat=layers - 1):
+        edges = [0, *(place for place, cut in enumerate(cuts, 1) if cut), layers]
+        sizes = [end - start for start, end in itertools.pairwise(edges)]
+        for counts in itertools.product(range(1, nodes + 1), repeat=len(sizes)):
+            owners = [count for count, size in zip(counts, sizes, strict=True) for _ in range(size)]
+            divides = all(layer.filters % p == 0 for layer, p in zip(network, owners, strict=True))
+            on_a_ring = set(counts) == {1} or counts == (nodes,)
+            if sum(counts) <= nodes and divides and (on_a_ring or system.topology != "ring"):
+                yield tuple(zip(sizes, counts, strict=True))
+
+
+def check_search(network, system, inputs):
+    """Of equals the one with fewest nodes, then with least need of SRAM."""
+    every = [plan_figures(network, system, plan, inputs) for plan in all_plans(network, system)]
+    for fitting in (False, True):
+        ranks = sorted(map(rank, (plan for plan in every if plan.fits or not fitting)))
+        unbeaten = []
+        for own in ranks:
+            if not unbeaten or own[1] < unbeaten[-1][1]:
+                unbeaten.append(own)
+        best = best_plans(network, system, inputs, fitting)
+        assert [*map(rank, best)] == unbeaten
+        assert {*best} <= {*every}
+
+
+def rank(plan):
+    return plan.latency_s, plan.traffic_bytes, plan.nodes, plan.sram_bytes
+
+
+@st.composite
+def searches(draw):
+    """Networks of few layers, also with outputs of one size so that plans tie; small machines."""
+    filters = draw(st.sampled_from([1, 2, 4, 6]))
+    if draw(st.booleans()):
+        network = draw(networks(4, filters_of=filters))
+    else:
+        side = draw(st.integers(1, 3))
+        channels = [draw(st.integers(1, 9)), *[filters] * draw(st.integers(1, 4))]
+        network = tuple(
+            ConvLayer(out, into, 1, 1, side, side) for into, out in itertools.pairwise(channels)
+        )
+    system = System(
+        nodes=draw(st.integers(1, 6)),
+        ops_per_s=draw(st.integers(1, 40)),
+        link_bytes_per_s=draw(st.fractions(Fraction(1, 9), 9, max_denominator=9)),
+        topology=draw(st.sampled_from(["all-to-all", "all-to-all", "ring"])),
+    )
+    return network, system, draw(st.sampled_from([1, 2, 3, 10, 1000]))
+
+
+@given(searches(), st.data())
+def test_no_plan_is_missed(search, data):
+    network, system, inputs = search
+    every = [*all_plans(network, system)]
+    assert sorted(every_plan(network, system)) == sorted(every)
+    needs = {plan_figures(network, system, plan).sram_bytes for plan in every}
+    needed = data.draw(st.sampled_from(sorted(needs)))
+    for sram_bytes in (needed, needed - 1):
+        check_search(network, system._replace(sram_bytes=sram_bytes), inputs)
+
+
+@pytest.mark.parametrize("sram_kib", [30, 50, 100])
+def test_no_plan_is_missed_on_many_nodes(sram_kib):
+    network = [
+        ConvLayer(48, 3, 3, 3, 20, 20),
+        ConvLayer(36, 48, 3, 3, 18, 18),
+        ConvLayer(60, 36, 3, 3, 16, 16),
+    ]
+    system = System(20, link_bytes_per_s=10**8, sram_bytes=sram_kib * 1024)
+    check_search(network, system, 5)
+
+
+def test_a_slower_beginning_can_need_less_sram_in_an_equally_fast_plan():
+    # 1:2,2-4:2,5:2 and 1-2:2,3-4:2,5:2 are as fast as each other, layers 1 and 2 alone are not
+    into = [4, 2, 2, 2]
+    network = [ConvLayer(2, channels, 1, 1, 4, 4, element_bytes=1) for channels in into]
+    network.append(ConvLayer(4, 2, 2, 2, 4, 4, element_bytes=1))
+    check_search(network, System(nodes=7, ops_per_s=2, link_bytes_per_s=1), 3)
+
+
+def test_a_beginning_with_a_longer_stage():
+    # Layers of 8, 8 and 16 ops, 4 bytes between them, an op and a byte a second. 1-2:2 takes 4 + 2
+    # + 4 s and sends in 2 s, 1,2 takes 8, 4, 8 and 4 s: longer, but its longest stage is shorter.
+    # In the end layer 3's is the longest, 16 s. On two nodes it takes 12 s, after 16 s of layers 1
+    # and 2 on one node and 4 s to send, or 18 s with layer 2.
+    network = [ConvLayer(2, 2, 1, 1, 1, 1)] * 2 + [ConvLayer(4, 2, 1, 1, 1, 1)]
+    system = System(3, ops_per_s=1, link_bytes_per_s=1)
+    fastest = best_plans(network, system, 100)[0]
+    assert fastest.plan == ((2, 2), (1, 1))
+    assert fastest.latency_s == 10 + 2 + 16 + 99 * 16
+
+
+def test_one_input_unless_told():
+    # Two layers of 8 ops and 4 bytes: 4 s an input on one node. On two nodes and one, 1 s of half
+    # of layer 1, 2 s to send 2 bytes, 2 s of layer 2: 5 s, and 2 s for an input more.
+    network, system = [ConvLayer(2, 2, 1, 1, 1, 1)] * 2, System(3, ops_per_s=4, link_bytes_per_s=1)
+    assert [plan.text for plan in best_plans(network, system)] == ["1-2"]
+    assert [plan.text for plan in best_plans(network, system, 2)] == ["1:2,2", "1-2"]
+
+
+# ------------------------------------------------ how large
+
+EQUAL = ConvLayer(128, 128, 1, 1, 4, 4)  # 524,288 ops, 10.48576 us; 4,096 bytes, 2.048 us
+WIDE = [
+    ConvLayer(720_720, 3, 3, 3, 64, 64),
+    ConvLayer(720_720, 720_720, 3, 3, 62, 62),
+    ConvLayer(720_720, 720_720, 3, 3, 60, 60),
+]
+
+
+def test_a_search_of_millions_of_plans():
+    # Of 16 layers on 16 nodes there are 53,617,100 plans, even with only 1, 2, 4, 8, 16 in a group.
+    # No input can come sooner after another than 16 layers' ops by 16 nodes, and all nodes are
+    # always at work only where each has a layer: in a larger group they exchange shards, too.
+    best = best_plans([EQUAL] * 16, System(16), 10**9)
+    assert (best[0].plan, best[-1].plan) == (((1, 1),) * 16, ((16, 1),))
+
+
+@pytest.mark.parametrize(
+    ("network", "nodes"),
+    [
+        ([EQUAL] * 64, 64),
+        ([EQUAL] * 64, 4),
+        ([EQUAL] * 65, 1),
+        (WIDE, 1_000),
+        (WIDE, 10**6),
+        ([ConvLayer(10**20, 1, 1, 1, 1, 1)], 10**9),
+    ],
+)
+@pytest.mark.parametrize("function", [best_plans, every_plan])
+def test_what_is_too_large_is_refused_at_once(function, network, nodes):
+    begun = time.process_time()
+    size = rf"^{len(network)} layers? on {nodes:,} nodes? have too many plans: the limit is \d"
+    with pytest.raises(ValueError, match=size):
+        function(network, SYSTEM._replace(nodes=nodes))
+    assert time.process_time() - begun < 3  # some 0.3 s
+
+
+@pytest.mark.parametrize(
+    ("network", "nodes"),
+    [
+        ([EQUAL] * 64, 1),
+        ([EQUAL] * 64, 2),
+        (NETWORK, 10**6),
+        ([ConvLayer(10**20, 1, 1, 1, 1, 1)], 10**4),
+    ],
+)
+def test_few_plans_of_many_layers_or_nodes_are_searched(network, nodes):
+    machine = SYSTEM._replace(nodes=nodes)
+    fastest, *_ = best_plans(network, machine)
+    every = [plan_figures(network, machine, plan) for plan in every_plan(network, machine)]
+    assert rank(fastest) == min(map(rank, every))
+
+
+def test_the_limit_is_of_plans_or_of_groups_times_nodes(monkeypatch):
+    # 28 plans, but (4 + 3 + 2 + 1) * 3 groups times 4 nodes
+    monkeypatch.setattr(plans, "MOST_PLANS", 28)
+    assert len(every_plan(NETWORK, SYSTEM)) == 28
+    assert len(best_plans(NETWORK, SYSTEM, 32)) == 8
+    monkeypatch.setattr(plans, "MOST_PLANS", 27)
+    for function in (every_plan, best_plans):
+        with pytest.raises(ValueError, match=r"^4 layers on 4 nodes .* limit is 27 plans$"):
+            function(NETWORK, SYSTEM)
+    # thousands of plans, but (8 + 7 + ... + 1) * 4 groups times 8 nodes
+    eight = [EQUAL] * 8, System(8)
+    monkeypatch.setattr(plans, "MOST_PLANS", 1_152)
+    assert best_plans(*eight)
+    with pytest.raises(ValueError, match="too many"):
+        every_plan(*eight)
+    monkeypatch.setattr(plans, "MOST_PLANS", 1_151)
+    with pytest.raises(ValueError, match="too many"):
+        best_plans(*eight)
