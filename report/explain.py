@@ -248,10 +248,9 @@ def _derivation(strategy: str, question: Question) -> Blocks:
             figure(_in(US, part_s))
             for part_s in (it.compute_s, it.communication_s, it.interval_s, it.latency_s)
         )
-        yield (
-            f"{compute} + {communication} + {it.inputs - 1:,} * {interval} = {total} us\n"
-            f"{it.inputs:,} * {figure(found[0].traffic_bytes)} = {figure(it.traffic_bytes)} bytes"
-        )
+        law = f"{compute} + {communication} + {it.inputs - 1:,} * {interval} = {total} us"
+        bytes_ = f"{figure(found[0].traffic_bytes)} = {figure(it.traffic_bytes)} bytes"
+        yield f"{filled(law)}\n{it.inputs:,} * {bytes_}"
     yield filled(f"The interval is that of the bottleneck: {found[0].bottleneck}.")
 
 
@@ -294,24 +293,10 @@ def _streamed_sum(it: Result) -> str | None:
 
 
 def changes(question: Question) -> Blocks:
-    """What would change the answers: more of everything, and slower links."""
+    """What more of everything would change."""
     yield "6. WHAT WOULD CHANGE IT"
     yield "Speed-up with whole tensors by twice as much of one thing:"
     yield table(["inputs", "strategy", "speed-up", "twice"], figures.doubling(question))
-    yield from map(filled, _links(question))
-
-
-def _links(question: Question) -> Iterator[str]:
-    possible, _ = lab3.possible_strategies(question.network, question.system)
-    if len(possible) < len(lab3.STRATEGIES):
-        return
-    plan = plans.strategy_plans(question.network, question.system)["pipeline"]
-    for inputs in sorted({1, question.inputs}):
-        between = plans.faster_between(question.network, question.system, plan, inputs)
-        yield (
-            f"Links on which pipeline parallelism is faster for {count(inputs, 'input')}, whole"
-            f" tensors in both: {plans.bounds_text(between)}."
-        )
 
 
 def what_fits(question: Question) -> Blocks:
@@ -366,9 +351,16 @@ def ring(question: Question) -> Blocks:
 
 
 def which_plan(question: Question) -> Blocks:
-    """The plans that fit, and the best whether they fit or not."""
+    """The plans that fit, the best whether they fit or not, and slower links."""
+    found = plans.compare(question)
     yield "9. WHICH PLAN"
-    yield from plans.best_plans_text(question)
+    yield from plans.best_plans_text(found)
+    if "pipeline" in found.faster:
+        these, many = map(plans.bounds_text, found.faster["pipeline"])
+        yield filled(
+            "Links on which pipeline parallelism is faster than tensor parallelism, whole tensors"
+            f" in both: {these} for {count(question.inputs, 'input')}, {many} for ever more."
+        )
 
 
 def readings(question: Question) -> Blocks:

@@ -31,7 +31,10 @@ class SramUse(NamedTuple):
 
 def tensor_parallel_sram(network: Network, system: System) -> list[SramUse]:
     """Every node: 1 / P of all weights, a layer's input, 1 / P of its output; the one that gathers:
-    at last the whole output. Raises ValueError as lab3.tensor_parallel_stages does."""
+    at last the whole output.
+
+    Raises ValueError as lab3.tensor_parallel_stages does.
+    """
     lab3.tensor_parallel_stages(network, system)
     weights = sum(layer.weight_bytes for layer in network) // system.nodes
     uses = [
@@ -42,8 +45,10 @@ def tensor_parallel_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def pipeline_parallel_sram(network: Network, system: System) -> list[SramUse]:
-    """Node l: layer l's weights, input and output. Raises ValueError as
-    lab3.pipeline_parallel_stages does."""
+    """Node l: layer l's weights, input and output.
+
+    Raises ValueError as lab3.pipeline_parallel_stages does.
+    """
     lab3.pipeline_parallel_stages(network, system)
     return [
         SramUse(number, "compute", layer.weight_bytes, layer.input_bytes, layer.output_bytes)
@@ -69,7 +74,9 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     A row is held from the start of its computation or arrival until no computation or link needs it
     any more, and rows leave and arrive as soon as they can. This is the peak for one input where
     links keep up, no row being sent for longer than one is computed; on slower links rows arrive
-    later, and less is held. Raises ValueError as lab3.tensor_parallel_stages does.
+    later, and less is held.
+
+    Raises ValueError as lab3.tensor_parallel_stages does.
     """
     *computing, gathering = tensor_parallel_sram(network, system)
     uses = []
@@ -93,8 +100,9 @@ def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
     A row is computed or sent only when there is room for it, and an arriving row never takes the
     room of one output row, on the last node of the whole output. Then this is enough for any number
     of inputs, besides those that wait on the first node, and of two layers or more it is the least;
-    but a row may wait for room, and so be later than rows.streamed_latency says. Raises ValueError
-    as lab3.pipeline_parallel_stages does.
+    but a row may wait for room, and so be later than in ample SRAM.
+
+    Raises ValueError as lab3.pipeline_parallel_stages does.
     """
     uses = []
     for use, layer in zip(pipeline_parallel_sram(network, system), network, strict=True):

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import lab3
 
-DIGITS = (12, 10, 8, 6)  # of the figures in a table: as many as there is room for
+DIGITS = (12, 10, 8, 6, 4)  # of the figures in a table: as many as there is room for
 
 
 def figure(value: object, digits: int = DIGITS[0]) -> str:

@@ -193,7 +193,7 @@ def test_readings_of_a_small_machine():
 def test_the_labs_readings():
     # As above: 3.072 us and 3 * 6,144 bytes of input; 9 * 36,864 bytes more; 4,624.22016 + 100.352
     # us hold node 2, with the receiving 115.2 us more; 32 * 12.43531264 ms.
-    found = {name: numbers for name, numbers in answers(LAB, 32).items()}
+    found = answers(LAB, 32)
     here = found.pop("as read here")
     tensor, pipeline = milliseconds("100.07232512"), milliseconds("155.7861376")
     assert here == [tensor, 61_538_304, pipeline, 19_333_120]

@@ -1,0 +1,236 @@
+"""What report/explain.py tells people, and programs.
+
+Its figures are tested in tests/test_figures.py; here, that each stands where it is promised. The
+small machine is the one of that file with 1,000 times the rates, so that its seconds are ms here.
+"""
+
+import json
+import re
+
+import pytest
+
+import explain
+from program import call, output, refusal
+
+SMALL = (
+    "--nodes 2 --gops 0.000012 --link-gbs 0.000003 --sram-kib 1 --element-bytes 1 --topology ring"
+    " --inputs 3 --layer 4,1,1,2,3,4 --layer 2,4,2,1,3,3"
+)
+
+
+def told(line=""):
+    return output(line, explain.respond)
+
+
+def section(text, start, end):
+    """The part between two headings, each at the start of a line."""
+    return re.search(rf"^{start}.*?^(?={end})", text, re.DOTALL | re.MULTILINE)[0]
+
+
+def lines_with(text, *parts):
+    return [line.split() for line in text.splitlines() if all(part in line for part in parts)]
+
+
+def flat(text):
+    """Without the breaks of lines."""
+    return " ".join(text.split())
+
+
+# ------------------------------------------------ in short
+
+
+def test_the_labs_answers_stand_first():
+    start = flat(section(told(), "IN SHORT", "1[.] THE LAW"))
+    for row in (
+        "1 tensor 3.12726016 1,923,072 3.03407616 3.03330816",
+        "1 pipeline 12.43531264 604,160 4.94232576 3.03330816",
+        "32 tensor 100.07232512 61,538,304 97.06662912 97.06586112",
+        "32 pipeline 155.7861376 19,333,120 148.29315072 97.06586112",
+    ):
+        assert row in start
+    for sentence in (
+        "For 1 input with whole tensors tensor parallelism is 3.976 times as fast",
+        "For 32 inputs with whole tensors tensor parallelism is 1.557 times as fast",
+        "For 1 input with rows streamed in both tensor parallelism is 1.629 times as fast",
+        "For 32 inputs with rows streamed in both tensor parallelism is 1.528 times as fast",
+        "sends 3.183 times the bytes",
+        "Tensor parallelism with rows streamed is 0.768 us above the limit",
+        "lacks 367,360 bytes for the weights alone, 798,464 with",
+        "it would take 97.06586112 ms for 32 inputs",
+        "281.856 us for 1 input instead of 93.952 us, 3 times as long",
+    ):
+        assert sentence in start
+    fits, lacks = re.search("What fits(.*?)What does not fit(.*?)Q3", start).groups()
+    assert re.findall(r"(\w[\w, ]*) \((.*?)\)", fits) == [
+        ("tensor", "every node, 503,488 bytes"),
+        ("tensor, streamed", "every node, 455,104 bytes"),
+        ("pipeline, streamed", "node 4, 462,336 bytes"),
+    ]
+    assert re.findall(r"(\w+) \((.*?)\)", lacks) == [
+        ("pipeline", "node 2, 726,016 bytes"),
+        ("data", "every node, 1,322,752 bytes"),
+    ]
+
+
+def test_a_small_machines_answers():
+    text = told(SMALL)
+    assert text.startswith("what if: 3 inputs, 2 nodes, ring, 0.000012 GOPS, 0.000003 GB/s")
+    start = flat(section(text, "IN SHORT", "1[.] THE LAW"))
+    for row in (
+        "1 tensor 22 42 14.6666667 14",
+        "1 pipeline 40 36 24 14",
+        "3 tensor 66 126 42.6666667 42",
+        "3 pipeline 72 108 56 42",
+    ):
+        assert row in start
+    # 72 / 66, 56 / (128 / 3), 126 / 108
+    for sentence in (
+        "3 inputs, 2 layers, 2 nodes ring, R = 12,000 ops/s a node, B = 3,000 bytes/s a link,"
+        " 1,024 bytes of SRAM a node",
+        "For 3 inputs with whole tensors tensor parallelism is 1.091 times as fast",
+        "For 3 inputs with rows streamed in both tensor parallelism is 1.312 times as fast",
+        "sends 1.167 times the bytes",
+        "Q3: A node can hold all weights, 24 bytes, and the tensors",
+        "data parallelism is possible: 56 ms",
+        "A ring of two nodes is all-to-all",
+    ):
+        assert sentence in start
+
+
+def test_the_faster_one_is_named():
+    slow = flat(told("--link-gbs 0.05"))  # 137.19 against 217.35 ms, by the crossovers' formulas
+    assert re.search("32 inputs with whole tensors pipeline parallelism is 1[.]2", slow)
+    assert "32 inputs with rows streamed in both tensor parallelism is" in slow
+    alone = flat(told("--nodes 1 --layer 2,1,1,1,1,1 --inputs 2"))  # 4 ops
+    assert "For 2 inputs with whole tensors both take 0.00000016 ms" in alone
+
+
+def test_a_node_that_holds_the_weights_but_not_the_tensors():
+    # 891,648 bytes of weights in 1,000 KiB, but not 1,322,752 with layer 2's input and output
+    text = flat(told("--sram-kib 1000"))
+    assert "A node can hold all weights, 891,648 bytes, but lacks 298,752 bytes" in text
+
+
+def test_a_strategy_that_is_not_possible():
+    text = told("--nodes 2")
+    assert "Pipeline parallelism is not possible" in text
+    assert lines_with(text, "32  pipeline")[0][2:] == ["-"] * 4
+    assert "both" not in section(text, "IN SHORT", "1[.] THE LAW")
+    assert "do not divide" in refusal("--nodes 3", explain.respond)
+
+
+# ------------------------------------------------ derived
+
+PROMISED = {
+    "2[.] THE NETWORK": ["231,211,008", "294,912", "891,648", "606,661,632", "1,152", "25 ops"],
+    "3[.] TENSOR": ["1,156.05504", "25.088", "187,904", "110,592", "3,033.30816 + 93.952"],
+    "4[.] PIPELINE": ["4,624.22016", "302.08", "31 * 4,624.22016 = 155,786.1376 us", "106.1657856"],
+    "5[.] ROWS": ["3,033.30816 us (the limit) + 0.768 us", "4,942.32576 us", "96.9957089"],
+    "6[.] WHAT WOULD": ["1.94166668", "1.99612937", "1.01525054", "1.00097048"],
+    "7[.] SRAM": ["222,912", "20,800", "69,184", "325,120", "1,128,192", "196,608", "4,718,592"],
+    "8[.] RING": ["281.856", "106.08525312", "65,077,248", "3.17423616", "101.57555712"],
+    "9[.] WHICH PLAN": [
+        "1-2:2,3-4:2",
+        "123.19973376",
+        "133.556736",
+        "668,672",
+        "20.4118491 to 92.5870418",
+    ],
+    "10[.] READINGS": ["3.12080778", "121.11757312", "72,155,136", "158.8970496", "397.93000448"],
+}
+
+
+@pytest.fixture(scope="module")
+def lab():
+    return told()
+
+
+@pytest.mark.parametrize("start", PROMISED)
+def test_each_promised_number_stands_in_its_section(lab, start):
+    ends = [*list(PROMISED)[1:], r"\Z"]
+    part = flat(section(lab, start, ends[list(PROMISED).index(start)]))
+    assert [number for number in PROMISED[start] if number not in part] == []
+
+
+def test_it_speaks_to_students(lab):
+    for word in ("Raises", "Returns", "ValueError", "Fraction", "lab3.", "int "):
+        assert word not in lab
+
+
+def test_symbols_stand_before_they_are_used(lab):
+    assert lab.index("R  ops/s of a node") < lab.index("C / (P * R)")
+
+
+def test_sums_add_up(lab):
+    sums = re.findall(r"^([\d,.]+) \+ ([\d,.]+) \+ (\d+) \* ([\d,.]+) = ([\d,.]+) us$", lab, re.M)
+    assert len(sums) == 4
+    for texts in sums:
+        # in units of 10 ps, since all of them end after five digits of a us
+        first, second, times, interval, total = (
+            round(float(text.replace(",", "")) * 10**5) for text in texts
+        )
+        assert first + second + times // 10**5 * interval == total
+
+
+def test_the_time_of_each_step():
+    text = section(told(SMALL), "3[.] TENSOR", "5[.] ROWS")
+    for row in (
+        ["1", "compute", "72", "0", "6,000", "0"],
+        ["1", "all-gather", "0", "18", "6,000", "36"],
+        ["2", "compute", "96", "0", "8,000", "0"],
+        ["2", "gather", "0", "6", "2,000", "6"],
+        ["1", "send", "0", "36", "12,000", "36"],
+        ["2", "compute", "192", "0", "16,000", "0"],
+        ["sum", "168", "24", "22,000", "42"],
+        ["sum", "336", "36", "40,000", "36"],
+        ["imbalance", "6", "8.33333333"],
+    ):
+        assert row in [line.split() for line in text.splitlines()]
+
+
+# ------------------------------------------------ for programs
+
+
+def test_json():
+    data = json.loads(told(f"{SMALL} --json"))
+    assert data["version"] == 2
+    assert data["inputs"] == 3
+    assert data["system"] == {
+        "nodes": 2,
+        "ops_per_s": 12_000,
+        "link_bytes_per_s": 3_000,
+        "sram_bytes": 1_024,
+        "topology": "ring",
+    }
+    assert [layer["ops_a_byte"] for layer in data["layers"]] == [4.0, 16.0]
+    assert [step["duration_s"] for step in data["steps"]["tensor"]] == [0.006, 0.006, 0.008, 0.002]
+    found = {(it["topology"], it["inputs"], it["strategy"]): it for it in data["results"]}
+    assert len(found) == 8
+    ring = found["ring", 3, "tensor"]
+    assert (ring["latency_s"], ring["traffic_bytes"]) == (0.066, 126)
+    assert ring["streamed_latency_s"] == 0.128 / 3
+    assert data["needs"][0]["waiting_inputs"] == (1_024 - 54) // 12
+    assert data["sram"]["pipeline"][1]["total_bytes"] == 64
+    assert [it["latency_s"] for it in data["data_parallel"]] == [0.028, 0.056]
+    assert data["losses"] == {
+        "work / P": 0.042,
+        "imbalance": 0.006,
+        "fill and drain": 0.012,
+        "sending": 0.012,
+    }
+    texts = [plan["text"] for plan in data["plans"]["best"]]
+    assert texts == ["1-2:2", "1,2", "1-2"]
+    answers = {(it["reading"], it["inputs"], it["strategy"]): it for it in data["readings"]}
+    assert answers["no overlap at all", 3, "pipeline"]["latency_s"] == 0.12
+
+
+def test_json_keeps_large_ints_and_says_what_is_not_possible():
+    data = json.loads(call("--nodes 2 --inputs 1000000000 --json", explain.respond)[1])
+    tensor, pipeline = data["results"][2:4]
+    assert tensor["traffic_bytes"] == 677_888 * 10**9
+    assert pipeline["latency_s"] is None
+    assert "4 layers need 4 nodes" in pipeline["reason"]
+    assert data["losses"] is None
+    line = "--nodes 1 --json" + " --layer 1,1,1,1,1,1" * 65
+    many = json.loads(call(line, explain.respond)[1])
+    assert "65 layers" in many["plans"]["reason"]
