@@ -21,6 +21,7 @@ from lab3 import (
     pipeline_parallel_traffic,
     plain,
     tensor_parallel_latency,
+    tensor_parallel_stages,
     tensor_parallel_traffic,
 )
 from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
@@ -155,6 +156,15 @@ def test_more_nodes_compute_faster(case, inputs):
     unlimited = system._replace(link_bytes_per_s=10**60)  # next to no communication
     alone_s = single_node_latency(network, system, inputs)
     assert tensor_parallel_latency(network, unlimited, inputs) < alone_s
+
+
+@given(cases_of_both(), COUNTS)
+def test_no_figure_is_a_float(case, inputs):
+    assert {type(latency(*case, inputs)) for latency in LATENCIES} == {Fraction}
+    assert {type(traffic(*case, inputs)) for traffic in TRAFFICS} == {int}
+    for stages in (tensor_parallel_stages(*case), pipeline_parallel_stages(*case)):
+        figures = [figure for stage in stages for step in stage for figure in step[2:]]
+        assert {type(figure) for figure in figures} == {int}
 
 
 @given(pipeline_parallel_cases())

@@ -40,7 +40,8 @@ def test_what_cannot_be_written(tmp_path, command, status, said):
     result = run("sh", "-c", python_b + command, env=environment, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (status, "")
     if said:
-        assert said in sentence(result.stderr.splitlines()[-1])
+        line = result.stderr.splitlines()[-1]
+        assert line.startswith("whatif.py: error: ") and said in sentence(line)
     else:
         assert result.stderr == ""
 
@@ -65,10 +66,9 @@ def test_ctrl_c():
 # ------------------------------------------------ older Pythons
 
 
-OLDER = """
+PRETEND = """
 import runpy, sys
-sys.version_info = (3, 9, 18)
-sys.argv = sys.argv[1:]
+sys.version_info, sys.argv = eval(sys.argv[1]), sys.argv[2:]
 sys.path.insert(0, "report")
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -76,9 +76,13 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
 def test_an_older_python_gets_one_sentence(module):
-    result = python("-B", "-c", OLDER, module, cwd=PROJECT)
+    result = python("-B", "-c", PRETEND, "(3, 9, 18)", module, "--nodes", "8", cwd=PROJECT)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert result.stderr.startswith(f"{module.name} needs Python 3.10 or newer")
+
+
+def test_python_3_10_is_enough():
+    assert python("-B", "-c", PRETEND, "(3, 10, 0)", WHATIF, cwd=PROJECT).returncode == 0
 
 
 @pytest.mark.parametrize("module", [PROJECT / "lab3.py", *MODULES], ids=lambda module: module.name)

@@ -54,6 +54,7 @@ NO_NETWORKS += [NETWORK[0], [tuple(NETWORK[0])], [*NETWORK[:3], "x" * 10_000], [
 def test_what_is_no_network(network):
     for function in ALL:
         assert "network" in message(function, network, SYSTEM)
+    assert "item 4" in message(lab3.check, [*NETWORK[:3], "x"], SYSTEM)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,10 @@ def test_stages(stages):
         assert "stage" in message(function, stages)
     steps = stages[-1] if isinstance(stages, list) and stages else stages
     assert "steps" in message(lab3.duration, steps, SYSTEM)
+
+
+def test_which_stage_is_wrong():
+    assert "stage 2: []" in message(lab3.traffic, [[STEP], []])
 
 
 def test_stages_may_be_tuples():

@@ -71,11 +71,13 @@ def edited(tmp_path, before, after):
 @pytest.mark.parametrize(
     ("before", "after", "numbers"),
     [
-        # 5 * 3,127.26016 and 12,435.31264 + 4 * 4,624.22016 us; 5 * 1,923,072 and 5 * 604,160 bytes
+        # N * 3,127.26016 and 12,435.31264 + (N - 1) * 4,624.22016 us; N * 1,923,072 and N * 604,160
+        ("INPUTS = 32", "INPUTS = 2", "2 0.00625452032 3846144 0.0170595328 1208320"),
         ("INPUTS = 32", "INPUTS = 5", "5 0.0156363008 9615360 0.03093219328 3020800"),
         # with two nodes each step of tensor parallelism takes twice as long, each all-gather moves
         # 2 shards and the gather one, of halves: 230,400 + 200,704 + 173,056 + 73,728 bytes
         ("nodes: int = 4", "nodes: int = 2", "32 0.20014465024 21692416 4 4 2"),
+        ("nodes: int = 4", "nodes: int = 5", "32 5 1 128 0.1557861376 19333120"),
         (
             "str = ALL_TO_ALL",
             "str = RING",

@@ -101,6 +101,7 @@ def test_a_machine_that_differs_in_everything():
 
 
 def test_of_many_layers_three_are_spelled_out():
+    assert "more" not in output("--layer 8,8,1,1,8,8 " * 3)
     said = output("--layer 8,8,1,1,8,8 " * 5 + "--nodes 8").partition("\n-")[0]
     spelled_out = ", ".join(["8x8x1x1 on 8x8"] * 3)
     assert " ".join(said.split()) == f"what if: 8 nodes, {spelled_out}, and 2 more layers"
@@ -234,6 +235,26 @@ def test_one_strategy_is_possible(nodes, possible, reason):
         answers.remove(reason)
         latency, traffic = answers
         assert f"latency of {possible}" in latency and f"traffic of {possible}" in traffic
+
+
+def test_thirty_characters_are_a_number():
+    for option, value in [("--inputs", "7"), ("--gops", "1.")]:
+        zeros = "0" * (30 - len(value))
+        whole = value + zeros if "." in value else zeros + value
+        assert output(f"{option} {whole}") == output(f"{option} {value}")
+        check_value(option, f"0{whole}")
+
+
+def test_how_a_value_is_shown():
+    assert whatif.shown("x" * 38) == f"'{'x' * 38}'"
+    assert whatif.shown("x" * 39) == f"'{'x' * 30}'..."
+    assert whatif.shown("\n\u0661") == r"'\n\u0661'"
+    assert whatif.shown([10**50]) == f"[1{'0' * 28}..."
+
+
+def test_how_a_paragraph_is_filled():
+    assert whatif.filled("x" * 39 + " " + "y" * 40) == "x" * 39 + " " + "y" * 40
+    assert whatif.filled("x" * 75 + " all-to-all", "  ") == "x" * 75 + "\n  all-to-all"
 
 
 # ------------------------------------------------ --help

@@ -1,18 +1,15 @@
-"""How fast lab3 is: .venv/bin/python tests/tools/benchmark.py, half a minute on a quiet machine.
-
-Ratios within one run, since they tell the same on any machine, and one time in microseconds.
-"""
+"""How fast lab3 is: .venv/bin/python tests/tools/benchmark.py, half a minute on a quiet machine."""
 
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 import timeit
+from functools import partial
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "lab3.py"
-sys.path.insert(0, str(SCRIPT.parent))
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(PROJECT), str(PROJECT / "report")]
 
 from lab3 import (  # noqa: E402 - found through the line above
     NETWORK,
@@ -24,57 +21,75 @@ from lab3 import (  # noqa: E402 - found through the line above
     tensor_parallel_latency,
     tensor_parallel_traffic,
 )
+from plans import best_plans  # noqa: E402
 
 
-def process_s(*command):
-    start_s = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start_s
+def process_s(*command, runs=50):
+    """Median of whole processes, without the virtual environment's packages."""
+    times_s = []
+    for _ in range(runs):
+        start_s = time.perf_counter()
+        command_line = [sys.executable, "-E", "-S", *command]
+        subprocess.run(command_line, stdout=subprocess.DEVNULL, check=True)
+        times_s.append(time.perf_counter() - start_s)
+    return statistics.median(times_s)
 
 
-def process_ratio(pairs=100):
-    """Median of paired runs, in a virtual environment without packages."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-        python = str(next(Path(folder).glob("*/python")))
-        return statistics.median(
-            process_s(python, SCRIPT) / process_s(python, "-c", "pass") for _ in range(pairs)
-        )
+def call_s(function, *arguments):
+    """The quickest of several calls."""
+    timer = timeit.Timer(partial(function, *arguments))
+    number, seconds = timer.autorange()
+    return min(timer.repeat(number=number, repeat=5 if seconds < 1 else 1)) / number
 
 
-def evaluation_s(network, system, inputs):
-    """The quickest of several evaluations of all four functions."""
-
-    def evaluate():
-        tensor_parallel_latency(network, system, inputs)
-        tensor_parallel_traffic(network, system, inputs)
-        pipeline_parallel_latency(network, system, inputs)
-        pipeline_parallel_traffic(network, system, inputs)
-
-    number, _ = timeit.Timer(evaluate).autorange()
-    return min(timeit.repeat(evaluate, number=number, repeat=7)) / number
+def four_functions(network, system, inputs):
+    tensor_parallel_latency(network, system, inputs)
+    tensor_parallel_traffic(network, system, inputs)
+    pipeline_parallel_latency(network, system, inputs)
+    pipeline_parallel_traffic(network, system, inputs)
 
 
-# 10,000 layers on as many nodes, which must divide the filters
-FOR_CHAINS = System(nodes=10_000)
+def chain(layers, filters=10_000):
+    """Layers whose filters 10,000 nodes divide."""
+    return [ConvLayer(filters, filters, 1, 1, 1, 1)] * layers
 
 
-def chain(layers):
-    return [ConvLayer(FOR_CHAINS.nodes, FOR_CHAINS.nodes, 1, 1, 1, 1)] * layers
+def mixed(layers, filters=16):
+    """Layers of which none is like another."""
+    return [
+        ConvLayer(filters, filters, 3, 3, 2 * rest + 2, 2 * rest + 2)
+        for rest in range(layers, 0, -1)
+    ]
 
 
 def main():
-    print(f"whole process / python -c pass: {process_ratio():.2f} (at most 2.4)")
-    lab_s = evaluation_s(NETWORK, SYSTEM, 1)
-    print(f"all four functions on the lab: {lab_s * 1e6:.0f} us (at most 100)")
-    many_s = evaluation_s(NETWORK, SYSTEM, 10**12)
-    print(f"10^12 inputs / 1 input: {many_s / lab_s:.2f} (about 1)")
-    layers_s = [evaluation_s(chain(layers), FOR_CHAINS, 1) / layers for layers in (100, 10_000)]
-    print(f"time a layer, 10,000 layers / 100 layers: {layers_s[1] / layers_s[0]:.2f} (about 1)")
-    wide = [layer._replace(filters=10**12) for layer in NETWORK[:1]]
-    few_s = evaluation_s(wide, System(nodes=4), 1)
-    many_s = evaluation_s(wide, System(nodes=10**12), 1)
-    print(f"10^12 nodes / 4 nodes: {many_s / few_s:.2f} (about 1)")
+    bare_s = process_s("-c", "pass")
+    print("whole processes")
+    print(f"  python -c pass        {bare_s * 1e3:8.1f} ms")
+    for script in ("lab3.py", "report/whatif.py", "report/explain.py", "report/plans.py"):
+        script_s = process_s(PROJECT / script)
+        print(f"  {script:20}  {script_s * 1e3:8.1f} ms, {script_s / bare_s:.1f} times that")
+
+    wide, large = System(nodes=10_000), System(nodes=10**6)
+    print("the four functions")
+    for what, *question in [
+        ("the lab, 1 input", NETWORK, SYSTEM, 1),
+        ("the lab, 10^12 inputs", NETWORK, SYSTEM, 10**12),
+        ("1 layer, 4 nodes", chain(1, 10**6), SYSTEM, 1),
+        ("1 layer, 10^6 nodes", chain(1, 10**6), large, 1),
+        ("100 layers", chain(100), wide, 1),
+        ("10,000 layers", chain(10_000), wide, 1),
+    ]:
+        seconds, layers = call_s(four_functions, *question), len(question[0])
+        print(f"  {what:22}{seconds * 1e6:10.1f} us, {seconds / layers * 1e6:.1f} a layer")
+
+    print("the search of plans")
+    for what, *question in [
+        ("the lab", NETWORK, SYSTEM, 32),
+        ("8 equal layers, 16 nodes", chain(8, 16), System(nodes=16), 32),
+        ("16 others, 16 nodes", mixed(16), System(nodes=16), 32),
+    ]:
+        print(f"  {what:26}{call_s(best_plans, *question) * 1e3:10.1f} ms")
 
 
 if __name__ == "__main__":
