@@ -46,7 +46,7 @@ def test_no_schedule_beats_the_compute_bound():
 
 
 @given(cases_of_both(), INPUTS)
-def test_nothing_computed_beats_the_bound_of_rows(case, inputs):
+def test_no_latency_is_below_the_bound_of_rows(case, inputs):
     network, system = case
     system = system._replace(topology="all-to-all")
     bound_s = compute_bound(network, system, inputs)
@@ -73,8 +73,8 @@ def test_nothing_computed_beats_the_bound_of_rows(case, inputs):
 #
 #     e(n, k, r) = max(e(n, k, r - 1), a(n, k, r)) + t_k       e(n - 1, k, last) before row 0
 #
-# Not later, e(n, k, r) <= e(1, k, r) + (n - 1) * I: induction over places, inputs and rows. Row 0
-# needs the premise that e(1, k, last) <= a(1, k, 0) + I: an input's rows take a place an interval at
+# Not later, e(n, k, r) <= e(1, k, r) + (n - 1) * I: by induction over places, inputs and rows. Row
+# 0 needs the premise e(1, k, last) <= a(1, k, 0) + I: the rows of an input take an interval at
 # most. They do, as they follow each other by at most the longest t_j of the places so far, and are
 # no more than m_j. Not earlier from a place with m_k * t_k = I on: there row r of the next input
 # ends m_k rows later, and whoever needs rows that are so much later is so much later.
