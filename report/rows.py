@@ -24,7 +24,7 @@ from typing import NamedTuple
 import lab3
 from lab3 import Network, System
 
-MOST_ROWS = 100_000  # of all layers, which take a second or two
+MOST_ROWS = 50_000  # of all layers, which take two or three seconds
 GATHERING = 0  # the node that gathers the output
 
 

@@ -386,8 +386,8 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, MOST_ROWS + 1),)
         ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
         ("tensor", NETWORK, SYSTEM, 0, "inputs: 0"),
         ("pipeline", (), SYSTEM, 1, "network"),
-        ("tensor", TALL, SYSTEM, 1, "100001 rows .* more than 100000"),
-        ("pipeline", TALL, SYSTEM, 1, "100001 rows .* more than 100000"),
+        ("tensor", TALL, SYSTEM, 1, "50001 rows .* more than 50000"),
+        ("pipeline", TALL, SYSTEM, 1, "50001 rows .* more than 50000"),
     ],
 )
 def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
