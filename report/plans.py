@@ -259,9 +259,8 @@ def _continued(groups: list[list[Group]], nodes: int) -> Iterator[tuple[Group, .
         yield ()
         return
     for group in groups[0]:
-        later = groups[group.layers :]
-        if group.nodes + bool(later) <= nodes:
-            for rest in _continued(later, nodes - group.nodes):
+        if group.nodes <= nodes:
+            for rest in _continued(groups[group.layers :], nodes - group.nodes):
                 yield (group, *rest)
 
 
@@ -269,11 +268,16 @@ def _groups(network: Network, system: System) -> list[list[Group]]:
     """Those that can follow 0, 1, 2, ... layers."""
     if len(network) > MOST_LAYERS or system.nodes > MOST_NODES:
         raise _too_many(network, system, f"{MOST_LAYERS} layers, {MOST_NODES:,} nodes")
+    divisors = {
+        filters: [
+            nodes for nodes in range(1, min(filters, system.nodes) + 1) if filters % nodes == 0
+        ]
+        for filters in {layer.filters for layer in network}
+    }
     groups: list[list[Group]] = []
     for start, layer in enumerate(network):
-        most_nodes = min(layer.filters, system.nodes)
-        nodes = [nodes for nodes in range(1, most_nodes + 1) if layer.filters % nodes == 0]
-        pairs = map(Group._make, product(range(1, len(network) - start + 1), nodes))
+        sizes = range(1, len(network) - start + 1)
+        pairs = map(Group._make, product(sizes, divisors[layer.filters]))
         groups.append([group for group in pairs if not _obstacle(network, system, start, group)])
     return groups
 
@@ -290,13 +294,13 @@ class Part(NamedTuple):
     and compares ints.
     """
 
-    latency: int = 0
-    sum: int = 0
-    nodes: int = 0
-    traffic_bytes: int = 0
-    sram_bytes: int = 0
-    longest: int = 0
-    plan: tuple[Group, ...] = ()
+    latency: int
+    sum: int
+    nodes: int
+    traffic_bytes: int
+    sram_bytes: int
+    longest: int
+    plan: tuple[Group, ...]
 
 
 def _grown(
@@ -314,12 +318,11 @@ def _grown(
     which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
     """
     grown: list[list[Part]] = [[] for _ in range(len(network) + 1)]  # by how many layers they have
-    grown[0].append(Part())
+    grown[0].append(Part(0, 0, 0, 0, 0, 0, ()))
     for start, following in enumerate(groups):
         beginnings, grown[start] = _unbeaten(grown[start]), []
         for group in following:
-            needed = group.nodes + (start + group.layers < len(network))
-            able = [old for old in beginnings if old.nodes + needed <= system.nodes]
+            able = [old for old in beginnings if old.nodes + group.nodes <= system.nodes]
             if able:
                 new = _part(network, system, start, group)
                 if not fitting or new.sram_bytes <= system.sram_bytes:
@@ -336,15 +339,9 @@ def _part(network: Network, system: System, start: int, group: Group) -> Part:
     ticks_per_s = lcm(system.ops_per_s.numerator, system.link_bytes_per_s.numerator)
     ticks = [int(lab3.duration(stage, system) * ticks_per_s) for stage in stages]
     received_bytes = _send(network, start, 1, group.nodes).traffic_bytes if start else 0
+    sent_bytes = lab3.traffic(stages) + received_bytes
     sram_bytes = max(use.total_bytes for use in _held(network, system, start, group))
-    return Part(
-        sum=sum(ticks),
-        nodes=group.nodes,
-        traffic_bytes=lab3.traffic(stages) + received_bytes,
-        sram_bytes=sram_bytes,
-        longest=max(ticks),
-        plan=(group,),
-    )
+    return Part(0, sum(ticks), group.nodes, sent_bytes, sram_bytes, max(ticks), (group,))
 
 
 def _joined(old: Part, new: Part, inputs: int) -> Part:
@@ -445,10 +442,10 @@ class Comparison(NamedTuple):
 
 
 def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
-    """The best plans, both strategies, and the plans asked for by their names.
-
-    Raises ValueError for what is wrong.
-    """
+    """The best plans, both strategies, and the plans asked for by their names. Raises ValueError
+    for what is wrong."""
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {whatif.shown(question)} is not a Question")
     network, system, inputs = question
     possible, impossible = lab3.possible_strategies(network, system)
     strategies = strategy_plans(network, system)
@@ -484,44 +481,38 @@ def text(found: Comparison, shown: int | None = MOST_SHOWN) -> str:
     compared = {name: it for name, it in found.compared.items() if isinstance(it, PlanFigures)}
     blocks = best_plans_text(found, shown)
     if compared:
+        cells = [[*_cells(it), _beaten_by(it, found), name] for name, it in compared.items()]
         blocks += [
             "Both strategies and the plans asked for, and which of the last table beats them:",
-            table(
-                [*FIGURES, "beaten by", "plan"],
-                [[*_cells(it), _beaten_by(it, found), name] for name, it in compared.items()],
-            ),
+            table([*FIGURES, "beaten by", "plan"], cells),
         ]
+    notes = [f"{it}." for it in found.compared.values() if isinstance(it, str)]
     for name, it in compared.items():
         if it.nodes < nodes:
-            idle = f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle."
-            blocks.append(filled(idle))
-    blocks += [filled(f"{it}.") for it in found.compared.values() if isinstance(it, str)]
+            notes.append(f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle.")
     if topology == lab3.RING:
-        blocks.append("On a ring a plan is one group on all nodes, or groups of one node.")
+        notes.append("On a ring a plan is one group on all nodes, or groups of one node.")
+    blocks += map(filled, notes)
     if found.streamed:
         cells = [
             [name, compared[name].latency_s * 1000, it if isinstance(it, str) else it * 1000]
             for name, it in found.streamed.items()
         ]
-        blocks += [
-            filled(
-                "Whole tensors, and rows streamed: a row of an output is sent as soon as it is"
-                f" computed. No schedule takes less than {figure(found.limit_s * 1000)} ms, in"
-                " which all nodes compute all the time."
-            ),
-            table(["strategy", "whole tensors ms", "rows streamed ms"], cells),
-        ]
+        title = (
+            "Whole tensors, and rows streamed: a row of an output is sent as soon as it is"
+            f" computed. No schedule takes less than {figure(found.limit_s * 1000)} ms, in which"
+            " all nodes compute all the time."
+        )
+        head = ["strategy", "whole tensors ms", "rows streamed ms"]
+        blocks += [filled(title), table(head, cells)]
     if found.faster:
-        blocks += [
-            filled(
-                "Links (1 MB/s is 10^6 bytes/s) on which a plan is faster than tensor parallelism,"
-                " whole tensors in both:"
-            ),
-            table(
-                [count(found.asked.inputs, "input"), "ever more inputs", "plan"],
-                [[*map(bounds_text, both), name] for name, both in found.faster.items()],
-            ),
-        ]
+        cells = [[*map(bounds_text, both), name] for name, both in found.faster.items()]
+        title = (
+            "Links (1 MB/s is 10^6 bytes/s) on which a plan is faster than tensor parallelism,"
+            " whole tensors in both:"
+        )
+        head = [count(found.asked.inputs, "input"), "ever more inputs", "plan"]
+        blocks += [filled(title), table(head, cells)]
     return "\n\n".join(blocks)
 
 
@@ -535,9 +526,9 @@ def best_plans_text(found: Comparison, shown: int | None = MOST_SHOWN) -> list[s
         f" {system.sram_bytes:,} bytes of SRAM with one input at a time: inputs that wait and"
         " outputs that are done are not counted."
     )
-    if isinstance(found.best, str) or isinstance(found.fitting, str):
-        return [filled(words), filled(f"{found.best}.")]
     blocks = [filled(words)]
+    if isinstance(found.best, str) or isinstance(found.fitting, str):
+        return [*blocks, filled(f"{found.best}.")]
     for plans, title in (
         (found.fitting, "Plans that fit, and that no other that fits beats in latency and traffic"),
         (found.best, "Plans that no other beats in latency and traffic, whether they fit or not"),

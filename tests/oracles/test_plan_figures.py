@@ -212,6 +212,7 @@ def test_a_long_plan_is_cut():
         (faster_between, (NETWORK, SYSTEM, [(3, 1)], None), "group 1"),
         (faster_between, (NETWORK, SYSTEM._replace(nodes=3), [(4, 1)]), "3 nodes"),
         (compare, (LAB._replace(inputs=0),), "inputs 0"),
+        (compare, (4,), "question 4"),
         (compare, (LAB, {"short": [(3, 1)]}), "group 1"),
         (plans_asked, (["tensor"], NETWORK, SYSTEM._replace(nodes=3)), "--plan tensor 3 128"),
         (plans_asked, (["1,2"], NETWORK, SYSTEM), "--plan 1,2 group 2"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import plans
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import networks
-from plans import best_plans, every_plan, plan_figures
+from plans import best_plans, every_plan, parse_plan, plan_figures
 
 
 def all_plans(network, system):
@@ -95,6 +95,20 @@ def test_a_slower_beginning_can_need_less_sram_in_an_equally_fast_plan():
     network = [ConvLayer(2, channels, 1, 1, 4, 4, element_bytes=1) for channels in into]
     network.append(ConvLayer(4, 2, 2, 2, 4, 4, element_bytes=1))
     check_search(network, System(nodes=7, ops_per_s=2, link_bytes_per_s=1), 3)
+
+
+def test_fewer_nodes_come_before_less_sram():
+    # Two inputs, 2 ops and a byte a second: 1-2:2,3-4 on three nodes needs 64 bytes, as fast with
+    # as many bytes as 1:2,2,3-4 on four nodes, which needs 56.
+    sizes = [8, 4, 4, 1, 1]
+    network = [ConvLayer(out, into, 1, 1, 2, 2, 1) for into, out in itertools.pairwise(sizes)]
+    system = System(nodes=4, ops_per_s=2, link_bytes_per_s=1)
+    ties = [
+        plan_figures(network, system, parse_plan(text), 2) for text in ("1-2:2,3-4", "1:2,2,3-4")
+    ]
+    assert [rank(plan) for plan in ties] == [(236, 64, 3, 64), (236, 64, 4, 56)]
+    found = best_plans(network, system, 2)
+    assert ties[0] in found and ties[1] not in found
 
 
 def test_a_beginning_with_a_longer_stage():

@@ -72,8 +72,8 @@ def test_every_figure_of_another_machine():
     assert text.count("idle") == 1
     # All compute all the time: 5 * 2 ms by 2 nodes.
     assert "No schedule takes less than 5 ms," in flat(text)
-    # Three rows of 1 / 3 ms on a node, 2 / 3 ms on the link: the first input after 1 / 3 + 2 + 1 / 3
-    # ms, each further one 2 ms later. Tensor parallelism has tests of its own.
+    # Three rows of 1 / 3 ms on a node, 2 / 3 ms on the link: the first input after 1 / 3 + 2 + 1 /
+    # 3 ms, each further one 2 ms later. Tensor parallelism has tests of its own.
     tensor_s = rows.streamed_latency("tensor", *asked(OTHER))
     assert streamed[0] == ["strategy", "whole tensors ms", "rows streamed ms"]
     [tensor, pipeline] = streamed[1:]
@@ -95,7 +95,7 @@ def asked(line):
 
 
 def test_the_lab():
-    text = said("--plan 1-3:2,4 --plan=1-4:4")
+    text = said("--plan '1-3:2, 4:1' --plan=1-4:4")
     assert text.startswith("A plan is ")  # nothing differs
     fitting, best, compared, *_ = rows_of(text)
     assert [row[-1] for row in fitting] == ["plan", "1-4:4"]
