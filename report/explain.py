@@ -9,7 +9,6 @@ from __future__ import annotations
 import whatif  # first, since it finds lab3
 
 # isort: split
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -23,7 +22,7 @@ import rows
 import sram
 from figures import Need, Result
 from lab3 import ConvLayer
-from tables import figure, table
+from tables import figure, json_text, table
 from whatif import Question, count, filled
 
 MS, US = 10**3, 10**6  # in a second
@@ -449,7 +448,7 @@ def respond(argv: Sequence[str] | None) -> str:
     options = parser.parse_args(argv)
     question = whatif.question(options)
     if options.json:
-        return json.dumps(figures.figures(question), indent=2, default=float)
+        return json_text(figures.figures(question))
     return explain(question)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from whatif import Question  # first, since it finds lab3
 
 # isort: split
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import chain, pairwise
 from math import ceil
@@ -302,20 +302,19 @@ SIZES = ("out_x", "out_y", "macs", "ops", "weight_bytes", "input_bytes", "output
 
 
 def figures(question: Question) -> dict[str, Any]:
-    """Every figure as a dictionary, whose rows are dictionaries with the fields of the records
-    named here:
+    """Every figure as a dictionary; records stand for objects with their fields:
 
     version           of this shape
-    inputs, system    what was asked, as lab3.System
+    inputs, system    what was asked; lab3.System
     layers            lab3.ConvLayer, its properties, and ops_a_byte
     steps             by strategy, for one input: lab3.Step, and duration_s
     results           Result, on either topology
     data_parallel, balanced_pipeline, two_way_ring
-                      inputs and latency_s
+                      seconds of one input and of all
     losses            of the pipeline's latency, in seconds
     doubling          SpeedUp
-    sram, needs       by scheme sram.SramUse and total_bytes; Need
-    plans             best plans that fit, and best plans: plans.PlanFigures; or the reason
+    sram, needs       by scheme sram.SramUse; Need
+    plans             the best that fit, and the best: plans.PlanFigures; or the reason
     readings          Answer
 
     Raises ValueError where the question is wrong, or neither strategy is possible.
@@ -324,10 +323,14 @@ def figures(question: Question) -> dict[str, Any]:
     lab3.answers(*question)  # raises if neither strategy is possible
     possible, _ = lab3.possible_strategies(network, system)
     counts = sorted({1, inputs})
+
+    def of_counts(latency_s: Callable[[Network, System, int], Fraction]) -> list[Fraction]:
+        return [latency_s(network, system, count) for count in counts]
+
     return {
         "version": VERSION,
         "inputs": inputs,
-        "system": system._asdict(),
+        "system": system,
         "layers": [
             {
                 "layer": number,
@@ -344,48 +347,29 @@ def figures(question: Question) -> dict[str, Any]:
             ]
             for strategy, stages in possible.items()
         },
-        "results": _dicts(
-            result
-            for topology in (ALL_TO_ALL, RING)
-            for result in results(question._replace(system=system._replace(topology=topology)))
-        ),
-        **{
-            name: [
-                {"inputs": count, "latency_s": latency_s(network, system, count)}
-                for count in counts
-            ]
-            for name, latency_s in (
-                ("data_parallel", data_parallel_latency),
-                ("balanced_pipeline", balanced_pipeline_latency),
-                *([("two_way_ring", two_way_ring_latency)] if "tensor" in possible else []),
-            )
-        },
+        "results": [*chain(*(results(question.on(topology=it)) for it in (ALL_TO_ALL, RING)))],
+        "data_parallel": of_counts(data_parallel_latency),
+        "balanced_pipeline": of_counts(balanced_pipeline_latency),
+        "two_way_ring": of_counts(two_way_ring_latency) if "tensor" in possible else None,
         "losses": losses(question) if "pipeline" in possible else None,
-        "doubling": _dicts(doubling(question)),
-        "sram": {
-            scheme: [{**use._asdict(), "total_bytes": use.total_bytes} for use in uses]
-            for scheme, uses in sram_uses(network, system).items()
-        },
-        "needs": _dicts(needs(network, system)),
+        "doubling": doubling(question),
+        "sram": sram_uses(network, system),
+        "needs": needs(network, system),
         "plans": _plans(question),
-        "readings": _dicts(
+        "readings": [
             answer
             for reading in readings(network, system)
             for count in counts
             for answer in reading.answers(count)
-        ),
+        ],
     }
 
 
 def _plans(question: Question) -> dict[str, Any]:
     try:
         return {
-            "fitting": _dicts(plans.best_plans(*question, fitting=True)),
-            "best": _dicts(plans.best_plans(*question)),
+            "fitting": plans.best_plans(*question, fitting=True),
+            "best": plans.best_plans(*question),
         }
     except ValueError as error:
         return {"reason": str(error)}
-
-
-def _dicts(records: Iterable[Any]) -> list[dict[str, Any]]:
-    return [record._asdict() for record in records]

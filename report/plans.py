@@ -18,7 +18,6 @@ import whatif  # first, since it finds lab3
 
 # isort: split
 import argparse
-import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ import lab3
 import rows
 import sram
 from lab3 import Network, Stages, Step, System
-from tables import figure, table
+from tables import figure, json_text, table
 from whatif import Question, count, filled
 
 
@@ -606,17 +605,9 @@ def respond(argv: Sequence[str] | None) -> str:
     question = whatif.question(options)
     found = compare(question, plans_asked(options.plan, question.network, question.system))
     if options.json:
-        return json.dumps(_data(found), indent=2, default=float)
+        return json_text(found)
     said = text(found, None if options.all else MOST_SHOWN)
     return "\n\n".join(filter(None, [whatif.asked(question), said]))
-
-
-def _data(value: Any) -> Any:
-    """Records as dictionaries, for JSON."""
-    value = value._asdict() if hasattr(value, "_asdict") else value
-    if isinstance(value, dict):
-        return {name: _data(each) for name, each in value.items()}
-    return [_data(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 if __name__ == "__main__":

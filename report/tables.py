@@ -1,14 +1,16 @@
-"""Figures and tables for people, in a terminal of 80 columns."""
+"""Figures and tables for people, in a terminal of 80 columns, and the same as JSON for programs."""
 
 from __future__ import annotations
 
 import whatif  # first, since it finds lab3
 
 # isort: split
+import json
 import textwrap
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import lab3
 
@@ -74,3 +76,15 @@ def _broken(left: str, text: str) -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace(after_comma, "").replace("\0", "") for line in wrapped]
+
+
+def json_text(value: object) -> str:
+    """Records as objects with their fields, ints as they are, Fractions as the nearest floats."""
+    return json.dumps(_plain_data(value), indent=2, default=float)
+
+
+def _plain_data(value: Any) -> Any:
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, dict):
+        return {name: _plain_data(each) for name, each in value.items()}
+    return [_plain_data(each) for each in value] if isinstance(value, (list, tuple)) else value

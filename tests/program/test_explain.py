@@ -210,8 +210,8 @@ def test_json():
     assert (ring["latency_s"], ring["traffic_bytes"]) == (0.066, 126)
     assert ring["streamed_latency_s"] == 0.128 / 3
     assert data["needs"][0]["waiting_inputs"] == (1_024 - 54) // 12
-    assert data["sram"]["pipeline"][1]["total_bytes"] == 64
-    assert [it["latency_s"] for it in data["data_parallel"]] == [0.028, 0.056]
+    assert data["sram"]["pipeline"][1]["input_bytes"] == 36
+    assert data["data_parallel"] == [0.028, 0.056]
     assert data["losses"] == {
         "work / P": 0.042,
         "imbalance": 0.006,
