@@ -113,7 +113,7 @@ Stages = List[List[Step]]
 
 
 def duration(steps: Sequence[Step], system: System) -> Fraction:
-    """sum(node ops / R + link bytes / B) seconds, one step after the other"""
+    """duration = sum(node ops / R + link bytes / B) seconds, one step after the other"""
     _check_system(system)
     _check_list("steps", steps, Step)
     compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
@@ -122,7 +122,7 @@ def duration(steps: Sequence[Step], system: System) -> Fraction:
 
 
 def latency(stages: Stages, system: System, inputs: int = 1) -> Fraction:
-    """sum(steps) + (N - 1) * interval seconds; interval: the longest stage
+    """latency = sum(steps) + (N - 1) * interval seconds; interval: the longest stage
 
     A stage is steps through which an input holds the same nodes and links, so that
     the next input waits for all of them. The first input goes through all steps;
@@ -135,7 +135,7 @@ def latency(stages: Stages, system: System, inputs: int = 1) -> Fraction:
 
 
 def traffic(stages: Stages, inputs: int = 1) -> int:
-    """N * sum(traffic bytes) over all steps"""
+    """traffic = N * sum(traffic bytes) over all steps"""
     _check_count("inputs", inputs)
     _check_stages(stages)
     return inputs * sum(step.traffic_bytes for stage in stages for step in stage)
@@ -143,7 +143,7 @@ def traffic(stages: Stages, inputs: int = 1) -> int:
 
 # ------------------------------------------------ tensor parallelism
 def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
-    """Every node starts with a shard S and ends with all P of them.
+    """All-gather: every node starts with a shard S and ends with all P of them.
 
     all-to-all     S / B seconds, as each node sends to all its peers at once
     one-way ring   (P - 1) * S / B seconds, as each node passes on P - 1 shards
@@ -158,7 +158,7 @@ def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
 
 
 def gather(layer: int, shard_bytes: int, system: System) -> Step:
-    """Every node starts with a shard S and one ends with all P of them.
+    """Gather: every node starts with a shard S and one ends with all P of them.
 
     all-to-all     S / B seconds, (P - 1) * S bytes
     one-way ring   (P - 1) * S / B seconds, as the last link carries P - 1 shards,

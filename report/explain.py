@@ -92,7 +92,7 @@ def _speed(found: Sequence[Result]) -> Iterator[str]:
             above_s = it.streamed_latency_s - it.limit_s
             yield (
                 f"{it.strategy.capitalize()} parallelism with rows streamed is"
-                f" {_us(above_s)} above the limit for {count(it.inputs, 'input')}."
+                f" {_time(above_s)} above the limit for {count(it.inputs, 'input')}."
             )
 
 
@@ -399,6 +399,10 @@ def _ms(seconds: Fraction) -> str:
 
 def _us(seconds: Fraction) -> str:
     return f"{figure(seconds * US)} us"
+
+
+def _time(seconds: Fraction) -> str:
+    return _ms(seconds) if seconds * MS >= 1 else _us(seconds)
 
 
 def _short(value: Fraction) -> str:
