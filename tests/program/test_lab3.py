@@ -1,6 +1,7 @@
 """What `python3 lab3.py` prints, to the byte: it is what is handed in."""
 
 import re
+import runpy
 import sys
 
 import pytest
@@ -36,6 +37,15 @@ def test_the_answers_in_any_locale(settings):
 def test_it_is_a_program():
     path = f"{sys.exec_prefix}/bin:{PLAIN['PATH']}"
     assert run(SCRIPT, env={**PLAIN, "PATH": path}).stdout == ANSWERS
+
+
+@pytest.mark.parametrize(("arguments", "status"), [([], 0), (["--json"], 2)])
+def test_its_exit_status(monkeypatch, capsys, arguments, status):
+    monkeypatch.setattr(sys, "argv", ["lab3.py", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert caught.value.code == status
+    assert capsys.readouterr().out == ("" if status else ANSWERS)
 
 
 def test_its_import_prints_nothing():
