@@ -11,7 +11,6 @@ from __future__ import annotations
 import whatif  # first, since it finds lab3
 
 # isort: split
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 import lab3
 from lab3 import Network, Step, System
-from plans import Plan, parse_plan, plan_stages, plan_text, strategy_plans
+from plans import Plan, add_plan_option, plan_stages, plan_text, plans_asked, strategy_plans
 
 MOST_EVENTS = 100_000  # of a schedule: a job is an event on each node or link that it keeps busy
 US = 10**6  # in a second
@@ -155,25 +154,15 @@ def _check_events(network: Network, system: System, plan: Plan, inputs: int) -> 
 # ------------------------------------------------ the script
 
 
-def add_plan_option(parser: argparse.ArgumentParser) -> None:
-    """--plan, as often as wanted."""
-    parser.add_argument(
-        "--plan",
-        action="append",
-        help="tensor, pipeline, or groups of layers:nodes such as 1-2:2,3,4; may be repeated "
-        "(both strategies)",
-    )
-
-
-def plans_asked(texts: Sequence[str] | None, network: Network, system: System) -> list[Plan]:
-    """The plans of --plan; without one, both strategies, or the one that is possible."""
-    strategies = strategy_plans(network, system)
+def plans_or_strategies(texts: Sequence[str], network: Network, system: System) -> list[Plan]:
+    """The plans of --plan or, without one, both strategies as far as they are possible."""
     if texts:
-        return [strategies.get(text) or parse_plan(text) for text in texts]
+        return list(plans_asked(texts, network, system).values())
     possible, reasons = lab3.possible_strategies(network, system)
     if not possible:
         raise ValueError(". ".join(reasons.values()))
-    return [strategies[strategy] for strategy in possible]
+    strategies = strategy_plans(network, system)
+    return list(dict.fromkeys(strategies[strategy] for strategy in possible))  # two may be one
 
 
 def plan_name(network: Network, system: System, plan: Plan) -> str:
@@ -239,7 +228,7 @@ def respond(argv: Sequence[str] | None) -> str:
     options = parser.parse_args(argv)
     network, system, inputs = whatif.question(options)
     events = []
-    for process, plan in enumerate(plans_asked(options.plan, network, system), 1):
+    for process, plan in enumerate(plans_or_strategies(options.plan, network, system), 1):
         name = plan_name(network, system, plan)
         events += trace_events(name, process, schedule(network, system, plan, inputs))
     return json.dumps({"traceEvents": events})
