@@ -25,41 +25,36 @@ TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))
 
 
 def check_plan(network, system, plan, inputs):
+    question = network, system, inputs
     latency_s, link_bytes = simulate(network, system, plan, inputs)
+    traffic_bytes = sum(link_bytes.values())
     assert latency_s == plan_latency(network, system, plan, inputs)
-    assert sum(link_bytes.values()) == plan_traffic(network, system, plan, inputs)
+    assert traffic_bytes == plan_traffic(network, system, plan, inputs)
+    if plan == ((len(network), system.nodes),):
+        assert latency_s == tensor_parallel_latency(*question)
+        assert traffic_bytes == tensor_parallel_traffic(*question)
+    if plan == ((1, 1),) * len(network):
+        assert latency_s == pipeline_parallel_latency(*question)
+        assert traffic_bytes == pipeline_parallel_traffic(*question)
     # Each link serves one stage, and the busiest link is so in each of the stage's steps.
     stages = plan_stages(network, system, plan)
     busiest_bytes = max(sum(step.link_bytes for step in stage) for stage in stages)
     assert max(link_bytes.values(), default=0) == inputs * busiest_bytes
 
 
-def check_tensor_parallelism(network, system, inputs):
-    latency_s, link_bytes = simulate(network, system, [(len(network), system.nodes)], inputs)
-    assert latency_s == tensor_parallel_latency(network, system, inputs)
-    assert sum(link_bytes.values()) == tensor_parallel_traffic(network, system, inputs)
-
-
-def check_pipeline_parallelism(network, system, inputs):
-    latency_s, link_bytes = simulate(network, system, [(1, 1)] * len(network), inputs)
-    assert latency_s == pipeline_parallel_latency(network, system, inputs)
-    assert sum(link_bytes.values()) == pipeline_parallel_traffic(network, system, inputs)
-
-
 # ------------------------------------------------ the lab
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 32])
-@pytest.mark.parametrize("topology", ["all-to-all", "ring"])
-@pytest.mark.parametrize("check", [check_tensor_parallelism, check_pipeline_parallelism])
-def test_the_lab(check, topology, inputs):
-    check(NETWORK, SYSTEM._replace(topology=topology), inputs)
-
-
-@pytest.mark.parametrize("inputs", [1, 2, 32])
-@pytest.mark.parametrize("plan", [TENSOR, PIPELINE, BETWEEN, ((1, 2), (2, 1), (1, 1))])
-def test_the_labs_plans(plan, inputs):
-    check_plan(NETWORK, SYSTEM, plan, inputs)
+@pytest.mark.parametrize(
+    ("plan", "topology"),
+    [
+        *((plan, topology) for plan in (TENSOR, PIPELINE) for topology in ("all-to-all", "ring")),
+        *((plan, "all-to-all") for plan in (BETWEEN, ((1, 2), (2, 1), (1, 1)))),
+    ],
+)
+def test_the_lab(plan, topology, inputs):
+    check_plan(NETWORK, SYSTEM._replace(topology=topology), plan, inputs)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +86,14 @@ def test_bytes_of_the_labs_links(plan, topology, link_bytes):
 
 @given(tensor_parallel_cases(), st.integers(1, 4))  # many messages each, and one stage
 def test_tensor_parallelism(case, inputs):
-    check_tensor_parallelism(*case, inputs)
+    network, system = case
+    check_plan(network, system, ((len(network), system.nodes),), inputs)
 
 
 @given(pipeline_parallel_cases(), INPUTS)
 def test_pipeline_parallelism(case, inputs):
-    check_pipeline_parallelism(*case, inputs)
+    network, system = case
+    check_plan(network, system, ((1, 1),) * len(network), inputs)
 
 
 def kinds(network, system, plan, inputs):
