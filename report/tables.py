@@ -7,7 +7,7 @@ import whatif  # first, since it finds lab3
 # isort: split
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -78,9 +78,9 @@ def _broken(left: str, text: str) -> list[str]:
     return [line.replace(after_comma, "").replace("\0", "") for line in wrapped]
 
 
-def json_text(value: object) -> str:
+def json_text(value: object, of_fraction: Callable[[Fraction], object] = float) -> str:
     """Records as objects with their fields, ints as they are, Fractions as the nearest floats."""
-    return json.dumps(_plain_data(value), indent=2, default=float)
+    return json.dumps(_plain_data(value), indent=2, default=of_fraction)
 
 
 def _plain_data(value: Any) -> Any:
