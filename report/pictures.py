@@ -35,7 +35,15 @@ from matplotlib.transforms import Bbox
 import lab3
 from figures import sram_uses
 from lab3 import Network, Rate, System
-from plans import Plan, PlanFigures, add_plan_option, best_plans, every_plan, plan_figures
+from plans import (
+    Plan,
+    PlanFigures,
+    add_plan_option,
+    best_plans,
+    every_plan,
+    plan_figures,
+    plan_latency,
+)
 from rows import compute_bound, streamed_latency
 from schedule import TimedStep, interval, layer_nodes, plan_name, plans_or_strategies, timed_steps
 from sram import SramUse
@@ -125,6 +133,15 @@ class Bar(NamedTuple):
     end: float
 
 
+class Panel(NamedTuple):
+    """A plan's part of a timeline."""
+
+    axes: Axes
+    rows: list[str]
+    bars: list[Bar]
+    colours: tuple[str, ...]
+
+
 @in_style
 def timeline(
     network: Network,
@@ -133,32 +150,34 @@ def timeline(
     inputs: int = 1,
     size_pt: Size | None = None,
 ) -> Figure:
-    """The first inputs on the nodes and links of each plan, all on one axis of time."""
+    """The first inputs on the nodes and links of each plan, all on one axis of time.
+
+    Raises ValueError as schedule.timed_steps does.
+    """
+    lab3.check(network, system, inputs)
     shown = min(inputs, SHOWN_INPUTS)
     timed = [timed_steps(network, system, plan, shown) for plan in plans]
     end_s = max(steps[-1].end_s for steps in timed)
     unit = _unit(SECONDS, end_s)
-    drawn = [_bars(plan, steps, unit) for plan, steps in zip(plans, timed, strict=True)]
-    rows = [list(dict.fromkeys(bar.row for bar in bars)) for bars in drawn]
+    bars = [_bars(plan, steps, unit) for plan, steps in zip(plans, timed, strict=True)]
+    rows = [list(dict.fromkeys(bar.row for bar in each)) for each in bars]
     heights_pt = [LINE_PT * (3 + len(names)) for names in rows]
     size_pt = size_pt or (640, min(sum(heights_pt) + 2 * LINE_PT, TALLEST_PT))
     figure = _figure(size_pt)
-    panels = figure.subplots(len(plans), sharex=True, squeeze=False, height_ratios=heights_pt)[:, 0]
-    named = ceil(0.9 * sum(heights_pt) / size_pt[1])  # every so many, if the rows are too low
-    shades = [COLOURS[_kind(network, system, plan)] for plan in plans]
-    for axes, plan, names, bars, colours in zip(panels, plans, rows, drawn, shades, strict=True):
-        axes.set_title(_pace(network, system, plan, inputs, unit), color=colours[0])
-        axes.set_yticks(range(0, len(names), named), names[::named])
-        axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.tick_params("y", length=0)
-        axes.grid(axis="x", color=PALE)
-        _draw_bars(axes, names, bars, colours)
+    all_axes = figure.subplots(len(plans), sharex=True, squeeze=False, height_ratios=heights_pt)
+    colours = [COLOURS[_kind(network, system, plan)] for plan in plans]
+    panels = list(map(Panel, all_axes[:, 0], rows, bars, colours))
+    every = ceil(0.9 * sum(heights_pt) / size_pt[1])  # row is named, if they are too low for all
+    for panel, plan in zip(panels, plans, strict=True):
+        title = _pace(network, system, plan, inputs, unit)
+        panel.axes.set_title(title, color=panel.colours[0])
+        _draw_bars(panel, every)
     which = f"the first {shown} of " if shown < inputs else ""
-    panels[-1].set_xlabel(f"time of {which}{count(inputs, 'input')}, {unit.name}")
-    panels[-1].set_xlim(0, unit.of(end_s))
+    panels[-1].axes.set_xlabel(f"time of {which}{count(inputs, 'input')}, {unit.name}")
+    panels[-1].axes.set_xlim(0, unit.of(end_s))
     figure.draw_without_rendering()  # which finds the places of everything
-    for axes, names, bars, colours in zip(panels, rows, drawn, shades, strict=True):
-        _label_bars(axes, names, bars, colours, "input" if shown > 1 else "layer")
+    for panel in panels:
+        _label_bars(panel, "input" if shown > 1 else "layer")
     return figure
 
 
@@ -168,7 +187,7 @@ def _kind(network: Network, system: System, plan: Plan) -> str:
 
 
 def _pace(network: Network, system: System, plan: Plan, inputs: int, unit: Unit) -> str:
-    first_s = timed_steps(network, system, plan)[-1].end_s
+    first_s = plan_latency(network, system, plan)
     said = f"{plan_name(network, system, plan)}: an output after {unit.text(first_s)}"
     if inputs > 1:
         said += f", then one every {unit.text(interval(network, system, plan))}"
@@ -178,20 +197,20 @@ def _pace(network: Network, system: System, plan: Plan, inputs: int, unit: Unit)
 def _bars(plan: Plan, steps: Sequence[TimedStep], unit: Unit) -> list[Bar]:
     """Each step in the row of each of its nodes, or in that of all of them, or of its links."""
     nodes = layer_nodes(plan)
-    each_node = sum(count for _, count in plan) <= MOST_NODES
+    each_node = sum(used for _, used in plan) <= MOST_NODES
     bars = []
     for step, number, start_s, end_s in steps:
         group = nodes[step.layer]
         if step.work == "send":
             receivers = nodes[step.layer + 1]
-            link = "link" if len(group) == len(receivers) == 1 else "links"
-            names = [f"{link} {_numbers(group)} to {_numbers(receivers)}"]
+            links = "link" if len(group) == len(receivers) == 1 else "links"
+            names = [f"{links} {_numbers(group)} to {_numbers(receivers)}"]
         elif step.work != "compute":
             names = [f"links among {_numbers(group)}"]
-        elif each_node:
+        elif each_node or len(group) == 1:
             names = [f"node {node}" for node in group]
         else:
-            names = [f"node{'s' * (len(group) > 1)} {_numbers(group)}"]
+            names = [f"nodes {_numbers(group)}"]
         label = number if steps[-1].input > 1 else step.layer
         times = unit.of(start_s), unit.of(end_s)
         bars += [Bar(name, label, step.work != "compute", *times) for name in names]
@@ -202,7 +221,13 @@ def _numbers(nodes: range) -> str:
     return f"{nodes[0]}-{nodes[-1]}" if len(nodes) > 1 else f"{nodes[0]}"
 
 
-def _draw_bars(axes: Axes, rows: list[str], bars: list[Bar], colours: Sequence[str]) -> None:
+def _draw_bars(panel: Panel, every: int) -> None:
+    """Bars of one input, or layer, after the other in two shades; every so many rows are named."""
+    axes, rows, bars, colours = panel
+    axes.set_yticks(range(0, len(rows), every), rows[::every])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params("y", length=0)
+    axes.grid(axis="x", color=PALE)
     axes.barh(
         [rows.index(bar.row) for bar in bars],
         [bar.end - bar.start for bar in bars],
@@ -212,31 +237,27 @@ def _draw_bars(axes: Axes, rows: list[str], bars: list[Bar], colours: Sequence[s
     )
 
 
-def _label_bars(
-    axes: Axes, rows: list[str], bars: list[Bar], colours: Sequence[str], word: str
-) -> None:
+def _label_bars(panel: Panel, word: str) -> None:
     """Number each input, or layer, in each row of nodes where that is wide and high enough."""
-    spans: dict[tuple[str, int], list[Bar]] = defaultdict(list)
+    axes, rows, bars, colours = panel
+    parts = defaultdict(list)
     for bar in bars:
         if not bar.is_link:
-            spans[bar.row, bar.number].append(bar)
-    for (row, number), parts in spans.items():
-        start, end = parts[0].start, parts[-1].end
-        if sum(bar.end - bar.start for bar in parts) < 0.9 * (end - start):
-            widest = max(parts, key=lambda bar: bar.end - bar.start)  # since there are gaps
-            start, end = widest.start, widest.end
-        at = rows.index(row)
-        room = Bbox(axes.transData.transform([(start, at + 0.45), (end, at - 0.45)]))
-        shade = colours[1 - number % 2]
+            parts[rows.index(bar.row), bar.number].append(bar)
+    for (row, number), its in parts.items():
+        start, end = its[0].start, its[-1].end
+        if sum(bar.end - bar.start for bar in its) < 0.9 * (end - start):  # there are wide gaps
+            *_, start, end = max(its, key=lambda bar: bar.end - bar.start)
+        room = Bbox(axes.transData.transform([(start, row + 0.45), (end, row - 0.45)]))
         for said in (f"{word} {number}", f"{number}"):
             text = axes.text(
                 (start + end) / 2,
-                at + 0.04,
+                row + 0.04,
                 said,
                 ha="center",
                 va="center",
                 color="white" if number % 2 else "black",
-                bbox={"color": shade, "pad": 0},  # over short gaps
+                bbox={"color": colours[1 - number % 2], "pad": 0},  # over narrow gaps
             )
             needed = text.get_window_extent()
             if needed.width < 0.95 * room.width and needed.height < room.height:
@@ -255,6 +276,7 @@ def latency(
 
     Raises ValueError where neither strategy is possible.
     """
+    lab3.check(network, system, inputs)
     counts = [2**power for power in range(inputs.bit_length()) if 1.4 * 2**power < inputs]
     counts.append(inputs)
     curves = _curves(network, system, counts)
@@ -271,7 +293,7 @@ def latency(
     axes.set_ylabel(f"latency per input, {unit.name}")
     axes.axhspan(0, unit.of(limit_s), color=PALE)
     axes.axhline(unit.of(limit_s), color=INK, linewidth=2)
-    ends = [("no schedule is faster", limit_s, INK)]
+    ends = [("no schedule is faster", limit_s, INK)]  # of curves, and of the line
     for (strategy, rows), values in curves.items():
         colour, is_whole = COLOURS[strategy][0], rows == "whole tensors"
         axes.plot(
@@ -284,7 +306,8 @@ def latency(
             markerfacecolor=colour if is_whole else "white",
         )
         ends.append((f"{strategy}, {rows}", values[-1], colour))
-    _name_ends(axes, inputs, ends, unit, LINE_PT / (0.8 * size_pt[1]))
+    figure.draw_without_rendering()  # which finds the places of everything
+    _name_ends(axes, inputs, sorted(ends, key=lambda end: end[1]), unit)
     return figure
 
 
@@ -306,16 +329,12 @@ def _curves(
 
 
 def _name_ends(
-    axes: Axes,
-    inputs: int,
-    ends: Sequence[tuple[str, Fraction, str]],
-    unit: Unit,
-    line: float,
+    axes: Axes, inputs: int, ends: Sequence[tuple[str, Fraction, str]], unit: Unit
 ) -> None:
-    """Right of the curves their names and last values, one above the other."""
-    ends = sorted(ends, key=lambda end: end[1])
+    """Right of the curves their names and last values, from the lowest up, none on another."""
+    line = LINE_PT / 72 * axes.figure.dpi / axes.bbox.height
     places = [unit.of(value) / axes.get_ylim()[1] for _, value, _ in ends]
-    for _ in range(50):  # move those apart that are too close
+    for _ in range(50):
         for lower, upper in pairwise(range(len(places))):
             lack = max(0, line - (places[upper] - places[lower]))
             places[lower], places[upper] = places[lower] - lack / 2, places[upper] + lack / 2
@@ -380,7 +399,7 @@ def plans(network: Network, system: System, inputs: int = 1, size_pt: Size = (64
 
 
 def _every_plan(network: Network, system: System, inputs: int) -> list[PlanFigures]:
-    """None, where there are more than MOST_PLANS."""
+    """An empty list, where there are more than MOST_PLANS."""
     try:
         found = every_plan(network, system)
     except ValueError:
