@@ -420,6 +420,7 @@ def _draw_points(axes: Axes, points: Sequence[Point], kind: str, fits: bool) -> 
         markerfacecolor=COLOURS[kind][0] if fits else "white",
         label=f"{name}, {'fits' if fits else 'too large'}",
         clip_on=False,
+        zorder=2 if kind == "plan" else 3,
     )
 
 
