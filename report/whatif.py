@@ -225,7 +225,8 @@ def run(respond: Callable[[Sequence[str] | None], str], argv: Sequence[str] | No
         status, message = 130, "interrupted"
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            status, message = 1, f"cannot write: {error.strerror or error}"
+            what = f"cannot write {error.filename}" if error.filename else "cannot write"
+            status, message = 1, f"{what}: {error.strerror or error}"
         if sys.stdout:  # what is left in it must not fail again at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if message:
