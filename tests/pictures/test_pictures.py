@@ -597,6 +597,16 @@ def test_contrast():
     assert all(contrast(grey, "white") > 3 for grey, _ in PARTS.values())
 
 
+def test_labels_of_bars_can_be_read(timeline):
+    for axes in timeline.axes:
+        for text in axes.texts:
+            x, y = text.get_position()
+            (behind,) = [shade for start, end, shade in bars(axes, y) if start < x < end] or [None]
+            patch = colour(text.get_bbox_patch().get_facecolor())
+            assert behind in (patch, None)  # in a gap there is none
+            assert contrast(text.get_color(), patch) > 4.5
+
+
 def test_a_colour_has_one_meaning():
     firsts = [shades[0] for name, shades in COLOURS.items() if name not in ("link", "data")]
     assert len({*firsts, pictures.ALARM, pictures.INK}) == len(firsts) + 2
