@@ -31,7 +31,6 @@ except ImportError as error:
 
 import drawings
 import facts
-
 import lab3
 from tables import json_text
 

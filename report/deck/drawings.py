@@ -13,7 +13,6 @@ from itertools import accumulate, pairwise, permutations
 from math import ceil, floor
 from typing import Any
 
-from facts import SHOWN_INPUTS, faster_between, results, same_traffic_plan, shown_s, slow_ring_mb
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
@@ -21,6 +20,7 @@ from matplotlib.patches import Circle
 import lab3
 import plans
 import schedule
+from facts import SHOWN_INPUTS, faster_between, results, same_traffic_plan, shown_s, slow_ring_mb
 from figures import balanced_pipeline_latency, losses, sram_uses
 from pictures import ALARM, COLOURS, INK, PARTS, in_style
 from whatif import Question
@@ -170,7 +170,7 @@ def _name_input(axes: Axes, number: int, start_s: Fraction, end_s: Fraction, row
 
 
 @in_style
-def limits(question: Question, width: float = 770, height: float = 160) -> Figure:
+def limits(question: Question, width: float = 770, height: float = 158) -> Figure:
     """Latency of all inputs, whole tensors and rows streamed apart, against the limit; the
     pipeline's whole tensors in the parts of which its time is made."""
     figure, axes = page(width, height, left=216, top=18)
@@ -201,7 +201,7 @@ def limits(question: Question, width: float = 770, height: float = 160) -> Figur
 
 
 @in_style
-def plan_space(question: Question, width: float = 376, height: float = 196) -> Figure:
+def plan_space(question: Question, width: float = 350, height: float = 196) -> Figure:
     """Latency against traffic of all inputs: every plan, filled if it fits, and the best."""
     figure, axes = page(width, height, left=30, bottom=32, top=24, right=8)
     network, system, inputs = question
@@ -227,7 +227,7 @@ def plan_space(question: Question, width: float = 376, height: float = 196) -> F
             zorder=3 if it.text in names else 2,
         )
     for text, x, y, name in (
-        ("tensor parallelism, the only one that fits", 20, 66, "tensor"),
+        ("tensor parallelism, the only one that fits", 17, 66, "tensor"),
         ("pipeline parallelism", 22.5, 176, "pipeline"),
         ("layers 1-2 on two nodes, 3, 4", 19, 103, "plan"),
     ):

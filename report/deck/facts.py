@@ -37,7 +37,6 @@ def facts(question: Question) -> dict[str, Any]:
         "same_traffic": same_traffic_plan(question),
         "ops_while_a_byte_is_sent": figures.ops_while_a_byte_is_sent(system),
         "shown_s": shown_s(question),
-        "never_faster_inputs": _inputs_never_faster(question),
         "faster_between": faster_between(question),
         "slow_ring_mb": slow_ring_mb(question),
         "astra_sim_agrees": _finishing_cycles(question) == ASTRA_SIM_CYCLES,
@@ -75,15 +74,6 @@ def faster_between(question: Question) -> Any:
     """The links, in bytes/s, on which the pipeline is the faster, whole tensors in both."""
     pipeline = plans.strategy_plans(question.network, question.system)["pipeline"]
     return plans.faster_between(question.network, question.system, pipeline, question.inputs)
-
-
-def _inputs_never_faster(question: Question) -> int:
-    """For so many inputs the pipeline is faster on no links, whole tensors in both."""
-    return bisect_left(
-        range(1, question.inputs + 1),
-        True,
-        key=lambda inputs: faster_between(question._replace(inputs=inputs)) is not None,
-    )
 
 
 def slow_ring_mb(question: Question) -> int:
@@ -171,8 +161,10 @@ def _claims(question: Question) -> Iterator[Claim]:
     holds = all(it["tensor"] < it["pipeline"] for it in otherwise)
     yield Claim(2, "tensor parallelism is faster in every reading of the handout", holds)
 
-    holds = pipeline.bottleneck == "compute of layer 2"
-    yield Claim(3, "node 2 sets the pipeline's pace", holds)
+    stages = lab3.pipeline_parallel_stages(network, system)
+    *_, next_s, longest_s = sorted(lab3.duration(stage, system) for stage in stages)
+    holds = pipeline.bottleneck == "compute of layer 2" and next_s < longest_s
+    yield Claim(3, "node 2 alone sets the pipeline's pace", holds)
 
     same = same_traffic_plan(question)
     balanced_s = figures.balanced_pipeline_latency(*question)
@@ -212,6 +204,8 @@ def _claims(question: Question) -> Iterator[Claim]:
     yield Claim(5, "rows streamed fit in both strategies", holds)
     holds = figures.data_parallel_latency(*question) < tensor.latency_s
     yield Claim(5, "data parallelism would be faster, if it fitted", holds)
+    holds = inputs * last.output_bytes > system.nodes * sram_bytes
+    yield Claim(5, "all outputs are more than all nodes hold", holds)
     holds = needs["tensor"].waiting_inputs < inputs - 1
     yield Claim(5, "not all inputs can wait beside tensor parallelism's tensors", holds)
 
@@ -223,15 +217,14 @@ def _claims(question: Question) -> Iterator[Claim]:
     yield Claim(6, "a ring changes nothing for the pipeline", holds)
     holds = ring.latency_s < pipeline_one.latency_s and ring.interval_s < pipeline_one.interval_s
     yield Claim(6, "tensor parallelism is faster on a ring, too", holds)
-    steps = {
-        topology: lab3.tensor_parallel_stages(network, system._replace(topology=topology))[0]
-        for topology in (lab3.ALL_TO_ALL, lab3.RING)
-    }
-    loads = [[step.traffic_bytes for step in steps[it]] for it in steps]
-    holds = loads[0][:-1] == loads[1][:-1] and 2 * loads[0][-1] == loads[1][-1]
+    (*gathers, last_gather), (*ring_gathers, last_on_ring) = (
+        [step.traffic_bytes for step in lab3.tensor_parallel_stages(network, it.system)[0]]
+        for it in (question, around)
+    )
+    holds = gathers == ring_gathers and 2 * last_gather == last_on_ring
     yield Claim(6, "on a ring only the gather's bytes change, to twice as many", holds)
     low, high = said["faster_between"] or (0, 0)
-    holds = 0 < low < high < system.link_bytes_per_s and said["never_faster_inputs"] > 0
+    holds = 0 < low < high < system.link_bytes_per_s
     yield Claim(6, "whole tensors: the pipeline is faster on some slower links", holds)
     holds = is_never_faster_streamed(question)
     yield Claim(6, "rows streamed, all-to-all: the pipeline is faster on no links", holds)

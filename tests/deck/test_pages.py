@@ -1,0 +1,322 @@
+# ruff: noqa: RUF001 (the sign of multiplication is meant)
+"""What the pages say, in words, numbers, structure and colours; expected values are by hand."""
+
+import re
+
+import pytest
+
+from reading import Deck, children
+
+TENSOR, PIPELINE, PLAN, ALARM = 0x0069A6, 0xB34700, 0x00704F, 0xC00020
+
+# ------------------------------------------------ the whole
+
+TITLES = [
+    "Use tensor parallelism: 32 inputs take 100.07 ms, not 155.79 ms",
+    "The model: all steps for the first input, the longest stage for each more",
+    "The pipeline waits for node 2: an output every 4.62 ms, not every 3.13",
+    "Tensor parallelism is 3 % above the limit, pipeline parallelism 60 %",
+    "Q3: no node can hold all weights, so the network has to be distributed",
+    "Q4: a ring slows tensor parallelism by 6 %, and the pipeline not at all",
+]
+
+
+def test_six_pages_of_16_to_9(deck):
+    sizes = [page.mediabox for page in deck.reader.pages]
+    assert [float(size.width / size.height) for size in sizes] == [
+        pytest.approx(16 / 9, rel=1e-3)
+    ] * 6
+
+
+@pytest.mark.parametrize(("page", "title"), list(enumerate(TITLES, 1)))
+def test_titles_and_feet(deck, page, title):
+    assert deck.texts[page - 1].startswith(title)
+    assert deck.texts[page - 1].endswith(f"Lab 3: distributed CNN inference {page} / 6")
+
+
+def test_pages_are_not_crowded(deck):
+    words = [len(re.findall(r"[^\W\d_]{2,}", text)) for text in deck.texts]
+    assert max(words) <= 215, words
+
+
+def test_no_name_is_invented(deck):
+    assert deck.reader.metadata.author is None
+
+
+def test_committed_files_are_what_is_built(built, committed, deck):
+    old = Deck(committed["slides.pdf"])
+    assert old.texts == deck.texts
+    assert old.alternatives == deck.alternatives
+    assert [kind for kind, _ in old.elements] == [kind for kind, _ in deck.elements]
+    for page in range(1, 7):
+        differ = old.page(page).pixels != deck.page(page).pixels
+        assert differ.mean() < 1e-3, page
+    assert committed["results.png"] == built["results.png"]
+
+
+# ------------------------------------------------ structure
+
+
+def test_it_is_accessible(deck):
+    root = deck.reader.trailer["/Root"]
+    assert root["/Lang"] == "en"
+    assert b"pdfuaid:part" in root["/Metadata"].get_data()
+    kinds = [kind for kind, _ in deck.elements]
+    assert kinds.count("/H1") == 6
+    assert kinds.count("/Table") == 5
+    assert kinds.count("/Figure") == 9
+    assert all("/Alt" in element for kind, element in deck.elements if kind == "/Figure")
+
+
+def test_text_is_in_paragraphs_titles_and_tables(deck):
+    for kind, element in deck.elements:
+        if kind in ("/Document", "/Div", "/Sect", "/Table", "/TR"):
+            kids = element["/K"] if isinstance(element["/K"], list) else [element["/K"]]
+            assert len(children(element)) == len(kids), kind
+
+
+def test_rows_have_headers(deck):
+    rows = [children(element) for kind, element in deck.elements if kind == "/TR"]
+    scopes = [
+        [next((it["/Scope"] for it in cell.get("/A", ()) if "/Scope" in it), "") for cell in row]
+        for row in rows
+    ]
+    heads = [row for row in scopes if set(row) == {"/Column"}]
+    others = [row for row in scopes if row not in heads]
+    assert (len(heads), len(others)) == (8, 20)
+    assert all(row[0] == "/Row" and set(row[1:]) == {""} for row in others)
+    for row in rows:
+        assert row[0]["/S"] == "/TH"
+
+
+ALTERNATIVES = [  # what each must say, in this order, with nothing else between the numbers
+    ["1 input: tensor 3.13", "pipeline 12.44", "32 inputs: tensor 3.13", "pipeline 4.87"],
+    ["sum of all steps, plus N minus 1 times the longest stage"],
+    ["Nodes 1 to 4", "each way, 12 links"],
+    [
+        "Tensor 3.13, 6.25, 9.38, 12.51, 15.64, 18.76, 21.89, 25.02 ms",
+        "Pipeline 1, 2, 3 4 12.44, 17.06, 21.68, 26.31 ms 2 without a pause",
+    ],
+    [
+        "32 inputs limit 97.07 ms",
+        "Whole tensors: tensor 100.07 ms balanced 106.17 ms layers 1 2 3 4 133.56 ms",
+        "pipeline 155.79 ms imbalance 50.91 ms",
+        "Rows streamed: tensor 97.07 ms pipeline 148.29 ms",
+    ],
+    [
+        "32 inputs 28 plans",
+        "0 bytes 388.26 ms 5,537,792 283.03 ms 6,422,528 241.16 ms 11,960,320 159.53 ms",
+        "18,382,848 157.49 19,333,120 133.56 28,114,944 123.20 61,538,304 100.07 last is tensor",
+        "Pipeline 155.79 ms for 19,333,120 bytes layers 1 2 3 4 133.56",
+    ],
+    [
+        "SRAM of 524,288",
+        "tensor: 222,912 + 230,400 + 50,176 = 503,488. tensor, rows streamed: 222,912 + 230,400",
+        "1,792 = 455,104. pipeline, node 1: 6,912 + 6,144 + 230,400 = 243,456. pipeline, node 2:",
+        "294,912 + 230,400 + 200,704 = 726,016, too much. pipeline, node 3: 294,912 + 200,704 +",
+        "173,056 = 668,672, too much. pipeline, node 4: 294,912 + 173,056 + 147,456 = 615,424, too",
+        "pipeline, rows streamed, node 4: 294,912 + 19,968 + 147,456 = 462,336. data: 891,648 +",
+        "230,400 + 200,704 = 1,322,752, too much",
+    ],
+    ["Nodes 1 to 4", "each way, 12 links"],
+    ["Nodes 1 to 4", "one-way ring", "from 1 to 2, 2 to 3, 3 to 4 and 4 to 1"],
+    [
+        "pipeline is faster for 32 inputs",
+        "Whole tensors, all-to-all: 21 to 92 MB/s",
+        "Rows streamed, ring: up to 121 MB/s",
+        "Rows streamed, all-to-all: never",
+        "This lab: 2,000 MB/s",
+    ],
+]
+
+
+def in_order(parts):
+    """A pattern: the words and numbers of all parts, and no other number before the last."""
+    words = " ".join(parts).split()
+    return r"(?:(?![0-9]).)*?".join(
+        re.escape(word) + (r"(?![0-9,.]*[0-9])" if word[-1].isdigit() else "") for word in words
+    )
+
+
+def test_alternative_texts_say_the_numbers(deck):
+    assert len(deck.alternatives) == len(ALTERNATIVES)
+    for text, parts in zip(deck.alternatives, ALTERNATIVES, strict=True):
+        assert re.search(in_order(parts), text), text
+
+
+# ------------------------------------------------ tables, cell after cell
+
+ROWS = [
+    (1, "Q1: 1 input Q2: 32 inputs"),
+    (1, "latency, s traffic, bytes latency, s traffic, bytes Tensor parallelism 0.00312726016"),
+    (1, "Tensor parallelism 0.00312726016 1,923,072 0.10007232512 61,538,304"),
+    (1, "Pipeline parallelism 0.01243531264 604,160 0.15578613760 19,333,120"),
+    (2, "P = 4 nodes, 12 links R = 50 · 10⁹ operations/s B = 2 · 10⁹ bytes/s SRAM: 524,288 bytes"),
+    (2, "output A, bytes weights, bytes C, operations 1 128 × 30 × 30 230,400 6,912 6,220,800"),
+    (2, "2 128 × 28 × 28 200,704 294,912 231,211,008"),
+    (2, "3 128 × 26 × 26 173,056 294,912 199,360,512"),
+    (2, "4 128 × 24 × 24 147,456 294,912 169,869,312 all 891,648 606,661,632"),
+    (2, "1 GB is 2³⁰ bytes GB/s are Gbit/s inputs start on one node a send blocks its node sends"),
+    (2, "sends block both nodes no overlap at all tensor 99.87 121.12 100.17 100.07 100.07 100.07"),
+    (2, "pipeline 155.77 157.90 155.79 158.90 162.47 397.93"),
+    (3, "Tensor parallelism Pipeline parallelism layer compute, µs exchange, µs bytes"),
+    (3, "compute, µs send, µs bytes 1 31.10400 28.80000 691,200 124.41600 115.20000 230,400"),
+    (3, "2 1,156.05504 25.08800 602,112 4,624.22016 100.35200 200,704"),
+    (3, "3 996.80256 21.63200 519,168 3,987.21024 86.52800 173,056"),
+    (3, "4 849.34656 18.43200 110,592 3,397.38624 sum"),
+    (3, "sum 3,033.30816 93.95200 1,923,072 12,133.23264 302.08000 604,160"),
+    (3, "1 input, µs 3,033.30816 + 93.95200 = 3,127.26016 12,133.23264 + 302.08000 = 12,435.31264"),
+    (3, "32 inputs, µs 32 · 3,127.26016 = 100,072.32512 12,435.31264 + 31 · 4,624.22016 ="),
+    (3, "= 155,786.13760 32 inputs, bytes 32 · 1,923,072 = 61,538,304 32 · 604,160 = 19,333,120"),
+    (6, "1 input, whole tensors Tensor Pipeline all-to-all one-way ring either"),
+    (6, "communication, µs 93.95200 281.85600 302.08000"),
+    (6, "latency, µs 3,127.26016 3,315.16416 12,435.31264"),
+    (6, "traffic, bytes 1,923,072 2,033,664 604,160"),
+]
+
+
+@pytest.mark.parametrize(("page", "row"), ROWS)
+def test_rows_of_tables(deck, page, row):
+    assert row in deck.texts[page - 1]
+
+
+# ------------------------------------------------ sentences: words and numbers in this order
+
+SENTENCES = [
+    (1, "3.98 times as fast as pipeline parallelism for 1 input"),
+    (1, "1.56 times as fast as pipeline parallelism for 32 inputs"),
+    (1, "3.18 times the bytes 31 % of the time for communication 12 links"),
+    (1, "Recommendation. Split every layer faster only tensor whole tensors 524,288 bytes"),
+    (1, "sent when all of it is computed SRAM one input at a time"),
+    (2, "C operations take C ÷ R a node A bytes take A ÷ B a link"),
+    (2, "= ∑ steps + ( − 1) longest stage"),
+    (
+        2,
+        "Tensor C ÷ (P · R) S = A ÷ P bytes in S ÷ B, P · (P − 1) · S bytes last (P − 1) · S bytes",
+    ),
+    (2, "Pipeline C ÷ R except for the last layer, of A ÷ B"),
+    (2, "weight, of 2 bytes, takes a MAC, 2 operations"),
+    (2, "R ÷ B = 25 operations 27 in layer 1, 1,152 in the others"),
+    (2, "change the times for 32 inputs, in ms, but not the winner"),
+    (3, "Tensor parallelism keeps all nodes computing 97 % of the time"),
+    (3, "In the pipeline only node 2 works without a pause"),
+    (3, "dark: outputs are on links"),
+    (4, "pipeline loses 50.91 ms as node 2 7.51 ms to fill and drain, 0.30 ms on links"),
+    (4, "Equal stages (4 + 31) · 3.03331 = 106.17 ms"),
+    (4, "Tensor parallelism then ends 0.768 µs above the limit"),
+    (4, "28 plans Layers 1 2 on two nodes, 3 and 4 on one each pipeline 14 % less time. None is"),
+    (4, "no schedule is faster than 97.07 ms"),
+    (5, "weights are 891,648 bytes. A node holds 524,288 891,648 ÷ 4 = 222,912 fit"),
+    (5, "Data parallelism? No: 367,360 bytes too many 32 inputs 97.07 ms, only 3 % less"),
+    (5, "whole tensors no: on node 2 weights and input alone are 1,024 bytes too many"),
+    (5, "With rows streamed yes, if only when it has room"),
+    (5, "32 waiting inputs are 196,608 bytes; 3 of them fit beside tensor whole tensors"),
+    (5, "32 outputs are 4,718,592 bytes, more than all nodes hold"),
+    (6, "Tensor one-way ring three shards in turn three times as long. Only last gather twice"),
+    (6, "Pipeline parallelism: nothing changes"),
+    (6, "For 32 inputs the pipeline is faster only on slow links"),
+    (6, "Twice as many nodes halve tensor and leave the pipeline's"),
+    (6, "twice the SRAM the pipeline's whole tensors fit, but are no faster"),
+    (
+        6,
+        "ASTRA-sim once page 1 cycle of 10 ps, 32 inputs after 100.07232512 and 155.78613760 ms",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "words"), SENTENCES)
+def test_sentences(deck, page, words):
+    assert re.search(in_order([words.replace("'", "’")]), deck.texts[page - 1])
+
+
+# ------------------------------------------------ what is seen
+
+
+def test_the_better_figure_is_bold(deck):
+    bold = {}
+
+    def note(text, matrix, _, font, __):
+        for number in re.findall(r"[0-9][0-9.,]{5,}", text):
+            bold[number] = "Bold" in font["/BaseFont"]
+
+    deck.reader.pages[0].extract_text(visitor_text=note)
+    assert bold["0.00312726016"]
+    assert bold["604,160"]
+    assert bold["0.10007232512"]
+    assert bold["19,333,120"]
+    assert not bold["0.01243531264"]
+    assert not bold["1,923,072"]
+    assert not bold["0.15578613760"]
+    assert not bold["61,538,304"]
+
+
+def test_bars_of_page_1(deck):
+    page = deck.page(1)
+    bars = {
+        name: page.bar(name)
+        for name in (
+            "1 input, tensor parallelism",
+            "1 input, pipeline parallelism",
+            "32 inputs, tensor parallelism",
+            "32 inputs, pipeline parallelism",
+        )
+    }
+    assert [colour for colour, _ in bars.values()] == [TENSOR, PIPELINE, TENSOR, PIPELINE]
+    (_, unit), *_ = bars.values()
+    shares = [length / unit for _, length in bars.values()]
+    assert shares == pytest.approx(
+        [1, 12.43531264 / 3.12726016, 1, 4.8683168 / 3.12726016], rel=0.02
+    )
+
+
+def test_bars_of_page_4(deck):
+    page = deck.page(4)
+    tensor, tensor_streamed = (page.bar("tensor parallelism", number) for number in (1, 2))
+    pipeline, pipeline_streamed = (page.bar("pipeline parallelism", number) for number in (2, 3))
+    plan = page.bar("layers 1-2 on two nodes, 3, 4")
+    bars = [tensor, plan, pipeline, tensor_streamed, pipeline_streamed]
+    assert [colour for colour, _ in bars] == [TENSOR, PLAN, PIPELINE, TENSOR, PIPELINE]
+    shares = [length / tensor[1] for _, length in bars]
+    by_hand = [100.07, 133.56, 155.79, 97.07, 148.29]
+    assert shares == pytest.approx([ms / 100.07 for ms in by_hand], rel=0.01)
+    hollow, *_ = page.box("106.17 ms")
+    solid, *_ = page.box("133.56 ms")
+    start = page.box("a perfectly balanced pipeline")[2] + 6
+    assert (hollow - start) / (solid - start) == pytest.approx(106.17 / 133.56, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "number", "colour"),
+    [
+        (1, "3.98 times", 1, TENSOR),
+        (1, "Tensor parallelism", 1, TENSOR),
+        (1, "Pipeline parallelism", 1, PIPELINE),
+        (1, "1 input, pipeline parallelism", 1, PIPELINE),
+        (2, "Pipeline parallelism", 1, PIPELINE),
+        (3, "Tensor parallelism", 1, TENSOR),
+        (4, "pipeline parallelism", 4, PIPELINE),
+        (4, "tensor parallelism, the only one that fits", 1, TENSOR),
+        (5, "tensor, each node", 1, TENSOR),
+        (5, "294,912 + 230,400 + 200,704 = 726,016", 1, ALARM),
+        (6, "Pipeline parallelism", 1, PIPELINE),
+    ],
+)
+def test_colours_of_words(deck, page, words, number, colour):
+    assert deck.page(page).text_colour(words, number) == colour
+
+
+def test_what_is_too_much_is_red(deck):
+    page = deck.page(5)
+    left, _, right, _ = page.box("SRAM of a node: 524,288 bytes")
+    line = (left + right) / 2
+    rows = {
+        name: page.box(name) for name in ("tensor, each node", "pipeline, node 2", "data, each")
+    }
+    beyond = {name: page.colour(line + 20, (box[1] + box[3]) / 2 + 4) for name, box in rows.items()}
+    assert beyond["tensor, each node"] == 0xFFFFFF
+    assert beyond["data, each"] == ALARM
+    below = {
+        name: page.colour(line - 60, (box[1] + box[3]) / 2) != 0xFFFFFF
+        for name, box in rows.items()
+    }
+    assert all(below.values())
