@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from io import StringIO
-from itertools import accumulate, pairwise, permutations
+from itertools import accumulate, chain, pairwise, permutations
 from math import ceil, floor
 from typing import Any
 
@@ -58,12 +58,14 @@ def bar(
     beside(axes, ends[-1], row, said, 5)
 
 
-def beside(axes: Axes, x: float, row: float, text: str, away_pt: float, **style: Any) -> None:
-    """A text so many points right of a place."""
+def beside(
+    axes: Axes, x: float, y: float, text: str, right_pt: float, up_pt: float = 0, **style: Any
+) -> None:
+    """A text so many points from a place."""
     axes.annotate(
         text,
-        (x, row),
-        (away_pt, 0),
+        (x, y),
+        (right_pt, up_pt),
         textcoords="offset points",
         annotation_clip=False,
         **{**LABEL, **style},
@@ -77,11 +79,12 @@ def beside(axes: Axes, x: float, row: float, text: str, away_pt: float, **style:
 def per_input(question: Question, width: float = 770, height: float = 96) -> Figure:
     """For one input and for all, of both strategies with whole tensors, on one scale."""
     figure, axes = page(width, height, left=216)
-    for row, it in zip((0.0, 1, 2.4, 3.4), results(question), strict=True):
-        ms = float(it.latency_s * MS / it.inputs)
+    found = dict(zip((0.0, 1, 2.4, 3.4), results(question), strict=True))
+    ms = {row: float(it.latency_s * MS / it.inputs) for row, it in found.items()}
+    for row, it in found.items():
         name = f"{whatif.count(it.inputs, 'input')}, {it.strategy} parallelism"
-        bar(axes, row, name, [ms], f"{ms:.2f} ms an input", COLOURS[it.strategy][0])
-    axes.set(xlim=(0, 16), ylim=(3.9, -0.5), xticks=[], yticks=[])
+        bar(axes, row, name, [ms[row]], f"{ms[row]:.2f} ms an input", COLOURS[it.strategy][0])
+    axes.set(xlim=(0, 1.3 * max(ms.values())), ylim=(3.9, -0.5), xticks=[], yticks=[])
     return figure
 
 
@@ -196,7 +199,7 @@ def limits(question: Question, width: float = 770, height: float = 158) -> Figur
     axes.text(limit_ms, -0.95, said, ha="center", **LABEL)
     for row, name in ((-0.95, "whole tensors"), (4.05, "rows streamed")):
         beside(axes, 0, row, name, -6, ha="right", weight="bold")
-    axes.set(xlim=(0, 180), ylim=(6.45, -0.5), xticks=[], yticks=[])
+    axes.set(xlim=(0, 1.16 * sum(parts.values()) * MS), ylim=(6.45, -0.5), xticks=[], yticks=[])
     return figure
 
 
@@ -211,29 +214,30 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
 
     best = [place(it) for it in plans.best_plans(*question)]
     axes.step(*zip(*best, strict=True), where="pre", color=NOTE, label="best", zorder=1)
-    strategies = plans.strategy_plans(network, system)
-    names = {plans.plan_text(plan): name for name, plan in strategies.items()}
-    names[same_traffic_plan(question).text] = "plan"
+    axes.set(xlim=(-0.02 * best[0][0], 1.02 * best[0][0]), ylim=(0, 1.05 * best[-1][1]))
+    tensor, pipeline = map(plans.plan_text, plans.strategy_plans(network, system).values())
+    named = {
+        tensor: ("tensor", -6, -16, "tensor parallelism, the only one that fits"),
+        pipeline: ("pipeline", 10, 7, "pipeline parallelism"),
+        same_traffic_plan(question).text: ("plan", 0, -14, "layers 1-2 on two nodes, 3, 4"),
+    }
     for plan in plans.every_plan(network, system):
         it = plans.plan_figures(network, system, plan, inputs)
-        colour = COLOURS[names[it.text]][0] if it.text in names else NOTE
+        kind, right_pt, up_pt, name = named.get(it.text, ("", 0, 0, ""))
+        colour = COLOURS[kind][0] if kind else NOTE
         axes.plot(
             *place(it),
             marker="o",
-            markersize=8 if it.text in names else 5,
+            markersize=8 if kind else 5,
             color=colour,
             markerfacecolor=colour if it.fits else "white",
             label=it.text,
-            zorder=3 if it.text in names else 2,
+            zorder=3 if kind else 2,
         )
-    for text, x, y, name in (
-        ("tensor parallelism, the only one that fits", 17, 66, "tensor"),
-        ("pipeline parallelism", 22.5, 176, "pipeline"),
-        ("layers 1-2 on two nodes, 3, 4", 19, 103, "plan"),
-    ):
-        axes.text(x, y, text, **{**LABEL, "color": COLOURS[name][0]})
-    axes.set(xlim=(-1, 63), ylim=(50, 405), xticks=range(0, 61, 20), yticks=range(100, 401, 100))
-    beside(axes, -1, 440, f"latency of {inputs} inputs, ms", -30, color=NOTE)
+        side = "right" if right_pt < 0 else "left"
+        beside(axes, *place(it), name, right_pt, up_pt, ha=side, color=colour)
+    axes.locator_params(nbins=4)
+    beside(axes, 0, axes.get_ylim()[1], f"latency of {inputs} inputs, ms", -34, 12, color=NOTE)
     axes.set_xlabel("traffic, MB", size=TYPE_PT, color=NOTE, labelpad=0)
     return figure
 
@@ -247,7 +251,8 @@ def sram(question: Question, width: float = 770, height: float = 180) -> Figure:
     their SRAM cannot hold."""
     figure, axes = page(width, height, left=200, top=18, right=250)
     uses = sram_uses(question.network, question.system)
-    limit, right_end = question.system.sram_bytes, 1_340_000
+    limit = question.system.sram_bytes
+    right_end = 1.01 * max(use.total_bytes for use in chain(*uses.values()))
     row = 0.0
     for scheme, held in uses.items():
         strategy = scheme.split(",")[0]
@@ -264,15 +269,15 @@ def sram(question: Question, width: float = 770, height: float = 180) -> Figure:
                     axes.barh(row, right - left, 0.76, left, color=fill, label=part, **style)
                 start = end
             said = " + ".join(f"{size:,}" for size in use[2:]) + f" = {start:,}"
-            beside(
-                axes, right_end, row, said, 250, ha="right", color=ALARM if start > limit else INK
-            )
+            colour = ALARM if start > limit else INK
+            beside(axes, right_end, row, said, 250, ha="right", color=colour)
             row += 1
     key = [*PARTS.items(), ("more than the SRAM", (ALARM, ""))]
-    for row_of_key, (part, (colour, hatch)) in enumerate(key):
+    key_x, width = 0.64 * right_end, 0.033 * right_end
+    for at, (part, (colour, hatch)) in enumerate(key):
         style = {"hatch": hatch, "edgecolor": "white", "linewidth": 0}
-        axes.barh(row_of_key, 45_000, 0.76, 850_000, color=colour, label="key", **style)
-        beside(axes, 895_000, row_of_key, part, 6)
+        axes.barh(at, width, 0.76, key_x, color=colour, label="key", **style)
+        beside(axes, key_x + width, at, part, 6)
     axes.axvline(limit, color=INK, linewidth=1.5)
     axes.text(limit, -1, f"SRAM of a node: {limit:,} bytes", ha="center", **LABEL)
     beside(axes, right_end, -1, "weights + input + output, bytes", 250, ha="right", color=NOTE)
