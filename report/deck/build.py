@@ -59,7 +59,7 @@ def build(byline: dict[str, str]) -> dict[str, bytes]:
             **byline,
             "facts": json_text(facts.facts(whatif.LAB), _exact),
             "pictures": json.dumps(drawings.pictures(whatif.LAB)),
-            "colours": json.dumps(drawings.colours()),
+            "looks": json.dumps(drawings.looks()),
         },
     )
     try:

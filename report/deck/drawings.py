@@ -26,10 +26,10 @@ from pictures import ALARM, COLOURS, INK, PARTS, in_style
 from whatif import Question
 
 MS, MB = 10**3, 10**6
-TYPE_PT, FACE = 13, "Libertinus Serif"  # slides.typ's
+SMALL_PT, FACE = 13, "Libertinus Serif"
 INCH_PT = 72
 NOTE, PALE = "#595959", "#E4E4E4"  # what only guides the eye
-LABEL: dict[str, Any] = {"size": TYPE_PT, "color": INK, "va": "center"}
+LABEL: dict[str, Any] = {"size": SMALL_PT, "color": INK, "va": "center"}
 
 
 def page(width: float, height: float, **margins: float) -> tuple[Figure, Axes]:
@@ -40,7 +40,7 @@ def page(width: float, height: float, **margins: float) -> tuple[Figure, Axes]:
         (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     )
     axes.spines[:].set_visible(False)
-    axes.tick_params(labelsize=TYPE_PT, colors=NOTE, length=3, pad=2)
+    axes.tick_params(labelsize=SMALL_PT, colors=NOTE, length=3, pad=2)
     return figure, axes
 
 
@@ -238,7 +238,7 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
         beside(axes, *place(it), name, right_pt, up_pt, ha=side, color=colour)
     axes.locator_params(nbins=4)
     beside(axes, 0, axes.get_ylim()[1], f"latency of {inputs} inputs, ms", -34, 12, color=NOTE)
-    axes.set_xlabel("traffic, MB", size=TYPE_PT, color=NOTE, labelpad=0)
+    axes.set_xlabel("traffic, MB", size=SMALL_PT, color=NOTE, labelpad=0)
     return figure
 
 
@@ -310,7 +310,7 @@ def links(question: Question, width: float = 376, height: float = 102) -> Figure
     axes.minorticks_off()
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel(
-        "MB/s of links on which the pipeline is faster", size=TYPE_PT, color=NOTE, loc="right"
+        "MB/s of links on which the pipeline is faster", size=SMALL_PT, color=NOTE, loc="right"
     )
     return figure
 
@@ -341,6 +341,7 @@ def svg(figure: Figure) -> dict[str, Any]:
     return {"svg": text, "width": width, "height": height}
 
 
-def colours() -> dict[str, str]:
-    """Of the strategies."""
-    return {name: shades[0] for name, shades in COLOURS.items()}
+def looks() -> dict[str, Any]:
+    """What text and pictures have in common."""
+    shades = {name: shades[0] for name, shades in COLOURS.items()}
+    return {"face": FACE, "small_pt": SMALL_PT, "colours": {**shades, "ink": INK, "note": NOTE}}
