@@ -74,19 +74,31 @@ def in_short(question: Question) -> Blocks:
 
 
 def _speed(found: Sequence[Result]) -> Iterator[str]:
-    """Who is faster, by how much, and at what cost in bytes."""
+    """Q1 and Q2: who is faster, by how much, why, and at what cost in bytes."""
     yield from dict.fromkeys(f"{it.reason}." for it in found if it.reason)
-    yield from dict.fromkeys(
-        f"Rows streamed: {it.streamed_reason}." for it in found if it.streamed_reason
-    )
-    for tensor, pipeline in zip(found[::2], found[1::2], strict=True):
-        if tensor.latency_s and pipeline.latency_s:
-            yield _faster(tensor, pipeline, "latency_s", "with whole tensors")
+    yield from dict.fromkeys(f"{it.streamed_reason}." for it in found if it.streamed_reason)
+    for number, (tensor, pipeline) in enumerate(zip(found[::2], found[1::2], strict=True), 1):
+        if tensor.utilisation and pipeline.utilisation:
+            yield (
+                f"Q{number}: {_faster(tensor, pipeline, 'latency_s', 'with whole tensors')}"
+                f" Tensor parallelism keeps the nodes computing {_percent(tensor.utilisation)} of"
+                f" the time, pipeline parallelism {_percent(pipeline.utilisation)}."
+            )
         if tensor.streamed_latency_s and pipeline.streamed_latency_s:
             yield _faster(tensor, pipeline, "streamed_latency_s", "with rows streamed in both")
+    if tensor.interval_s and pipeline.interval_s:
+        yield (
+            f"Pipeline parallelism gives an output every {_time(pipeline.interval_s)}, the time of"
+            f" its bottleneck ({pipeline.bottleneck}), tensor parallelism every"
+            f" {_time(tensor.interval_s)}."
+        )
     if tensor.traffic_bytes and pipeline.traffic_bytes:
         times = Fraction(tensor.traffic_bytes, pipeline.traffic_bytes)
-        yield f"Tensor parallelism sends {_short(times)} times the bytes of pipeline parallelism."
+        yield (
+            f"Tensor parallelism sends {_short(times)} times the bytes of pipeline parallelism, and"
+            f" communicates for {_us(tensor.communication_s)} an input instead of"
+            f" {_us(pipeline.communication_s)}."
+        )
     for it in (tensor, pipeline):
         if it.streamed_latency_s and it.limit_s:
             above_s = it.streamed_latency_s - it.limit_s
@@ -114,9 +126,9 @@ def _distribution(question: Question) -> Iterator[str]:
     needs = {need.scheme: need for need in figures.needs(network, system)}
     for fits, verb in ((True, "fits"), (False, "does not fit")):
         texts = [_need_text(need) for need in needs.values() if need.fits == fits]
-        if texts:
-            sram_text = f"the {figure(system.sram_bytes)} bytes of SRAM of a node"
-            yield f"What {verb} {sram_text}, one input at a time: {'; '.join(texts)}."
+        sram_text = f"the {figure(system.sram_bytes)} bytes of SRAM of a node"
+        said = "; ".join(texts) if texts else "nothing"
+        yield f"What {verb} {sram_text}, one input at a time: {said}."
     weights, lacking = sum(layer.weight_bytes for layer in network), -needs["data"].free_bytes
     over = weights - system.sram_bytes
     all_weights = f"all weights, {figure(weights)} bytes"
@@ -147,6 +159,7 @@ def _need_text(need: Need) -> str:
 
 def _ring(question: Question) -> Iterator[str]:
     """Q4: what a ring changes."""
+    system = question.system
     direct, ring = (
         {
             it.strategy: it
@@ -157,8 +170,8 @@ def _ring(question: Question) -> Iterator[str]:
     )
     before, after = direct["tensor"].communication_s, ring["tensor"].communication_s
     before_s, after_s = direct["tensor"].latency_s, ring["tensor"].latency_s
-    if before and after == before:
-        yield "Q4: A ring of two nodes is all-to-all."
+    if system.nodes < 3 and "tensor" in direct:
+        yield f"Q4: A ring of {count(system.nodes, 'node')} is all-to-all, so nothing changes."
     elif before and after and before_s and after_s:
         more = after_s / before_s - 1
         yield (
@@ -166,7 +179,7 @@ def _ring(question: Question) -> Iterator[str]:
             f" instead of {_us(before)}, {_short(after / before)} times as long, since each link"
             f" passes on the shards of all in turn; its latency is {_short(100 * more)} % longer."
         )
-    if ring["pipeline"].latency_s:
+    if system.nodes > 2 and ring["pipeline"].latency_s:
         yield "Q4: A ring changes nothing for pipeline parallelism: nodes send to their neighbours."
 
 
@@ -188,13 +201,16 @@ def law_and_network(question: Question) -> Blocks:
     )
     names = [*figures.SIZES[2:]]
     cells = [[n, *(getattr(it, name) for name in names)] for n, it in layers]
-    yield table(["layer", *names], [*cells, _sums("sum", cells)])
+    sums = _sums("sum", cells)
+    sums[names.index("input_bytes") + 1] = ""  # which is the output before it
+    yield table(["layer", *names], [*cells, sums])
     ratios = ", ".join(figure(figures.ops_a_byte(it)) for _, it in layers)
     ridge = figures.ops_while_a_byte_is_sent(question.system)
     yield filled(
         f"C / A, the ops for a byte of output, by layer: {ratios}. While a link carries a byte, a"
         f" node does R / B = {figure(ridge)} ops. A layer of more ops a byte computes for longer"
-        " than its output takes on a link."
+        " than its output takes on a link; where P - 1 shards pass a link in turn, around a ring,"
+        " of P - 1 times more."
     )
 
 
@@ -213,13 +229,16 @@ def pipeline_parallelism(question: Question) -> Blocks:
     if len(question.network) <= question.system.nodes:
         parts = figures.losses(question)
         total_s = sum(parts.values())
-        yield f"Where the time of {count(question.inputs, 'input')} goes:"
+        yield _told(figures.losses)
         yield table(
-            ["part", "ms", "% of the latency"],
+            [f"part of {count(question.inputs, 'input')}", "ms", "% of the latency"],
             [[name, _in(MS, part_s), 100 * part_s / total_s] for name, part_s in parts.items()],
         )
         balanced_s = figures.balanced_pipeline_latency(*question)
-        yield filled(f"{_told(figures.balanced_pipeline_latency)} Here {_ms(balanced_s)}.")
+        yield filled(
+            f"A perfectly balanced pipeline would take {_ms(balanced_s)} for"
+            f" {count(question.inputs, 'input')}: {_told(figures.balanced_pipeline_latency)}"
+        )
 
 
 def _derivation(strategy: str, question: Question) -> Blocks:
@@ -258,11 +277,38 @@ def streaming(question: Question) -> Blocks:
     yield "5. ROWS STREAMED, AND THE LIMIT"
     yield _told(rows)
     yield _told(rows.compute_bound)
+    for it in figures.results(question):
+        yield _streamed_sum(it, question)
+
+
+def _streamed_sum(it: Result, question: Question) -> str | None:
+    """Of tensor parallelism the limit and what is above it, of the pipeline the law."""
+    if it.streamed_latency_s is None or it.limit_s is None or it.interval_s is None:
+        return None
+    last, system = question.network[-1], question.system
+    share_bytes = Fraction(last.output_bytes, last.out_y * system.nodes)
+    above_s = it.streamed_latency_s - it.limit_s
+    is_share = above_s == share_bytes / system.link_bytes_per_s
+    first_s = it.streamed_latency_s - (it.inputs - 1) * it.interval_s
+    parts = {
+        "tensor": f"{_us(it.limit_s)} (the limit) + {_us(above_s)}"
+        + " (the last row's share, A / (P * out_y * B))" * is_share,
+        "pipeline": f"{_us(first_s)} (the first input) + {it.inputs - 1:,} * {_us(it.interval_s)}",
+    }
+    total = _us(it.streamed_latency_s)
+    return filled(f"{it.strategy}, N = {it.inputs:,}: {parts[it.strategy]} = {total}")
+
+
+def changes(question: Question) -> Blocks:
+    """How far the nodes are used, and what more of everything would change."""
     found = figures.results(question)
-    yield from map(_streamed_sum, found)
-    yield "Utilisation is speed-up / P, with whole tensors:"
+    yield "6. UTILISATION, AND WHAT WOULD CHANGE IT"
+    yield filled(
+        "With whole tensors. Speed-up over one node: N * sum(C) / R / latency. Utilisation:"
+        " speed-up / P. Spare: nodes without a layer."
+    )
     yield table(
-        ["inputs", "strategy", "speed-up", "utilisation %", "idle nodes", "bottleneck"],
+        ["inputs", "strategy", "speed-up", "utilisation %", "spare", "bottleneck"],
         [
             [
                 it.inputs,
@@ -275,26 +321,7 @@ def streaming(question: Question) -> Blocks:
             for it in found
         ],
     )
-
-
-def _streamed_sum(it: Result) -> str | None:
-    """Of tensor parallelism the limit and what is above it, of the pipeline the law."""
-    if it.streamed_latency_s is None or it.limit_s is None or it.interval_s is None:
-        return None
-    further_s = (it.inputs - 1) * it.interval_s
-    parts = {
-        "tensor": f"{_us(it.limit_s)} (the limit) + {_us(it.streamed_latency_s - it.limit_s)}",
-        "pipeline": f"{_us(it.streamed_latency_s - further_s)} (the first input)"
-        f" + {it.inputs - 1:,} * {_us(it.interval_s)}",
-    }
-    total = _us(it.streamed_latency_s)
-    return filled(f"{it.strategy}, N = {it.inputs:,}: {parts[it.strategy]} = {total}")
-
-
-def changes(question: Question) -> Blocks:
-    """What more of everything would change."""
-    yield "6. WHAT WOULD CHANGE IT"
-    yield "Speed-up with whole tensors by twice as much of one thing:"
+    yield "Speed-up over the machine as it is by twice as much of one thing:"
     yield table(["inputs", "strategy", "speed-up", "twice"], figures.doubling(question))
 
 
@@ -302,19 +329,18 @@ def what_fits(question: Question) -> Blocks:
     """Q3: every byte that a node must hold."""
     yield "7. SRAM (Q3)"
     yield _told(sram)
-    yield "The fullest node of each, and how many more inputs could wait there:"
+    yield "The fullest node of each. Waiting: for so many more inputs there is room."
     head = ["scheme", "where", "layer", "bytes", "fits", "bytes left", "waiting"]
     yield table(head, figures.needs(question.network, question.system))
     for scheme, uses in figures.sram_uses(question.network, question.system).items():
-        yield filled(f"{scheme}: {_told(figures.SCHEMES[scheme])}")
+        yield f"{scheme.upper()}\n{_told(figures.SCHEMES[scheme])}"
         head = ["layer", "work", "weight_bytes", "input_bytes", "output_bytes", "total_bytes"]
         yield table(head, [[*use, use.total_bytes] for use in uses])
     inputs, last = question.inputs, question.network[-1]
     yield filled(
-        f"{count(inputs, 'input')} that wait are"
-        f" {figure(inputs * question.network[0].input_bytes)} bytes, as many outputs"
-        f" {figure(inputs * last.output_bytes)}; all nodes together hold"
-        f" {figure(question.system.nodes * question.system.sram_bytes)}."
+        f"{count(inputs, 'waiting input')}: {figure(inputs * question.network[0].input_bytes)}"
+        f" bytes; as many outputs: {figure(inputs * last.output_bytes)} bytes; all nodes together"
+        f" hold {figure(question.system.nodes * question.system.sram_bytes)} bytes."
     )
 
 
@@ -333,20 +359,21 @@ def ring(question: Question) -> Blocks:
                 it.topology,
                 it.inputs,
                 it.strategy,
-                _in(US, it.communication_s and it.inputs * it.communication_s),
+                _in(US, it.communication_s),
                 _in(MS, it.latency_s),
                 it.traffic_bytes,
             ]
             for it in sorted(found, key=lambda it: (it.inputs, it.strategy != "tensor"))
         ],
     )
-    yield "Communication is of one input, as the pipeline's further ones overlap."
+    yield "Communication is of one input; those of a pipeline overlap with computing."
     if found[0].latency_s:
-        times = [
-            _ms(figures.two_way_ring_latency(question.network, question.system, inputs))
+        times = " and ".join(
+            f"{_ms(figures.two_way_ring_latency(question.network, question.system, inputs))} for"
+            f" {count(inputs, 'input')}"
             for inputs in sorted({1, question.inputs})
-        ]
-        yield filled(f"{_told(figures.two_way_ring_latency)} Here {', '.join(times)}.")
+        )
+        yield filled(f"{_told(figures.two_way_ring_latency)} That takes {times}.")
 
 
 def which_plan(question: Question) -> Blocks:
@@ -358,7 +385,7 @@ def which_plan(question: Question) -> Blocks:
         these, many = map(plans.bounds_text, found.faster["pipeline"])
         yield filled(
             "Links on which pipeline parallelism is faster than tensor parallelism, whole tensors"
-            f" in both: {these} for {count(question.inputs, 'input')}, {many} for ever more."
+            f" in both: {these} for {count(question.inputs, 'input')}, {many} for very many."
         )
 
 
@@ -397,8 +424,12 @@ def _ms(seconds: Fraction) -> str:
     return f"{figure(seconds * MS)} ms"
 
 
-def _us(seconds: Fraction) -> str:
-    return f"{figure(seconds * US)} us"
+def _us(seconds: Fraction | None) -> str:
+    return f"{figure(_in(US, seconds))} us"
+
+
+def _percent(share: Fraction) -> str:
+    return f"{_short(100 * share)} %"
 
 
 def _time(seconds: Fraction) -> str:

@@ -120,16 +120,23 @@ def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> F
 
 
 def losses(question: Question) -> dict[str, Fraction]:
-    """What the pipeline's latency is made of, by the law T = sum + (N - 1) * max."""
+    """What the pipeline's latency is made of, by the law:
+
+    work / P         N * sum(C) / (P * R), as if all nodes computed all the time
+    imbalance        N * (interval - sum(C) / (P * R)), waiting for the bottleneck
+    fill and drain   computing of one input that is not the bottleneck
+    sending          sends of one input that are not the bottleneck
+    """
     network, system, inputs = question
     stages = lab3.pipeline_parallel_stages(network, system)
-    steps_s = [lab3.duration(stage, system) for stage in stages]
-    work_s, longest_s = one_node_s(network, system), max(steps_s)
+    bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
+    others = [step for stage in stages if stage is not bottleneck for step in stage]
+    share_s = one_node_s(network, system) / system.nodes
     return {
-        "work / P": inputs * work_s / system.nodes,
-        "imbalance": inputs * (longest_s - work_s / system.nodes),
-        "fill and drain": work_s - longest_s,
-        "sending": sum(steps_s) - work_s,
+        "work / P": inputs * share_s,
+        "imbalance": inputs * (lab3.duration(bottleneck, system) - share_s),
+        "fill and drain": sum(step.node_ops for step in others) / Fraction(system.ops_per_s),
+        "sending": sum(step.link_bytes for step in others) / Fraction(system.link_bytes_per_s),
     }
 
 
@@ -269,7 +276,7 @@ class Need(NamedTuple):
     total_bytes: int
     fits: bool
     free_bytes: int  # below 0: lacking
-    waiting_inputs: int  # of so many more there is room beside
+    waiting_inputs: int  # for so many more there is room where inputs wait
 
 
 def sram_uses(network: Network, system: System) -> dict[str, list[sram.SramUse]]:
@@ -291,7 +298,10 @@ def needs(network: Network, system: System) -> list[Need]:
         where = f"node {use.layer}" if scheme.startswith("pipeline") else "every node"
         where = "one node" if use.work == "gather" else where
         free = system.sram_bytes - use.total_bytes
-        waiting = max(free, 0) // network[0].input_bytes
+        # a pipeline's inputs wait on its first node
+        waits_beside = uses[0] if scheme.startswith("pipeline") else use
+        room = system.sram_bytes - waits_beside.total_bytes if free >= 0 else 0
+        waiting = room // network[0].input_bytes
         found.append(Need(scheme, where, use.layer, use.total_bytes, free >= 0, free, waiting))
     return found
 

@@ -6,8 +6,7 @@ row r needs fy of them, r ... r + fy - 1. With all inputs waiting, a row starts
     on a node    when its row before is done and the last row needed is there
     on a link    when it is computed and the link's row before is gone
 
-layer after layer, input after input. That is lab3's law one level down, and as exact: times are
-whole numbers of ticks, of which every row takes a whole number.
+layer after layer, input after input: the law one level down.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import Network, System
+from sram import check_streams
 
 MOST_ROWS = 50_000  # of all layers, which take two or three seconds
 GATHERING = 0  # the node that gathers the output
@@ -44,9 +44,8 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
         raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(lab3.STRATEGIES)}")
     lab3.check(network, system, inputs)
     stages = lab3.STRATEGIES[strategy](network, system)
-    if strategy == "tensor" and system.topology == lab3.RING and system.nodes > 2:
-        where = f"on a ring of {system.nodes} nodes, only all-to-all"
-        raise ValueError(f"Tensor parallelism with rows streamed is not modelled {where}")
+    if strategy == "tensor":
+        check_streams(system)
     rows = sum(layer.out_y for layer in network)
     if rows > MOST_ROWS:
         raise ValueError(f"network: {rows} rows of output are more than {MOST_ROWS} to stream")
@@ -79,7 +78,10 @@ class _Layer(NamedTuple):
 
 
 def _in_ticks(network: Network, system: System, shares: int) -> tuple[list[_Layer], int]:
-    """The layers, of whose rows a node has one of so many shares, and the ticks of a second."""
+    """The layers, of whose rows a node has one of so many shares, and the ticks of a second.
+
+    A tick is so short that every row takes a whole number of them: ints, so nothing is rounded.
+    """
     rows_s = [
         (
             Fraction(layer.ops) / (shares * layer.out_y * system.ops_per_s),

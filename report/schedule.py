@@ -221,7 +221,7 @@ def respond(argv: Sequence[str] | None) -> str:
         "Who works when, as a trace that ui.perfetto.dev and chrome://tracing open.",
         [
             "python3 report/schedule.py > trace.json",
-            "python3 report/schedule.py --inputs 8 --plan 1-2:2,3,4 --plan tensor > trace.json",
+            "python3 report/schedule.py --inputs 8 --plan 1-2:2,3,4 > trace.json",
         ],
     )
     add_plan_option(parser)

@@ -66,6 +66,14 @@ def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
     ]
 
 
+def check_streams(system: System) -> None:
+    """Raise ValueError where tensor parallelism with rows streamed is not modelled: on a ring of
+    more than two nodes, where a row would wait for others that pass on."""
+    if system.topology == lab3.RING and system.nodes > 2:
+        where = f"on a ring of {system.nodes} nodes, only all-to-all"
+        raise ValueError(f"Tensor parallelism with rows streamed is not modelled {where}")
+
+
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     """Every node, layer after layer: 1 / P of all weights, and while it computes row r the input's
     rows from r on, of the output r rows and its share of row r, which is most in the first row or
@@ -76,8 +84,9 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     links keep up, no row being sent for longer than one is computed; on slower links rows arrive
     later, and less is held.
 
-    Raises ValueError as lab3.tensor_parallel_stages does.
+    Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
     """
+    check_streams(system)
     *computing, gathering = tensor_parallel_sram(network, system)
     uses = []
     for use, layer in zip(computing, network, strict=True):

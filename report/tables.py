@@ -19,13 +19,14 @@ DIGITS = (12, 10, 8, 6, 4)  # of the figures in a table: as many as there is roo
 
 def figure(value: object, digits: int = DIGITS[0]) -> str:
     """A number with thousands grouped: exact where so many digits suffice, else rounded to 9 or
-    fewer. Of what is no number: the text, yes or NO, a dash for None."""
+    fewer, or to a whole number. Of what is no number: the text, yes or NO, a dash for None."""
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "NO"}[value]
     assert isinstance(value, int | Fraction)
-    exact, rounded = lab3.plain(value, digits), lab3.plain(value, min(digits, 9))
+    exact = lab3.plain(value, digits)
+    rounded = lab3.plain(value, min(digits, max(9, len(f"{int(value)}"))))
     grouped = f"{Decimal(exact if Fraction(exact) == value else rounded):,f}"
     if len(grouped) <= digits + 4:
         return grouped

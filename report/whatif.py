@@ -126,7 +126,7 @@ def option_parser(description: str, examples: Sequence[str]) -> argparse.Argumen
         metavar="SIZE",
         action="append",
         nargs="+",
-        help="of each layer, six whole numbers: filters, in_channels, fx, fy, x, y, such as "
+        help="once for each layer, six whole numbers: filters, in_channels, fx, fy, x, y, such as "
         "128,3,3,3,32,32; stride 1, no padding, no pooling",
     )
     return parser
@@ -155,7 +155,7 @@ def _layer(number: int, words: list[str]) -> ConvLayer:
     sizes = text.replace(",", " ").split()
     if len(sizes) != len(names):
         wanted = f"six whole numbers {','.join(names)}, such as 128,3,3,3,32,32"
-        raise ValueError(f"--layer {number}: {shown(text)} is not {wanted}")
+        raise ValueError(f"--layer {number}: {shown(text)} is not {wanted}, for each layer")
     parse = whole("elements", 3, 10**6)
     try:
         return ConvLayer(*map(parse, sizes))

@@ -127,6 +127,9 @@ def test_where_the_pipelines_time_goes():
     assert list(figures.losses(SMALL).values()) == [42, 6, 12, 12]
     expected = ["97.06586112", "50.909184", "7.50901248", "0.30208"]
     assert list(figures.losses(LAB).values()) == [milliseconds(text) for text in expected]
+    # at 1 byte/s the send of 36 s is the bottleneck, on 3 nodes: 28 s of work, 3 * (36 - 28 / 3)
+    slow = SMALL.on(link_bytes_per_s=1, nodes=3)
+    assert list(figures.losses(slow).values()) == [28, 80, 28, 0]
 
 
 # ------------------------------------------------ what would change it
@@ -235,8 +238,8 @@ def test_the_fullest_nodes():
     assert found["tensor"] == ("tensor", "every node", 2, 54, True, 6, 0)
     assert found["pipeline"] == ("pipeline", "node 2", 2, 64, False, -4, 0)
     assert found["data"] == ("data", "every node", 1, 72, False, -12, 0)
-    # Streamed: node 1 8 + 12 + 12, node 2 16 + 12 + 12 bytes, and 20 are left: one input more.
-    assert found["pipeline, streamed"] == ("pipeline, streamed", "node 2", 2, 40, True, 20, 1)
+    # Streamed: node 2 16 + 12 + 12 bytes; node 1 8 + 12 + 12, and two inputs fit in the 28 left.
+    assert found["pipeline, streamed"] == ("pipeline, streamed", "node 2", 2, 40, True, 20, 2)
 
 
 def test_the_labs_fullest_nodes():
@@ -245,6 +248,7 @@ def test_the_labs_fullest_nodes():
         ("tensor", "every node", 2, 503_488, True, 20_800, 3),
         ("tensor, streamed", "every node", 2, 455_104, True, 69_184, 11),
         ("pipeline", "node 2", 2, 726_016, False, -201_728, 0),
-        ("pipeline, streamed", "node 4", 4, 462_336, True, 61_952, 10),
+        # (524,288 - 20,736) / 6,144 on node 1
+        ("pipeline, streamed", "node 4", 4, 462_336, True, 61_952, 81),
         ("data", "every node", 2, 1_322_752, False, -798_464, 0),
     ]
