@@ -288,7 +288,10 @@ def test_bars_of_page_4(deck):
     assert shares == pytest.approx([ms / 100.07 for ms in by_hand], rel=0.01)
     hollow, *_ = page.box("106.17 ms")
     solid, *_ = page.box("133.56 ms")
-    start = page.box("a perfectly balanced pipeline")[2] + 6
+    _, top, right, bottom = page.box("a perfectly balanced pipeline")
+    start = right + 6
+    assert page.colour(start + 5, (top + bottom) / 2) == 0xFFFFFF
+    assert page.text_colour("a perfectly balanced pipeline") == 0x595959
     assert (hollow - start) / (solid - start) == pytest.approx(106.17 / 133.56, rel=0.01)
 
 
