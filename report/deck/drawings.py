@@ -302,7 +302,7 @@ def links(question: Question, width: float = 376, height: float = 102) -> Figure
     ):
         axes.barh(row, end - start, 0.76, start, color=COLOURS["pipeline"][0], label=name)
         beside(axes, 10, row, name, -6, ha="right")
-        said = f"{ceil(start)} to {floor(end)}" if row == 0 else f"up to {end}"
+        said = f"{ceil(start)} to {floor(end)}" if row == 0 else f"at least up to {end}"
         beside(axes, end, row, said if end > start else "never", 5)
     axes.axvline(here, color=INK, linewidth=1.5)
     beside(axes, here, 2, f"this lab: {here:,.0f}", -5, ha="right")
