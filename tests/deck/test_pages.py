@@ -123,7 +123,7 @@ ALTERNATIVES = [  # what each must say, in this order, with nothing else between
     [
         "pipeline is faster for 32 inputs",
         "Whole tensors, all-to-all: 21 to 92 MB/s",
-        "Rows streamed, ring: up to 121 MB/s",
+        "Rows streamed, ring: at least up to 121 MB/s",
         "Rows streamed, all-to-all: never",
         "This lab: 2,000 MB/s",
     ],
@@ -216,10 +216,8 @@ SENTENCES = [
     (5, "With rows streamed yes, if only when it has room"),
     (5, "32 waiting inputs are 196,608 bytes; 3 of them fit beside tensor whole tensors"),
     (5, "32 outputs are 4,718,592 bytes, more than all nodes hold"),
-    (
-        6,
-        "Tensor one-way ring three shards in turn three times as long. Only last gather more bytes, twice",
-    ),
+    (6, "Tensor one-way ring three shards in turn three times as long"),
+    (6, "Only the last gather moves more bytes, twice as many"),
     (6, "Pipeline parallelism: nothing changes"),
     (6, "For 32 inputs the pipeline is faster only on slow links"),
     (6, "MB/s of links on which the pipeline is faster"),
