@@ -317,6 +317,7 @@ def figures(question: Question) -> dict[str, Any]:
     version           of this shape
     inputs, system    what was asked; lab3.System
     layers            lab3.ConvLayer, its properties, and ops_a_byte
+    ops_while_a_byte_is_sent
     steps             by strategy, for one input: lab3.Step, and duration_s
     results           Result, on either topology
     data_parallel, balanced_pipeline, two_way_ring
@@ -324,7 +325,7 @@ def figures(question: Question) -> dict[str, Any]:
     losses            of the pipeline's latency, in seconds
     doubling          SpeedUp
     sram, needs       by scheme sram.SramUse; Need
-    plans             the best that fit, and the best: plans.PlanFigures; or the reason
+    plans             plans.Comparison, as plans.py --json gives it
     readings          Answer
 
     Raises ValueError where the question is wrong, or neither strategy is possible.
@@ -350,6 +351,7 @@ def figures(question: Question) -> dict[str, Any]:
             }
             for number, layer in enumerate(network, 1)
         ],
+        "ops_while_a_byte_is_sent": ops_while_a_byte_is_sent(system),
         "steps": {
             strategy: [
                 {**step._asdict(), "duration_s": lab3.duration([step], system)}
@@ -365,7 +367,7 @@ def figures(question: Question) -> dict[str, Any]:
         "doubling": doubling(question),
         "sram": sram_uses(network, system),
         "needs": needs(network, system),
-        "plans": _plans(question),
+        "plans": plans.compare(question),
         "readings": [
             answer
             for reading in readings(network, system)
@@ -373,13 +375,3 @@ def figures(question: Question) -> dict[str, Any]:
             for answer in reading.answers(count)
         ],
     }
-
-
-def _plans(question: Question) -> dict[str, Any]:
-    try:
-        return {
-            "fitting": plans.best_plans(*question, fitting=True),
-            "best": plans.best_plans(*question),
-        }
-    except ValueError as error:
-        return {"reason": str(error)}

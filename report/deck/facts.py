@@ -35,7 +35,6 @@ def facts(question: Question) -> dict[str, Any]:
         **figures.figures(question),
         "plan_count": len(plans.every_plan(network, system)),
         "same_traffic": same_traffic_plan(question),
-        "ops_while_a_byte_is_sent": figures.ops_while_a_byte_is_sent(system),
         "shown_s": shown_s(question),
         "faster_between": faster_between(question),
         "slow_ring_mb": slow_ring_mb(question),

@@ -224,6 +224,9 @@ def test_json():
     }
     texts = [plan["text"] for plan in data["plans"]["best"]]
     assert texts == ["1-2:2", "1,2", "1-2"]
+    # 14 + 24 / B ms an input against 16 or 36 / B, where B is in bytes/ms; of 3 inputs it never is
+    assert data["plans"]["faster"] == {"pipeline": [None, [6_000 / 7, 12_000.0]]}
+    assert data["ops_while_a_byte_is_sent"] == 4
     answers = {(it["reading"], it["inputs"], it["strategy"]): it for it in data["readings"]}
     assert answers["no overlap at all", 3, "pipeline"]["latency_s"] == 0.12
 
@@ -237,4 +240,4 @@ def test_json_keeps_large_ints_and_says_what_is_not_possible():
     assert data["losses"] is None
     line = "--nodes 1 --json" + " --layer 1,1,1,1,1,1" * 65
     many = json.loads(call(line, explain.respond)[1])
-    assert "65 layers" in many["plans"]["reason"]
+    assert "65 layers" in many["plans"]["best"]
