@@ -11,7 +11,7 @@ pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
 
 One law carries both strategies, which differ in steps and stages only:
 
-    latency = sum(steps) + (N - 1) * interval, the longest stage
+    latency = sum(steps) + (N - 1) * interval     interval: the longest stage
     traffic = N * sum(bytes of the steps)
 
 Every figure is exact, bytes and seconds alike, until it is printed.
@@ -152,7 +152,7 @@ def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
     One node alone sends nothing. Source: handout, "Hints".
     """
     peers = system.nodes - 1
-    link_shards = peers if system.topology == RING else min(peers, 1)
+    link_shards = peers if system.topology == RING else min(peers, 1)  # none if alone
     moved_shards = system.nodes * peers
     return Step(layer, "all-gather", 0, link_shards * shard_bytes, moved_shards * shard_bytes)
 
@@ -167,7 +167,7 @@ def gather(layer: int, shard_bytes: int, system: System) -> Step:
     One node alone sends nothing. Source: handout, "Notes and assumptions".
     """
     peers = system.nodes - 1
-    link_shards = peers if system.topology == RING else min(peers, 1)
+    link_shards = peers if system.topology == RING else min(peers, 1)  # none if alone
     moved_shards = system.nodes * peers // 2 if system.topology == RING else peers
     return Step(layer, "gather", 0, link_shards * shard_bytes, moved_shards * shard_bytes)
 
@@ -241,6 +241,7 @@ def possible_strategies(
     network: Network, system: System
 ) -> tuple[dict[str, Stages], dict[str, str]]:
     """The stages of each strategy that is possible, and why each other is not."""
+    check(network, system)
     possible, reasons = {}, {}
     for strategy, stages_of in STRATEGIES.items():
         try:
@@ -258,13 +259,14 @@ def answers(network: Network, system: System, inputs: int) -> str:
         raise ValueError(". ".join(reasons.values()))
     lines = []
     for count in sorted({1, inputs}):
-        header = f"--------Q2 {count} inputs------"
-        lines.append(header if count > 1 else "-----Q1 single input-----")
+        q1, q2 = "-----Q1 single input-----", f"--------Q2 {count} inputs------"
+        lines.append(q1 if count == 1 else q2)
         for strategy in STRATEGIES:
             if strategy in reasons:
                 lines.append(reasons[strategy])
                 continue
-            stages, what = possible[strategy], f"of {strategy} parallelism is"
+            stages = possible[strategy]
+            what = f"of {strategy} parallelism is"
             lines.append(f"Total latency {what} {plain(latency(stages, system, count))} seconds")
             lines.append(f"Total network traffic {what} {traffic(stages, count)} bytes")
     return "\n".join(lines)
@@ -283,12 +285,12 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
     _check_system(system)
     _check_count("inputs", inputs)
     _check_list("network", network, ConvLayer)
-    given = None
+    given = None  # to the layer by the one before
     for number, layer in enumerate(network, 1):
         for name, value in layer._asdict().items():
             _check_count(f"layer {number} {name}", value)
         taken = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
-        if given not in (None, taken):
+        if number > 1 and taken != given:
             raise ValueError(
                 f"layer {number}: in_channels, x, y, element_bytes = {taken} do not chain, as "
                 f"layer {number - 1} gives {given} (stride 1, no padding, no pooling)"
@@ -326,7 +328,7 @@ def _check_list(name: str, items: object, kind: type = object) -> None:
 
 
 def _check_count(name: str, value: int) -> None:
-    # just int: a float is not exact, and NumPy's int64 overflows silently
+    # just int, as a float is not exact, and NumPy's int64 overflows silently; 40 letters of it
     if type(value) is not int or value <= 0:
         raise ValueError(f"{name}: {value!a:.40} is not an int above 0")
 

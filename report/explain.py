@@ -380,7 +380,7 @@ def which_plan(question: Question) -> Blocks:
     """The plans that fit, the best whether they fit or not, and slower links."""
     found = plans.compare(question)
     yield "9. WHICH PLAN"
-    yield from plans.best_plans_text(found)
+    yield from plans.best_plans_text(found, more="report/plans.py --all")
     if "pipeline" in found.faster:
         these, many = map(plans.bounds_text, found.faster["pipeline"])
         yield filled(

@@ -22,8 +22,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, islice, product
-from math import lcm
+from functools import cache
+from itertools import chain, islice
+from math import isqrt, lcm
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -185,10 +186,14 @@ def _obstacle(network: Network, system: System, start: int, group: Group) -> str
         if layer.filters % group.nodes:
             filters = f"the {layer.filters} filters of layer {number}"
             return f"its {group.nodes} nodes do not divide {filters}"
-    is_whole = group == (len(network), system.nodes)
-    if system.topology == lab3.RING and group.nodes > 1 and not is_whole:
+    if not _suits_topology(network, system, group):
         return f"on a ring it has 1 node, or all {system.nodes} and all layers, not {group.nodes}"
     return ""
+
+
+def _suits_topology(network: Network, system: System, group: Group) -> bool:
+    is_whole = group == (len(network), system.nodes)
+    return system.topology != lab3.RING or group.nodes == 1 or is_whole
 
 
 def _work(network: Network, system: System, start: int, group: Group) -> list[Step]:
@@ -267,18 +272,22 @@ def _groups(network: Network, system: System) -> list[list[Group]]:
     """Those that can follow 0, 1, 2, ... layers."""
     if len(network) > MOST_LAYERS or system.nodes > MOST_NODES:
         raise _too_many(network, system, f"{MOST_LAYERS} layers, {MOST_NODES:,} nodes")
-    divisors = {
-        filters: [
-            nodes for nodes in range(1, min(filters, system.nodes) + 1) if filters % nodes == 0
-        ]
-        for filters in {layer.filters for layer in network}
-    }
     groups: list[list[Group]] = []
-    for start, layer in enumerate(network):
-        sizes = range(1, len(network) - start + 1)
-        pairs = map(Group._make, product(sizes, divisors[layer.filters]))
-        groups.append([group for group in pairs if not _obstacle(network, system, start, group)])
+    for start in range(len(network)):
+        following = []
+        nodes = _divisors(network[start].filters, system.nodes)
+        for layers, layer in enumerate(network[start:], 1):
+            nodes = [each for each in nodes if layer.filters % each == 0]
+            following += [Group(layers, each) for each in nodes]
+        groups.append([it for it in following if _suits_topology(network, system, it)])
     return groups
+
+
+@cache
+def _divisors(number: int, most: int) -> list[int]:
+    """Those up to the most, in order: of each pair of them one is no more than the square root."""
+    small = [each for each in range(1, min(most, isqrt(number)) + 1) if number % each == 0]
+    return sorted({each for one in small for each in (one, number // one) if each <= most})
 
 
 def _too_many(network: Network, system: System, limit: str) -> ValueError:
@@ -515,8 +524,10 @@ def text(found: Comparison, shown: int | None = MOST_SHOWN) -> str:
     return "\n\n".join(blocks)
 
 
-def best_plans_text(found: Comparison, shown: int | None = MOST_SHOWN) -> list[str]:
-    """The best plans, or why there is no search, and what the words mean."""
+def best_plans_text(
+    found: Comparison, shown: int | None = MOST_SHOWN, more: str = "--all"
+) -> list[str]:
+    """The best plans, or why there is no search, and what the words mean; what shows more."""
     _, system, inputs = found.asked
     words = (
         "A plan is groups of consecutive layers, each on nodes of its own: 1-2:2,3,4 is layers 1"
@@ -537,7 +548,7 @@ def best_plans_text(found: Comparison, shown: int | None = MOST_SHOWN) -> list[s
         if plans:
             blocks.append(table(["#", *FIGURES, "plan"], cells))
         if len(cells) < len(plans):
-            blocks.append(f"{len(plans) - len(cells):,} more: --all")
+            blocks.append(f"{len(plans) - len(cells):,} more: {more}")
     return blocks
 
 

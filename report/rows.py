@@ -17,7 +17,7 @@ import whatif  # first, since it finds lab3  # noqa: F401
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import permutations
 from typing import NamedTuple
 
 import lab3
@@ -128,7 +128,7 @@ def _tensor_parallel(layers: Sequence[_Layer], nodes: int, inputs: int) -> int:
     are its N-th power, where a product takes maxima of sums as well.
     """
     group = range(min(nodes, 3))  # nodes that do not gather are alike, so two stand for them all
-    places = [(source, target) for source, target in product(group, group)]
+    places = [(source, target) for source in group for target in group]
     longest = sum(layer.out_y * (layer.compute + layer.send) for layer in layers)
     long_ago = -inputs * longest  # no chain from then on decides anything
     chains = {}

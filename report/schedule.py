@@ -15,7 +15,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate, pairwise, permutations, product
+from itertools import accumulate, chain, pairwise, permutations, product
 from typing import Any, NamedTuple
 
 import lab3
@@ -59,7 +59,7 @@ def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -
     """All steps of all inputs: those of the first follow each other from time 0 on, those of
     input i are (i - 1) * interval later. Raises ValueError as plan_stages does."""
     lab3.check(network, system, inputs)
-    steps = [step for stage in plan_stages(network, system, plan) for step in stage]
+    steps = [*chain(*plan_stages(network, system, plan))]
     edges_s = accumulate((lab3.duration([step], system) for step in steps), initial=Fraction(0))
     first = [(step, *times) for step, times in zip(steps, pairwise(edges_s), strict=True)]
     interval_s = interval(network, system, plan)
@@ -80,7 +80,7 @@ def schedule(network: Network, system: System, plan: Plan, inputs: int = 1) -> l
     plan_stages does, and beyond MOST_EVENTS.
     """
     lab3.check(network, system, inputs)
-    _check_events(network, system, plan, inputs)
+    check_events(events(network, system, plan, inputs))
     nodes = layer_nodes(plan)
     jobs = []
     for step, number, start_s, end_s in timed_steps(network, system, plan, inputs):
@@ -131,24 +131,28 @@ def _links(pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
     return tuple(f"link {sender} to {receiver}" for sender, receiver in pairs)
 
 
-def _check_events(network: Network, system: System, plan: Plan, inputs: int) -> None:
-    """Refuse too many events before they are listed, as 10^6 nodes have 10^12 links."""
-    first = timed_steps(network, system, plan)
+def events(network: Network, system: System, plan: Plan, inputs: int = 1) -> int:
+    """How many events a schedule has, without listing them: 10^6 nodes have 10^12 links."""
+    steps = [*chain(*plan_stages(network, system, plan))]
     nodes = layer_nodes(plan)
-    events = 0
-    for step, *_ in first:
+    found = 0
+    for step in steps:
         senders = len(nodes[step.layer])
         receivers = len(nodes.get(step.layer + 1, ()))
         all_links = senders if system.topology == lab3.RING else senders * (senders - 1)
-        events += {
+        found += {
             "compute": senders,
             "all-gather": all_links,
             "gather": senders - 1,
             "send": senders * receivers,
         }[step.work]
-    if inputs * events > MOST_EVENTS:
-        size = f"{inputs * events:,} events of {whatif.count(inputs, 'input')} on {plan_text(plan)}"
-        raise ValueError(f"{size} are too many for a schedule: the limit is {MOST_EVENTS:,}")
+    return inputs * found
+
+
+def check_events(found: int) -> None:
+    """Raise ValueError where there are more than MOST_EVENTS."""
+    if found > MOST_EVENTS:
+        raise ValueError(f"{found:,} events are too many: the limit is {MOST_EVENTS:,}")
 
 
 # ------------------------------------------------ the script
@@ -184,17 +188,11 @@ def trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str,
     heads = [
         {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}},
         *(
-            {
-                "ph": "M",
-                "name": "thread_name",
-                "pid": process,
-                "tid": thread,
-                "args": {"name": name},
-            }
-            for name, thread in threads.items()
+            {"ph": "M", "name": "thread_name", "pid": process, "tid": tid, "args": {"name": name}}
+            for name, tid in threads.items()
         ),
     ]
-    events = [
+    complete = [
         {
             "ph": "X",
             "name": f"{job.work} layer {job.layer}, input {job.input}",
@@ -212,7 +210,7 @@ def trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str,
         for job in jobs
         for name in job.where
     ]
-    return heads + events
+    return heads + complete
 
 
 def respond(argv: Sequence[str] | None) -> str:
@@ -227,11 +225,13 @@ def respond(argv: Sequence[str] | None) -> str:
     add_plan_option(parser)
     options = parser.parse_args(argv)
     network, system, inputs = whatif.question(options)
-    events = []
-    for process, plan in enumerate(plans_or_strategies(options.plan, network, system), 1):
+    plans = plans_or_strategies(options.plan, network, system)
+    check_events(sum(events(network, system, plan, inputs) for plan in plans))
+    trace = []
+    for process, plan in enumerate(plans, 1):
         name = plan_name(network, system, plan)
-        events += trace_events(name, process, schedule(network, system, plan, inputs))
-    return json.dumps({"traceEvents": events})
+        trace += trace_events(name, process, schedule(network, system, plan, inputs))
+    return json.dumps({"traceEvents": trace})
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def test_both_strategies_unless_plans_are_named():
         ("--nodes 3", "Tensor parallelism is not possible: 3 nodes"),
         ("--plan 1-3", "layer 3"),
         ("--plan both", "'both'"),
-        ("--inputs 1000000000", "55,000,000,000 events"),
+        ("--inputs 1000000000", "62,000,000,000 events"),
         ("--plan 1-2:500000,3-4:500000 --nodes 1000000", "do not divide"),
     ],
 )
