@@ -85,7 +85,7 @@ def _speed(found: Sequence[Result]) -> Iterator[str]:
                 f" the time, pipeline parallelism {_percent(pipeline.utilisation)}."
             )
         if tensor.streamed_latency_s and pipeline.streamed_latency_s:
-            yield _faster(tensor, pipeline, "streamed_latency_s", "with rows streamed in both")
+            yield _faster(tensor, pipeline, "streamed_latency_s", "with rows streamed")
     if tensor.interval_s and pipeline.interval_s:
         yield (
             f"Pipeline parallelism gives an output every {_time(pipeline.interval_s)}, the time of"
@@ -158,28 +158,24 @@ def _need_text(need: Need) -> str:
 
 
 def _ring(question: Question) -> Iterator[str]:
-    """Q4: what a ring changes."""
-    system = question.system
-    direct, ring = (
-        {
-            it.strategy: it
-            for it in figures.results(question.on(topology=topology))
-            if it.inputs == 1
-        }
-        for topology in (lab3.ALL_TO_ALL, lab3.RING)
+    """Q4: what a ring changes for one input."""
+    nodes = question.system.nodes
+    if nodes < 3:
+        yield f"Q4: A ring of {count(nodes, 'node')} is all-to-all, so nothing changes."
+        return
+    one = question._replace(inputs=1)
+    [before, *_], [after, pipeline] = (
+        figures.results(one.on(topology=topology)) for topology in (lab3.ALL_TO_ALL, lab3.RING)
     )
-    before, after = direct["tensor"].communication_s, ring["tensor"].communication_s
-    before_s, after_s = direct["tensor"].latency_s, ring["tensor"].latency_s
-    if system.nodes < 3 and "tensor" in direct:
-        yield f"Q4: A ring of {count(system.nodes, 'node')} is all-to-all, so nothing changes."
-    elif before and after and before_s and after_s:
-        more = after_s / before_s - 1
+    if before.latency_s and before.communication_s and after.latency_s and after.communication_s:
         yield (
-            f"Q4: On a one-way ring tensor parallelism communicates {_us(after)} for 1 input"
-            f" instead of {_us(before)}, {_short(after / before)} times as long, since each link"
-            f" passes on the shards of all in turn; its latency is {_short(100 * more)} % longer."
+            f"Q4: On a one-way ring tensor parallelism communicates {_us(after.communication_s)}"
+            f" for 1 input instead of {_us(before.communication_s)},"
+            f" {_short(after.communication_s / before.communication_s)} times as long, since each"
+            " link passes on the shards of all in turn; its latency is"
+            f" {_percent(after.latency_s / before.latency_s - 1)} longer."
         )
-    if system.nodes > 2 and ring["pipeline"].latency_s:
+    if pipeline.latency_s:
         yield "Q4: A ring changes nothing for pipeline parallelism: nodes send to their neighbours."
 
 

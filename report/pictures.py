@@ -563,6 +563,7 @@ def respond(argv: Sequence[str] | None) -> str:
             "python3 report/pictures.py latency --link-gbs 0.05 --output latency.png",
         ],
     )
+    parser.usage = "%(prog)s {timeline,latency,plans,sram} [options]"  # as --layer takes all words
     parser.add_argument("picture", choices=PICTURES)
     parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
     add_plan_option(parser)

@@ -17,6 +17,7 @@ import whatif  # first, since it finds lab3  # noqa: F401
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -77,8 +78,9 @@ class _Layer(NamedTuple):
     send: int
 
 
-def _in_ticks(network: Network, system: System, shares: int) -> tuple[list[_Layer], int]:
-    """The layers, of whose rows a node has one of so many shares, and the ticks of a second.
+def _in_ticks(network: Network, system: System, shares: int) -> tuple[tuple[_Layer, ...], int]:
+    """The times of each layer's rows in ticks, a node having one of so many shares of a row, and
+    the ticks of a second.
 
     A tick is so short that every row takes a whole number of them: ints, so nothing is rounded.
     """
@@ -90,11 +92,11 @@ def _in_ticks(network: Network, system: System, shares: int) -> tuple[list[_Laye
         for layer in network
     ]
     ticks_per_s = math.lcm(*(row_s.denominator for pair in rows_s for row_s in pair))
-    layers = [
+    layers = (
         _Layer(layer.out_y, layer.fy, *(int(row_s * ticks_per_s) for row_s in pair))
         for layer, pair in zip(network, rows_s, strict=True)
-    ]
-    return layers, ticks_per_s
+    )
+    return tuple(layers), ticks_per_s
 
 
 def _ends(free: int, ready: Sequence[int], ticks: int) -> list[int]:
@@ -106,7 +108,8 @@ def _ends(free: int, ready: Sequence[int], ticks: int) -> list[int]:
     return ends
 
 
-def _pipeline_parallel(layers: Sequence[_Layer]) -> int:
+@lru_cache  # as explanations and pictures ask again
+def _pipeline_parallel(layers: tuple[_Layer, ...]) -> int:
     """The end of the first input's last row."""
     there = [0] * (layers[0].out_y + layers[0].fy - 1)  # when each row of input is
     for layer in layers:
@@ -120,7 +123,8 @@ def _pipeline_parallel(layers: Sequence[_Layer]) -> int:
 Place = tuple[int, int]  # (p, p) is node p, (p, q) its link to node q
 
 
-def _tensor_parallel(layers: Sequence[_Layer], nodes: int, inputs: int) -> int:
+@lru_cache
+def _tensor_parallel(layers: tuple[_Layer, ...], nodes: int, inputs: int) -> int:
     """The end of the last row, found with the rows of one input and log2(N) products of matrices.
 
     When a place is free after an input is a maximum of sums: of when each place was free before it

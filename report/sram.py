@@ -57,13 +57,13 @@ def pipeline_parallel_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: all weights, a layer's input and output."""
+    """Every node: all weights, a layer's input and output, as one node alone.
+
+    Raises ValueError for what cannot be modelled.
+    """
     lab3.check(network, system)
-    weights = sum(layer.weight_bytes for layer in network)
-    return [
-        SramUse(number, "compute", weights, layer.input_bytes, layer.output_bytes)
-        for number, layer in enumerate(network, 1)
-    ]
+    *uses, _ = tensor_parallel_sram(network, system._replace(nodes=1))  # nothing to gather
+    return uses
 
 
 def check_streams(system: System) -> None:

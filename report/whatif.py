@@ -50,35 +50,32 @@ LAB = Question()
 
 def whole(unit: str, example: int, high: int) -> Callable[[str], int]:
     """The type of an option that takes a whole number from 1."""
-    wanted = f"a whole number of {unit} from 1 to {high:,}, such as {example}"
-
-    def parse(text: str) -> int:
-        try:
-            value = int(text) if len(text) <= MOST_CHARACTERS else 0
-        except ValueError:
-            value = 0
-        if not 1 <= value <= high:
-            raise argparse.ArgumentTypeError(f"{shown(text)} is not {wanted}")
-        return value
-
-    return parse
+    return _number(int, f"a whole number of {unit} from 1 to {high:,}, such as {example}", 1, high)
 
 
 def rate(unit: str, example: int, high: int) -> Callable[[str], Rate]:
     """The type of an option that takes a number in units of 10^9, from a millionth of one."""
     low = Decimal("0.000001")
     wanted = f"a number of {unit} from {low:f} to {high:,}, such as {example} or 0.1"
+    parse = _number(Decimal, wanted, low, high)
 
-    def parse(text: str) -> Rate:
+    def per_s(text: str) -> Rate:
+        value = Fraction(parse(text)) * GIGA
+        return int(value) if value.denominator == 1 else value
+
+    return per_s
+
+
+def _number(
+    convert: Callable[[str], Any], wanted: str, low: Any, high: int
+) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
         try:
-            value = Decimal(text) if len(text) <= MOST_CHARACTERS else Decimal(0)
-            is_within = low <= value <= high
-        except InvalidOperation:  # not a number, or a NaN
-            is_within = False
-        if not is_within:
-            raise argparse.ArgumentTypeError(f"{shown(text)} is not {wanted}")
-        per_s = Fraction(value) * GIGA
-        return int(per_s) if per_s.denominator == 1 else per_s
+            if len(text) <= MOST_CHARACTERS and low <= convert(text) <= high:
+                return convert(text)
+        except (ValueError, InvalidOperation):  # not a number, or a NaN
+            pass
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not {wanted}")
 
     return parse
 
