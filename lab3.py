@@ -185,8 +185,8 @@ def tensor_parallel_stages(network: Network, system: System) -> Stages:
         if layer.filters % system.nodes:
             why = f"{system.nodes} nodes do not divide layer {number}'s {layer.filters} filters"
             raise ValueError(f"Tensor parallelism is not possible: {why}")
-        collective = all_gather if number < len(network) else gather
         steps.append(Step(number, "compute", node_ops=layer.ops // system.nodes))
+        collective = all_gather if number < len(network) else gather
         steps.append(collective(number, layer.output_bytes // system.nodes, system))
     return [steps]
 
@@ -259,8 +259,8 @@ def answers(network: Network, system: System, inputs: int) -> str:
         raise ValueError(". ".join(reasons.values()))
     lines = []
     for count in sorted({1, inputs}):
-        q1, q2 = "-----Q1 single input-----", f"--------Q2 {count} inputs------"
-        lines.append(q1 if count == 1 else q2)
+        single = "-----Q1 single input-----"
+        lines.append(single if count == 1 else f"--------Q2 {count} inputs------")
         for strategy in STRATEGIES:
             if strategy in reasons:
                 lines.append(reasons[strategy])
@@ -280,6 +280,7 @@ def plain(value: Rate, digits: int = 17) -> str:
 
 
 # ------------------------------------------------ what can be modelled
+# A message shows a value as {value!a:.40}: in ASCII, and cut where it is long.
 def check(network: Network, system: System, inputs: int = 1) -> None:
     """Raise ValueError with one sentence that names what cannot be modelled."""
     _check_system(system)
@@ -328,7 +329,7 @@ def _check_list(name: str, items: object, kind: type = object) -> None:
 
 
 def _check_count(name: str, value: int) -> None:
-    # just int, as a float is not exact, and NumPy's int64 overflows silently; 40 letters of it
+    # just int: a float is not exact, and NumPy's int64 overflows silently
     if type(value) is not int or value <= 0:
         raise ValueError(f"{name}: {value!a:.40} is not an int above 0")
 
