@@ -175,6 +175,7 @@ def timeline(
     which = f"the first {shown} of " if shown < inputs else ""
     panels[-1].axes.set_xlabel(f"time of {which}{count(inputs, 'input')}, {unit.name}")
     panels[-1].axes.set_xlim(0, unit.of(end_s))
+    panels[-1].axes.xaxis.set_major_formatter(TICKS)
     figure.draw_without_rendering()  # which finds the places of everything
     for panel in panels:
         _label_bars(panel, "input" if shown > 1 else "layer")
@@ -486,8 +487,9 @@ def sram(network: Network, system: System, size_pt: Size | None = None) -> Figur
         Patch(facecolor=colour, edgecolor="white", hatch=hatch, label=part)
         for part, (colour, hatch) in PARTS.items()
     ]
-    beyond = Patch(color=ALARM, label="more than the SRAM")
-    figure.legend(handles=[*parts, beyond], loc="outside lower left", ncols=4)
+    if any(use and use.total_bytes > system.sram_bytes for _, use in rows):
+        parts.append(Patch(color=ALARM, label="more than the SRAM"))
+    figure.legend(handles=parts, loc="outside lower left", ncols=4)
     return figure
 
 
@@ -557,7 +559,8 @@ def image(figure: Figure, ending: str) -> bytes:
 def respond(argv: Sequence[str] | None) -> str:
     """Write the picture. Returns what was asked, and where it is."""
     parser = whatif.option_parser(
-        "Draw who works when, latency per input, all plans, or what nodes must hold.",
+        "Draw who works when (each input sets out just in time), latency per input, all plans, or"
+        " what nodes must hold.",
         [
             "python3 report/pictures.py timeline --nodes 8 --plan 1-2:4,3-4:4",
             "python3 report/pictures.py latency --link-gbs 0.05 --output latency.png",

@@ -216,7 +216,8 @@ def trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str,
 def respond(argv: Sequence[str] | None) -> str:
     """The trace, as JSON."""
     parser = whatif.option_parser(
-        "Who works when, as a trace that ui.perfetto.dev and chrome://tracing open.",
+        "Who works when, as a trace that ui.perfetto.dev and chrome://tracing open. Each input sets"
+        " out just in time, so that it never waits.",
         [
             "python3 report/schedule.py > trace.json",
             "python3 report/schedule.py --inputs 8 --plan 1-2:2,3,4 > trace.json",

@@ -90,7 +90,7 @@ def shown(value: object) -> str:
 def option_parser(description: str, examples: Sequence[str]) -> argparse.ArgumentParser:
     """A parser of the what-if options, to which a script adds its own."""
     parser = argparse.ArgumentParser(
-        description=description,
+        description=filled(description),
         epilog="\n  ".join(["examples:", *examples]),
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS),
         allow_abbrev=False,
