@@ -16,7 +16,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 if sys.version_info < (3, 10):  # noqa: UP036
     sys.exit(f"{Path(sys.argv[0]).name} needs Python 3.10 or newer; lab3.py does not")
@@ -216,20 +216,31 @@ def run(respond: Callable[[Sequence[str] | None], str], argv: Sequence[str] | No
         if sys.stdout is None:
             raise OSError("stdout is closed")
         print(text, flush=True)
+    except BrokenPipeError:
+        pass
     except ValueError as error:
         status, message = 2, str(error)
     except KeyboardInterrupt:
         status, message = 130, "interrupted"
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):
-            what = f"cannot write {error.filename}" if error.filename else "cannot write"
-            status, message = 1, f"{what}: {error.strerror or error}"
-        if sys.stdout:  # what is left in it must not fail again at the exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if message:
-        with suppress(AttributeError, OSError):  # stderr may be closed or full, too
-            sys.stderr.write(f"{Path(sys.argv[0]).name}: error: {message}\n")
+        what = f"cannot write {error.filename}" if error.filename else "cannot write"
+        status, message = 1, f"{what}: {error.strerror or error}"
+    finally:  # argparse ends by SystemExit
+        if message and sys.stderr:
+            with suppress(OSError):
+                print(f"{Path(sys.argv[0]).name}: error: {message}", file=sys.stderr)
+        _give_up_what_is_left(sys.stdout)
+        _give_up_what_is_left(sys.stderr)
     return status
+
+
+def _give_up_what_is_left(stream: TextIO | None) -> None:
+    """What cannot be written must not fail again, with a status of its own, at the exit."""
+    if stream:
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 # ------------------------------------------------ the script

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from program import PROJECT, python, run, sentence
+from program import PLAIN, PROJECT, python, run, sentence
 
 WHATIF = PROJECT / "report" / "whatif.py"
 MODULES = sorted(PROJECT.glob("report/*.py"))
@@ -36,7 +36,7 @@ TOO_LARGE, CLOSED = os.strerror(errno.EFBIG), os.strerror(errno.EBADF)
 )
 def test_what_cannot_be_written(tmp_path, command, status, said):
     python_b = 'whatif() { "$python" -B "$script" "$@"; }; '
-    environment = {**os.environ, "python": sys.executable, "script": str(WHATIF)}
+    environment = {**PLAIN, "python": sys.executable, "script": str(WHATIF)}
     result = run("sh", "-c", python_b + command, env=environment, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (status, "")
     if said:
