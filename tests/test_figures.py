@@ -98,11 +98,17 @@ def test_the_labs_results():
     assert pipeline.communication_s == milliseconds("0.30208")
 
 
+def test_of_equal_stages_the_first_is_the_bottleneck():
+    equal = Question((ConvLayer(2, 2, 1, 1, 1, 1),) * 2, System(nodes=2, link_bytes_per_s=10**12))
+    assert by_count(equal)[32, "pipeline"].bottleneck == "compute of layer 1"
+
+
 def test_what_is_not_possible_has_a_reason():
     found = by_count(LAB.on(nodes=6))
     assert "6 nodes do not divide" in found[32, "tensor"].reason
     assert found[32, "tensor"].latency_s is None
-    assert found[32, "pipeline"].idle_nodes == 2
+    eight = by_count(LAB.on(nodes=8))
+    assert [eight[32, strategy].idle_nodes for strategy in ("tensor", "pipeline")] == [0, 4]
     ring = by_count(RING)[32, "tensor"]
     assert ring.streamed_latency_s is None
     assert "ring" in ring.streamed_reason
@@ -115,6 +121,10 @@ def test_other_latencies():
     assert figures.data_parallel_latency(*lab, 33) == milliseconds("109.19909376")
     assert figures.balanced_pipeline_latency(*lab, 32) == milliseconds("106.1657856")
     assert figures.two_way_ring_latency(*lab) == milliseconds("3.17423616")
+    # of one input, unless told
+    alone = LAB.on(nodes=1)[:2]
+    assert figures.data_parallel_latency(*alone) == milliseconds("12.13323264")
+    assert figures.balanced_pipeline_latency(*alone) == milliseconds("12.13323264")
     small = (SMALL.network, SMALL.system)
     # 2 rounds of 28 s; 4 slots of 14 s; for 2 nodes half of 8 s of communication
     assert figures.data_parallel_latency(*small, 3) == 56
@@ -172,6 +182,7 @@ def answers(question, inputs):
     found = {}
     for reading in figures.readings(question.network, question.system):
         for it in reading.answers(inputs):
+            assert (type(it.latency_s), type(it.traffic_bytes)) == (Fraction, int)
             found.setdefault(it.reading, []).extend([it.latency_s, it.traffic_bytes])
     return found
 
@@ -216,6 +227,14 @@ def test_the_labs_readings():
     ]
 
 
+def test_readings_of_a_pipeline_whose_last_node_is_the_slowest():
+    # 2 s, 1 s, 2 s, 1 s and 8 s: 14 s; node 3 is held for 8 s, with what it receives 9 s
+    network = [ConvLayer(filters, 1, 1, 1, 1, 1, 1) for filters in (1, 1, 4)]
+    found = answers(Question(network, System(3, ops_per_s=1, link_bytes_per_s=1)), 2)
+    assert found["a send blocks its node"] == [14 + 8, 4]
+    assert found["sends block both nodes"] == [14 + 9, 4]
+
+
 def test_readings_around_the_labs_ring():
     # From one node the input passes three links, 3 * 3.072 us; in the all-gather at the end the
     # shards of 36,864 bytes pass 12 links instead of 6.
@@ -252,3 +271,42 @@ def test_the_labs_fullest_nodes():
         ("pipeline, streamed", "node 4", 4, 462_336, True, 61_952, 81),
         ("data", "every node", 2, 1_322_752, False, -798_464, 0),
     ]
+
+
+def test_a_scheme_that_is_not_possible_has_no_needs():
+    for question, possible in (
+        (LAB.on(nodes=6), ["pipeline", "pipeline, streamed", "data"]),
+        (RING, ["tensor", "pipeline", "pipeline, streamed", "data"]),
+    ):
+        found = figures.needs(question.network, question.system)
+        assert [need.scheme for need in found] == possible
+
+
+def test_what_just_fits():
+    # beside node 1's 20,736 bytes 71 inputs of 6,144 bytes in 441,600
+    for sram_bytes, left in ((462_336, (True, 0, 71)), (462_335, (False, -1, 0))):
+        found = {it.scheme: it for it in figures.needs(*LAB.on(sram_bytes=sram_bytes)[:2])}
+        assert found["pipeline, streamed"][4:] == left
+    # a byte of weights, input and output each: nothing fits, so nothing waits
+    tiny = figures.needs([ConvLayer(1, 1, 1, 1, 1, 1, 1)], System(nodes=1, sram_bytes=2))
+    assert {(need.free_bytes, need.waiting_inputs) for need in tiny} == {(-1, 0)}
+
+
+# ------------------------------------------------ all of them
+
+
+def test_the_dictionary():
+    found = figures.figures(LAB)
+    assert found["version"] == 2
+    assert [layer["layer"] for layer in found["layers"]] == [1, 2, 3, 4]
+    # for 1 and 32 inputs: 4 and 35 slots of 3.03330816 ms, and others as above
+    for name, latencies_ms in (
+        ("data_parallel", "12.13323264 97.06586112"),
+        ("balanced_pipeline", "12.13323264 106.1657856"),
+        ("two_way_ring", "3.17423616 101.57555712"),
+    ):
+        assert found[name] == [milliseconds(text) for text in latencies_ms.split()]
+    assert [plan.text for plan in found["plans"].fitting] == ["1-4:4"]
+    assert sum(found["losses"].values()) == milliseconds("155.7861376")
+    assert figures.figures(LAB.on(nodes=2))["losses"] is None
+    assert figures.figures(LAB.on(nodes=6))["two_way_ring"] is None

@@ -47,6 +47,7 @@ def check_stages(stages, system, expected):
     for stage, expected_stage in zip(stages, expected, strict=True):
         for step, (_, step_us) in zip(stage, expected_stage, strict=True):
             assert duration([step], system) == microseconds(step_us)
+            assert {type(number) for number in step[2:]} == {int}
 
 
 def test_the_handouts_machine():

@@ -30,11 +30,13 @@ from sram import (
     pipeline_parallel_sram,
     pipeline_streamed_sram,
     tensor_parallel_sram,
+    tensor_streamed_sram,
 )
 
 COUNTS = st.integers(1, 10**12)
 LATENCIES = [tensor_parallel_latency, pipeline_parallel_latency]
 TRAFFICS = [tensor_parallel_traffic, pipeline_parallel_traffic]
+SRAM = [tensor_parallel_sram, tensor_streamed_sram, pipeline_parallel_sram, pipeline_streamed_sram]
 
 
 def single_node_latency(network, system, inputs=1):
@@ -165,6 +167,9 @@ def test_no_figure_is_a_float(case, inputs):
     for stages in (tensor_parallel_stages(*case), pipeline_parallel_stages(*case)):
         figures = [figure for stage in stages for step in stage for figure in step[2:]]
         assert {type(figure) for figure in figures} == {int}
+    all_to_all = case[0], case[1]._replace(topology="all-to-all")
+    for sram in SRAM:
+        assert {type(figure) for use in sram(*all_to_all) for figure in use[2:]} == {int}
 
 
 @given(pipeline_parallel_cases())

@@ -165,7 +165,7 @@ def test_texts_that_are_no_plan(text, group):
     ("system", "plan", "said"),
     [
         (SYSTEM, [(2, 3), (2, 1)], "group 1 128 layer 1 3"),
-        (SYSTEM, [(2, 1), (2, 3)], "group 2 128 layer 3 3"),
+        (SYSTEM._replace(nodes=8), [(2, 1), (2, 5)], "group 2 5 128 layer 3"),
         (SYSTEM, [(2, 2), (2, 4)], "group 2 6 4"),
         (SYSTEM, [(2, 2), (3, 2)], "group 2 5 4"),
         (SYSTEM, [(2, 2), (1, 2)], "group 2 3 4"),
@@ -189,6 +189,11 @@ def test_plans_that_are_refused(system, plan, said):
         with pytest.raises(ValueError) as caught:
             function(NETWORK, system, plan)
         check_sentence(str(caught.value), said)
+
+
+def test_which_layers_are_missing():
+    with pytest.raises(ValueError, match="4:7 is not layers from 3 on"):
+        parse_plan("1-2,4:7")
 
 
 def test_a_long_plan_is_cut():

@@ -157,6 +157,7 @@ def test_a_search_of_millions_of_plans():
         ([EQUAL] * 65, 1),
         (WIDE, 1_000),
         (WIDE, 10**6),
+        (NETWORK, 10**6 + 1),
         ([ConvLayer(10**20, 1, 1, 1, 1, 1)], 10**9),
     ],
 )

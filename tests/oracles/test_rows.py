@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rows
 from lab3 import (
     NETWORK,
     SYSTEM,
@@ -185,6 +186,16 @@ def test_few_nodes(topology):
     for inputs in (1, 5):
         assert streamed_latency("tensor", SHARED, slow._replace(nodes=1), inputs) == 12 * inputs
         assert simulate("tensor", SHARED, machine(2, 1, nodes=1), inputs).latency_s == 12 * inputs
+
+
+def test_a_link_that_falls_behind_the_other():
+    # 19 rows: a share of layer 1 takes 2 s, on a link 1 s; of layer 2 0.08 s, on the link to node 1
+    # 2 s. So that link is 38 s of an input's 57 behind the other one.
+    network = (ConvLayer(2, 100, 1, 1, 1, 19, 1), ConvLayer(4, 2, 1, 1, 1, 19, 1))
+    system = machine(100, 1, nodes=2)
+    for inputs in (1, 2, 3, 9):
+        latency_s = simulate("tensor", network, system, inputs).latency_s
+        assert latency_s == streamed_latency("tensor", network, system, inputs)
 
 
 # ------------------------------------------------ drawn
@@ -390,7 +401,7 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, MOST_ROWS + 1),)
         ("data", NETWORK, SYSTEM, 1, "strategy: 'data' is not tensor or pipeline"),
         (["tensor"], NETWORK, SYSTEM, 1, "strategy: .* is not tensor or pipeline"),
         ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "3 nodes do not divide layer 1's 128"),
-        ("tensor", NETWORK, SYSTEM._replace(topology="ring"), 1, "a ring of 4 nodes"),
+        ("tensor", ALTERNATING, System(3, topology="ring"), 1, "a ring of 3 nodes"),
         ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
         ("tensor", NETWORK, SYSTEM, 0, "inputs: 0"),
         ("pipeline", (), SYSTEM, 1, "network"),
@@ -401,6 +412,15 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, MOST_ROWS + 1),)
 def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
     with pytest.raises(ValueError, match=message):
         streamed_latency(strategy, network, system, inputs)
+
+
+def test_so_many_rows_can_be_streamed(monkeypatch):
+    # the lab has 30 + 28 + 26 + 24 rows of output
+    monkeypatch.setattr(rows, "MOST_ROWS", 108)
+    assert streamed_latency("tensor", NETWORK, SYSTEM)
+    monkeypatch.setattr(rows, "MOST_ROWS", 107)
+    with pytest.raises(ValueError, match="108 rows of output are more than 107"):
+        streamed_latency("tensor", NETWORK, SYSTEM)
 
 
 def test_a_ring_is_as_good_for_a_pipeline():

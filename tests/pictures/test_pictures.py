@@ -15,6 +15,7 @@ from whatif import Question
 
 TENSOR, PIPELINE = parse_plan("1-4:4"), parse_plan("1,2,3,4")
 RING = SYSTEM._replace(topology="ring")
+ONE = [ConvLayer(1, 1, 1, 1, 1, 1)]
 BLUE, ORANGE, GREEN, INK, RED = "#0069A6", "#B34700", "#00704F", "#222222", "#C00020"
 
 
@@ -185,6 +186,17 @@ def test_a_group_of_many_nodes_has_one_row():
     plan = parse_plan("1-2:8,3-4")
     (axes,) = pictures.timeline(network, SYSTEM._replace(nodes=9), [plan], 2).axes
     assert list(rows(axes).values()) == ["nodes 1-8", "links among 1-8", "links 1-8 to 9", "node 9"]
+
+
+def test_of_eight_nodes_each_has_a_row():
+    (axes,) = pictures.timeline(NETWORK, SYSTEM._replace(nodes=8), [parse_plan("1-4:8")]).axes
+    assert list(rows(axes).values()) == [*(f"node {n}" for n in range(1, 9)), "links among 1-8"]
+
+
+@pytest.mark.parametrize(("ops_per_s", "unit"), [(200, "ms"), (201, "µs")])
+def test_the_unit_is_the_largest_of_which_there_are_ten(ops_per_s, unit):
+    (axes,) = pictures.timeline(ONE, System(1, ops_per_s), [parse_plan("1")]).axes  # 2 ops
+    assert axes.get_xlabel() == f"time of 1 input, {unit}"
 
 
 def test_labels_stay_out_of_the_gaps_of_slow_links():
@@ -383,6 +395,13 @@ def test_too_many_plans():
     assert len(others) == len(marks(axes)["no plan is better in both"])
 
 
+@pytest.mark.parametrize(("most", "said"), [(28, "of 28 plans"), (27, "of 8 best plans")])
+def test_so_many_plans_are_drawn(monkeypatch, most, said):
+    monkeypatch.setattr(pictures, "MOST_PLANS", most)
+    (axes,) = pictures.plans(NETWORK, SYSTEM, 32).axes
+    assert said in axes.get_title("left")
+
+
 # ------------------------------------------------ what nodes must hold
 
 # weights, input and output; a quarter of 891,648 bytes of weights for tensor parallelism
@@ -545,7 +564,6 @@ def check_texts(figure):
 LAB = Question(NETWORK, SYSTEM, 32)
 DEEP = [ConvLayer(64, 64, 3, 3, 200 - 2 * number, 200 - 2 * number) for number in range(64)]
 WIDE = [layer._replace(filters=1000, in_channels=1000) for layer in NETWORK]
-ONE = [ConvLayer(1, 1, 1, 1, 1, 1)]
 MACHINES = {
     "lab": LAB,
     "one input, no SRAM": Question(NETWORK, SYSTEM._replace(sram_bytes=1), 1),

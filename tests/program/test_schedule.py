@@ -21,7 +21,7 @@ def trace(line):
         elif event["name"] == "thread_name":
             threads[process, event["tid"]] = event["args"]["name"]
         else:
-            assert event["ph"] == "X"
+            assert event["ph"] == "X" and isinstance(event["args"]["bytes"], int)
             place = (processes[process], threads[process, event["tid"]], event["name"])
             assert place not in events
             events[place] = (event["ts"], event["dur"], event["args"])
@@ -100,6 +100,8 @@ def test_tensor_parallelism_on_a_ring():
 def test_both_strategies_unless_plans_are_named():
     assert {plan for plan, _, _ in trace("")} == {"tensor parallelism", "pipeline parallelism"}
     assert {plan for plan, _, _ in trace("--nodes 2")} == {"tensor parallelism"}
+    alone = trace("--nodes 1 --inputs 1 --layer 1,1,1,1,1,1")  # on which both are one plan
+    assert list(alone) == [("tensor parallelism", "node 1", "compute layer 1, input 1")]
     named = {plan for plan, _, _ in trace("--plan 1-2:2,3,4 --plan tensor --plan 1,2,3,4")}
     assert named == {"plan 1-2:2,3,4", "tensor parallelism", "pipeline parallelism"}
 

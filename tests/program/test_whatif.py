@@ -100,6 +100,11 @@ def test_a_machine_that_differs_in_everything():
     assert "Q2 5 inputs" in answers
 
 
+def test_layers_that_differ_from_the_labs_in_y_alone():
+    taller = LAB._replace(network=[layer._replace(y=layer.y + 1) for layer in NETWORK])
+    assert "128x3x3x3 on 32x33, 128x128x3x3 on 30x31" in whatif.asked(taller)
+
+
 def test_of_many_layers_three_are_spelled_out():
     assert "more" not in output("--layer 8,8,1,1,8,8 " * 3)
     said = output("--layer 8,8,1,1,8,8 " * 5 + "--nodes 8").partition("\n-")[0]
@@ -179,6 +184,10 @@ def check_value(option, value):
 )
 def test_what_is_no_number_within_the_bounds(option, value):
     check_value(option, value)
+
+
+@pytest.mark.parametrize("option", [*COUNTS, *RATES])
+def test_what_is_too_long_for_a_number(option):
     check_value(option, "9" * 31)
     check_value(option, "9" * 40_000)  # not parsed, which would take a minute
 

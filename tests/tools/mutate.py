@@ -44,6 +44,7 @@ LAWS, ROWS = "tests/oracles/test_laws.py", "tests/oracles/test_rows.py"
 SUITES = {
     "lab3.py": [HAND, ERRORS, "tests/program/test_lab3.py", LAWS],
     "report/whatif.py": ["tests/program/test_whatif.py", "tests/program/test_endings.py"],
+    "report/tables.py": ["tests/program/test_tables.py", "tests/program/test_explain.py"],
     "report/sram.py": [HAND, ERRORS, LAWS, ROWS],
     "report/rows.py": [ROWS],
     "report/plans.py": [HAND, "tests/*/test_plan*.py", "tests/oracles/test_crossovers.py"],
