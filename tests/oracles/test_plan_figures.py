@@ -191,11 +191,6 @@ def test_plans_that_are_refused(system, plan, said):
         check_sentence(str(caught.value), said)
 
 
-def test_which_layers_are_missing():
-    with pytest.raises(ValueError, match="4:7 is not layers from 3 on"):
-        parse_plan("1-2,4:7")
-
-
 def test_a_long_plan_is_cut():
     with pytest.raises(ValueError) as caught:
         plan_stages(NETWORK, SYSTEM, [(1_111_111_111,) * 99])
@@ -222,6 +217,7 @@ def test_a_long_plan_is_cut():
         (plans_asked, (["tensor"], NETWORK, SYSTEM._replace(nodes=3)), "--plan tensor 3 128"),
         (plans_asked, (["1,2"], NETWORK, SYSTEM), "--plan 1,2 group 2"),
         (parse_plan, (4,), "plan 4"),
+        (parse_plan, ("1-2,4:7",), "group 2 4 7 layers 3"),
         (parse_plan, (None,), "plan None"),
         (plan_text, ("1-4",), "plan 1-4"),
         (plan_text, ([("1", 4)],), "group 1"),

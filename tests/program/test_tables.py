@@ -8,39 +8,27 @@ from tables import figure, table
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    ("value", "digits", "text"),
     [
-        (None, "-"),
-        (True, "yes"),
-        (False, "NO"),
-        ("node 2", "node 2"),
-        (0, "0"),
-        (-4_096, "-4,096"),
-        (Fraction(1, 8), "0.125"),
-        (Fraction("123.456789012"), "123.456789012"),  # 12 digits: exact
-        (Fraction("123.4567890123"), "123.456789"),
-        (Fraction("1234567890.123"), "1,234,567,890"),  # to a whole number
-        (Fraction("123456789012.3"), "123,456,789,012"),
-        (123_456_789_012, "123,456,789,012"),
-        (1_234_567_890_123, "1.23456789e+12"),
-        (Fraction(1, 3 * 10**5), "0.00000333333333"),  # 16 characters
-        (Fraction(1, 3 * 10**6), "3.33333333e-7"),
+        (None, 12, "-"),
+        (True, 12, "yes"),
+        (False, 12, "NO"),
+        ("node 2", 12, "node 2"),
+        (0, 12, "0"),
+        (Fraction(-1, 8), 12, "-0.125"),
+        (Fraction("123.456789012"), 12, "123.456789012"),
+        (Fraction("123.4567890123"), 12, "123.456789"),  # not exact: 9 digits
+        (Fraction("123456789012.3"), 12, "123,456,789,012"),  # or a whole number
+        (1_234_567_890_123, 12, "1.23456789e+12"),
+        (Fraction(1, 3 * 10**5), 12, "0.00000333333333"),  # 16 characters at most
+        (Fraction(1, 3 * 10**6), 12, "3.33333333e-7"),
+        (Fraction(2, 3), 4, "0.6667"),
+        (123_456, 4, "123,500"),
+        (1_234_567, 4, "1.235e+6"),
     ],
 )
-def test_figures(value, text):
-    assert figure(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (Fraction(2, 3), "0.6667"),
-        (123_456, "123,500"),  # 8 characters at most
-        (1_234_567, "1.235e+6"),
-    ],
-)
-def test_figures_of_four_digits(value, text):
-    assert figure(value, 4) == text
+def test_figures(value, digits, text):
+    assert figure(value, digits) == text
 
 
 def test_text_stands_left_and_numbers_right():
