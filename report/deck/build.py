@@ -25,7 +25,7 @@ from typing import Any
 try:
     import typst
     from pypdf import PdfReader, PdfWriter
-    from pypdf.generic import DictionaryObject, NameObject
+    from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 except ImportError as error:
     sys.exit(f"the deck needs python3 -m pip install -r report/requirements.txt: {error}")
 
@@ -80,15 +80,23 @@ def _exact(value: Fraction) -> str:
 
 
 def with_row_headers(pdf: bytes) -> bytes:
-    """The first cell of each row of a table marked as its header, as Typst cannot yet do."""
+    """The first cell of each row of a table marked as its header, and named by the other cells
+    besides their column's, as Typst cannot yet do."""
     writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf)))
     writer.pdf_header = "%PDF-1.7"
-    for element in _elements(writer.root_object["/StructTreeRoot"]):
-        if element.get("/S") == "/TR":
-            cell = next(_elements(element))
-            if cell["/S"] == "/TD":
-                cell[NameObject("/S")] = NameObject("/TH")
-                cell["/A"][0][NameObject("/Scope")] = NameObject("/Row")
+    root: Any = writer.root_object["/StructTreeRoot"]
+    names = root["/IDTree"]["/Names"]  # sorted, and Typst's begin with U
+    rows = [element for element in _elements(root) if element.get("/S") == "/TR"]
+    for number, row in enumerate(rows):
+        header, *others = (it for it in _elements(row) if it.get("/S") in ("/TH", "/TD"))
+        if header["/S"] == "/TD":
+            name = TextStringObject(f"row {number:03}")
+            header[NameObject("/S")] = NameObject("/TH")
+            header[NameObject("/ID")] = name
+            header["/A"][0][NameObject("/Scope")] = NameObject("/Row")
+            names += [name, header.indirect_reference]
+            for cell in others:
+                cell["/A"][0]["/Headers"].append(name)
     file = BytesIO()
     writer.write(file)
     return file.getvalue()

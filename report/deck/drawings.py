@@ -29,6 +29,8 @@ MS, MB = 10**3, 10**6
 SMALL_PT, FACE = 13, "Libertinus Serif"
 INCH_PT = 72
 NOTE, PALE = "#595959", "#E4E4E4"  # what only guides the eye
+LEADER = {"arrowstyle": "-", "relpos": (0, 0.5), "shrinkA": 2, "shrinkB": 4}  # from text to mark
+SAME_TRAFFIC = "layers 1-2 on two nodes, 3 and 4 on one each"
 LABEL: dict[str, Any] = {"size": SMALL_PT, "color": INK, "va": "center"}
 
 
@@ -76,14 +78,15 @@ def beside(
 
 
 @in_style
-def per_input(question: Question, width: float = 770, height: float = 96) -> Figure:
+def per_input(question: Question, width: float = 770, height: float = 112) -> Figure:
     """For one input and for all, of both strategies with whole tensors, on one scale."""
-    figure, axes = page(width, height, left=216)
+    figure, axes = page(width, height, left=216, top=17)
     found = dict(zip((0.0, 1, 2.4, 3.4), results(question), strict=True))
     ms = {row: float(it.latency_s * MS / it.inputs) for row, it in found.items()}
     for row, it in found.items():
         name = f"{whatif.count(it.inputs, 'input')}, {it.strategy} parallelism"
-        bar(axes, row, name, [ms[row]], f"{ms[row]:.2f} ms an input", COLOURS[it.strategy][0])
+        bar(axes, row, name, [ms[row]], f"{ms[row]:.2f} ms", COLOURS[it.strategy][0])
+    beside(axes, 0, -0.95, "Latency per input", -6, ha="right", weight="bold")
     axes.set(xlim=(0, 1.3 * max(ms.values())), ylim=(3.9, -0.5), xticks=[], yticks=[])
     return figure
 
@@ -118,7 +121,7 @@ def machine(topology: str, nodes: int, size: float = 116) -> Figure:
 
 
 @in_style
-def timelines(question: Question, width: float = 770, height: float = 178) -> Figure:
+def timelines(question: Question, width: float = 770, height: float = 154) -> Figure:
     """Both strategies on one axis, a row a node; dark where an input is on links. Shown is the time
     of the pipeline's first inputs."""
     figure, axes = page(width, height, left=58, bottom=20)
@@ -173,16 +176,21 @@ def _name_input(axes: Axes, number: int, start_s: Fraction, end_s: Fraction, row
 
 
 @in_style
-def limits(question: Question, width: float = 770, height: float = 158) -> Figure:
+def limits(question: Question, width: float = 770, height: float = 152) -> Figure:
     """Latency of all inputs, whole tensors and rows streamed apart, against the limit; the
     pipeline's whole tensors in the parts of which its time is made."""
-    figure, axes = page(width, height, left=216, top=18)
+    figure, axes = page(width, height, left=244, top=18)
     tensor, pipeline = results(question)[-2:]
     parts = losses(question)
     for row, name, kind, parts_s in (
         (0.0, "tensor parallelism", "tensor", [tensor.latency_s]),
-        (1, "a perfectly balanced pipeline", "none", [balanced_pipeline_latency(*question)]),
-        (2, "layers 1-2 on two nodes, 3, 4", "plan", [same_traffic_plan(question).latency_s]),
+        (
+            1,
+            "perfectly balanced pipeline, links ignored",
+            "none",
+            [balanced_pipeline_latency(*question)],
+        ),
+        (2, SAME_TRAFFIC, "plan", [same_traffic_plan(question).latency_s]),
         (3, "pipeline parallelism", "pipeline", [*parts.values()]),
         (5, "tensor parallelism", "tensor", [tensor.streamed_latency_s]),
         (6, "pipeline parallelism", "pipeline", [pipeline.streamed_latency_s]),
@@ -192,14 +200,18 @@ def limits(question: Question, width: float = 770, height: float = 158) -> Figur
         style = {"edgecolor": colour, "linewidth": 1} if kind == "none" else {"linewidth": 0}
         bar(axes, row, name, parts_ms, f"{sum(parts_ms):.2f} ms", colour, **style)
     limit_ms, imbalance_ms = (float(it * MS) for it in (tensor.limit_s, parts["imbalance"]))
-    said = f"imbalance {imbalance_ms:.2f}"
+    said = f"imbalance {imbalance_ms:.2f} ms"
     axes.text(limit_ms + imbalance_ms / 2, 3, said, ha="center", **{**LABEL, "color": "white"})
+    filling_ms, end_ms = (float(it * MS) for it in (parts["fill and drain"], sum(parts.values())))
+    said = f"fill and drain {filling_ms:.2f} ms"
+    line = {**LEADER, "relpos": (1, 0.5), "shrinkB": 0}
+    beside(axes, end_ms - filling_ms / 2, 3.38, said, -14, -11, ha="right", arrowprops=line)
     axes.axvline(limit_ms, color=INK, linestyle="--")
     said = f"no schedule is faster than {limit_ms:.2f} ms"
     axes.text(limit_ms, -0.95, said, ha="center", **LABEL)
     for row, name in ((-0.95, "whole tensors"), (4.05, "rows streamed")):
         beside(axes, 0, row, name, -6, ha="right", weight="bold")
-    axes.set(xlim=(0, 1.16 * sum(parts.values()) * MS), ylim=(6.45, -0.5), xticks=[], yticks=[])
+    axes.set(xlim=(0, 1.16 * end_ms), ylim=(6.45, -0.5), xticks=[], yticks=[])
     return figure
 
 
@@ -217,13 +229,13 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
     axes.set(xlim=(-0.02 * best[0][0], 1.02 * best[0][0]), ylim=(0, 1.05 * best[-1][1]))
     tensor, pipeline = map(plans.plan_text, plans.strategy_plans(network, system).values())
     named = {
-        tensor: ("tensor", -6, -16, "tensor parallelism, the only one that fits"),
-        pipeline: ("pipeline", 10, 7, "pipeline parallelism"),
-        same_traffic_plan(question).text: ("plan", 0, -14, "layers 1-2 on two nodes, 3, 4"),
+        tensor: ("tensor", "right", -6, -16, "tensor parallelism, the only one that fits"),
+        pipeline: ("pipeline", "left", 44, 33, "pipeline parallelism"),
+        same_traffic_plan(question).text: ("plan", "center", 20, -15, SAME_TRAFFIC),
     }
     for plan in plans.every_plan(network, system):
         it = plans.plan_figures(network, system, plan, inputs)
-        kind, right_pt, up_pt, name = named.get(it.text, ("", 0, 0, ""))
+        kind, side, right_pt, up_pt, name = named.get(it.text, ("", "left", 0, 0, ""))
         colour = COLOURS[kind][0] if kind else NOTE
         axes.plot(
             *place(it),
@@ -234,8 +246,12 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
             label=it.text,
             zorder=3 if kind else 2,
         )
-        side = "right" if right_pt < 0 else "left"
-        beside(axes, *place(it), name, right_pt, up_pt, ha=side, color=colour)
+        style: dict[str, Any] = {"ha": side, "color": colour}
+        if kind == "pipeline":
+            style["arrowprops"] = {**LEADER, "color": colour}
+        beside(axes, *place(it), name, right_pt, up_pt, **style)
+    for up_pt, said in ((-8, "line: the best plans"), (-24, "filled: fits the SRAM")):
+        beside(axes, axes.get_xlim()[1], axes.get_ylim()[1], said, 0, up_pt, ha="right", color=NOTE)
     axes.locator_params(nbins=4)
     beside(axes, 0, axes.get_ylim()[1], f"latency of {inputs} inputs, ms", -34, 12, color=NOTE)
     axes.set_xlabel("traffic, MB", size=SMALL_PT, color=NOTE, labelpad=0)
@@ -246,7 +262,7 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
 
 
 @in_style
-def sram(question: Question, width: float = 770, height: float = 180) -> Figure:
+def sram(question: Question, width: float = 770, height: float = 172) -> Figure:
     """What nodes must hold when they are fullest, one input at a time, with the sum; red is what
     their SRAM cannot hold."""
     figure, axes = page(width, height, left=200, top=18, right=250)
@@ -289,29 +305,33 @@ def sram(question: Question, width: float = 770, height: float = 180) -> Figure:
 
 
 @in_style
-def links(question: Question, width: float = 376, height: float = 102) -> Figure:
-    """On which links the pipeline is faster for all inputs, in MB/s."""
-    figure, axes = page(width, height, left=160, right=4, bottom=38)
-    low, high = faster_between(question)
-    slow_mb, here = slow_ring_mb(question), float(question.system.link_bytes_per_s / MB)
+def links(question: Question, width: float = 380, height: float = 128) -> Figure:
+    """On which links the pipeline is faster for all inputs, in MB/s; an arrow where on all slower
+    ones."""
+    figure, axes = page(width, height, left=176, right=4, top=18, bottom=38)
+    low_mb, high_mb = (float(it / MB) for it in faster_between(question))
+    _, ring_high = faster_between(question.on(topology=lab3.RING))
+    ring_mb, slow_mb = floor(ring_high / MB), slow_ring_mb(question)
+    here, colour = float(question.system.link_bytes_per_s / MB), COLOURS["pipeline"][0]
     axes.set_xscale("log")
-    for row, name, start, end in (
-        (0, "whole tensors, all-to-all", float(low / MB), float(high / MB)),
-        (1, "rows streamed, ring", 10, slow_mb),
-        (2, "rows streamed, all-to-all", 10, 10),
+    for row, name, start, end, said in (
+        (0, "whole tensors, all-to-all", low_mb, high_mb, f"{ceil(low_mb)} to {floor(high_mb)}"),
+        (1, "whole tensors, one-way ring", 10, float(ring_high / MB), f"up to {ring_mb}"),
+        (2, "rows streamed, all-to-all", 10, 10, "never"),
+        (3, "rows streamed, one-way ring", 10, slow_mb, f"up to at least {slow_mb}"),
     ):
-        axes.barh(row, end - start, 0.76, start, color=COLOURS["pipeline"][0], label=name)
-        beside(axes, 10, row, name, -6, ha="right")
-        said = f"{ceil(start)} to {floor(end)}" if row == 0 else f"at least up to {end}"
-        beside(axes, end, row, said if end > start else "never", 5)
+        axes.barh(row, end - start, 0.76, start, color=colour, label=name)
+        beside(axes, 10, row, name, -14, ha="right")
+        beside(axes, end, row, said, 5)
+        if start == 10 < end:
+            axes.plot(10, row, marker=8, markersize=9, color=colour, clip_on=False)
     axes.axvline(here, color=INK, linewidth=1.5)
-    beside(axes, here, 2, f"this lab: {here:,.0f}", -5, ha="right")
-    axes.set(xlim=(10, 2100), ylim=(2.5, -0.5), yticks=[], xticks=[10, 100, 1000])
+    beside(axes, here, -1, f"this lab: {here:,.0f}", 4, ha="right")
+    axes.set(xlim=(10, 2100), ylim=(3.5, -0.5), yticks=[], xticks=[10, 100, 1000])
     axes.minorticks_off()
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel(
-        "MB/s of links on which the pipeline is faster", size=SMALL_PT, color=NOTE, loc="right"
-    )
+    said = "bandwidth of links, MB/s (log scale)"
+    axes.set_xlabel(said, size=SMALL_PT, color=NOTE, loc="right")
     return figure
 
 

@@ -14,6 +14,7 @@ import figures
 import lab3
 import plans
 import rows
+import schedule
 
 MB = 10**6
 SHOWN_INPUTS = 4  # of the pipeline, on page 3
@@ -36,7 +37,9 @@ def facts(question: Question) -> dict[str, Any]:
         "plan_count": len(plans.every_plan(network, system)),
         "same_traffic": same_traffic_plan(question),
         "shown_s": shown_s(question),
-        "faster_between": faster_between(question),
+        "faster_between": {
+            it: faster_between(question.on(topology=it)) for it in (lab3.ALL_TO_ALL, lab3.RING)
+        },
         "slow_ring_mb": slow_ring_mb(question),
         "astra_sim_agrees": _finishing_cycles(question) == ASTRA_SIM_CYCLES,
     }
@@ -164,6 +167,15 @@ def _claims(question: Question) -> Iterator[Claim]:
     *_, next_s, longest_s = sorted(lab3.duration(stage, system) for stage in stages)
     holds = pipeline.bottleneck == "compute of layer 2" and next_s < longest_s
     yield Claim(3, "node 2 alone sets the pipeline's pace", holds)
+    gathered_bytes = one.traffic_bytes - 3 * pipeline_one.traffic_bytes
+    holds = gathered_bytes == Fraction(3 * network[-1].output_bytes, 4)
+    yield Claim(
+        3, "tensor parallelism: 3 times the pipeline's bytes, and 3 shards to gather", holds
+    )
+    plan = plans.strategy_plans(network, system)["pipeline"]
+    jobs = {(it.work, it.layer, it.input): it for it in schedule.schedule(network, system, plan, 2)}
+    holds = jobs["send", 1, 2].end_s == jobs["compute", 2, 1].end_s == jobs["compute", 2, 2].start_s
+    yield Claim(3, "node 1 starts the second input just in time for node 2", holds)
 
     same = same_traffic_plan(question)
     balanced_s = figures.balanced_pipeline_latency(*question)
@@ -171,6 +183,8 @@ def _claims(question: Question) -> Iterator[Claim]:
     yield Claim(4, "the bars grow from tensor parallelism to the pipeline", order == sorted(order))
     holds = (same.text, same.traffic_bytes) == ("1-2:2,3,4", pipeline.traffic_bytes)
     yield Claim(4, "the fastest plan with the pipeline's bytes is 1-2:2,3,4", holds)
+    sizes = {group.nodes for plan in plans.every_plan(network, system) for group in plan}
+    yield Claim(4, "groups of layers are on 1, 2 or 4 nodes", sizes == {1, 2, 4})
     every = [
         plans.plan_figures(network, system, plan, count)
         for plan in plans.every_plan(network, system)
@@ -201,30 +215,48 @@ def _claims(question: Question) -> Iterator[Claim]:
     yield Claim(5, "node 2 overflows before it has any output", holds)
     holds = needs["tensor, streamed"].fits and needs["pipeline, streamed"].fits
     yield Claim(5, "rows streamed fit in both strategies", holds)
+    tensor_use, rows_use, pipeline_use = (
+        max(uses[scheme], key=lambda use: use.total_bytes)
+        for scheme in ("tensor", "tensor, streamed", "pipeline, streamed")
+    )
+    quarter = network[1].output_bytes // 4  # whole, as the nodes divide the filters
+    holds = (tensor_use.layer, tensor_use.output_bytes) == (2, quarter)
+    yield Claim(5, "nodes are fullest in layer 2, with a quarter of its output", holds)
+    holds = (rows_use.layer, rows_use.output_bytes) == (2, quarter // network[1].out_y)
+    yield Claim(5, "with rows streamed, too, with a quarter of one row", holds)
+    holds = (pipeline_use.layer, pipeline_use.input_bytes) == (4, 3 * last.input_bytes // last.y)
+    yield Claim(5, "pipeline, rows streamed: node 4 needs most, with 3 rows of input", holds)
     holds = figures.data_parallel_latency(*question) < tensor.latency_s
     yield Claim(5, "data parallelism would be faster, if it fitted", holds)
     holds = inputs * last.output_bytes > system.nodes * sram_bytes
     yield Claim(5, "all outputs are more than all nodes hold", holds)
-    holds = needs["tensor"].waiting_inputs < inputs - 1
-    yield Claim(5, "not all inputs can wait beside tensor parallelism's tensors", holds)
+    waiting = [needs[it].waiting_inputs for it in ("tensor", "tensor, streamed")]
+    yield Claim(5, "not all inputs can wait in tensor parallelism", max(waiting) < inputs - 1)
+    first_free = sram_bytes - uses["pipeline"][0].total_bytes
+    holds = (inputs - 1) * network[0].input_bytes <= first_free
+    yield Claim(5, "all inputs can wait on the pipeline's first node", holds)
 
     around = question.on(topology=lab3.RING)
     ring, pipeline_ring, *_ = results(around)
-    holds = ring.communication_s == 3 * one.communication_s
-    yield Claim(6, "a ring triples tensor parallelism's communication time", holds)
     holds = _same(pipeline_ring, pipeline_one)
     yield Claim(6, "a ring changes nothing for the pipeline", holds)
     holds = ring.latency_s < pipeline_one.latency_s and ring.interval_s < pipeline_one.interval_s
     yield Claim(6, "tensor parallelism is faster on a ring, too", holds)
-    (*gathers, last_gather), (*ring_gathers, last_on_ring) = (
-        [step.traffic_bytes for step in lab3.tensor_parallel_stages(network, it.system)[0]]
-        for it in (question, around)
+    [here], [there] = (lab3.tensor_parallel_stages(network, it.system) for it in (question, around))
+    holds = [3 * step.link_bytes for step in here] == [step.link_bytes for step in there]
+    yield Claim(6, "on a ring each exchange and the gather take three times as long", holds)
+    *same_bytes, twice_bytes = (
+        (before.traffic_bytes, after.traffic_bytes)
+        for before, after in zip(here, there, strict=True)
     )
-    holds = gathers == ring_gathers and 2 * last_gather == last_on_ring
+    holds = all(a == b for a, b in same_bytes) and 2 * twice_bytes[0] == twice_bytes[1]
     yield Claim(6, "on a ring only the gather's bytes change, to twice as many", holds)
-    low, high = said["faster_between"] or (0, 0)
-    holds = 0 < low < high < system.link_bytes_per_s
+    low, high = said["faster_between"][lab3.ALL_TO_ALL] or (0, 0)
+    holds = 0 < low < (high or 0) < system.link_bytes_per_s
     yield Claim(6, "whole tensors: the pipeline is faster on some slower links", holds)
+    low, high = said["faster_between"][lab3.RING] or (0, 0)
+    holds = low == 0 < (high or 0) < system.link_bytes_per_s
+    yield Claim(6, "whole tensors, on a ring: the pipeline is faster on all slow links", holds)
     holds = is_never_faster_streamed(question)
     yield Claim(6, "rows streamed, all-to-all: the pipeline is faster on no links", holds)
     holds = 0 < said["slow_ring_mb"] * MB < system.link_bytes_per_s

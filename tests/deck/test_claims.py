@@ -44,7 +44,11 @@ def test_another_shape_is_said_and_nothing_else_is_tried(question, page, words):
     assert len(facts.claims(question)) < 6
 
 
-BYTES_PER_S = 2 * 10**9
+def with_filters(*counts):
+    """The lab with layers of so many filters."""
+    before = [lab3.NETWORK[0].in_channels, *counts]
+    layers = zip(lab3.NETWORK, counts, before[:-1], strict=True)
+    return LAB._replace(network=[a._replace(filters=b, in_channels=c) for a, b, c in layers])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +66,9 @@ BYTES_PER_S = 2 * 10**9
         (LAB.on(sram_bytes=363_008), LAB.on(sram_bytes=363_007), 6, "twice the SRAM"),
         # 14 outputs are 2,064,384 bytes, 15 are 2,211,840; all nodes hold 2,097,152
         (LAB._replace(inputs=15), LAB._replace(inputs=14), 5, "all outputs"),
-        (LAB._replace(inputs=5), LAB._replace(inputs=4), 5, "can wait"),
+        # 11 wait beside tensor parallelism's rows; 48 beside the first node's 243,456, not 47
+        (LAB._replace(inputs=13), LAB._replace(inputs=12), 5, "not all inputs can wait"),
+        (LAB._replace(inputs=46), LAB._replace(inputs=47), 5, "pipeline's first node"),
         (LAB._replace(inputs=10), LAB._replace(inputs=9), 6, "some slower links"),
         # 27 ops a byte in layer 1: R / B must be less
         (
@@ -73,11 +79,19 @@ BYTES_PER_S = 2 * 10**9
         ),
         # 660.77 MB/s, where a balanced pipeline is as fast; 92.587 MB/s, where the real one is
         (LAB.on(link_bytes_per_s=661 * MB), LAB.on(link_bytes_per_s=660 * MB), 4, "bars grow"),
-        (LAB.on(link_bytes_per_s=93 * MB), LAB.on(link_bytes_per_s=92 * MB), 6, "whole tensors"),
+        (LAB.on(link_bytes_per_s=93 * MB), LAB.on(link_bytes_per_s=92 * MB), 6, "some slower"),
+        # 32 * 563,712 - 604,160 bytes in 58.41819648 ms are 298.445 MB/s
+        (LAB.on(link_bytes_per_s=299 * MB), LAB.on(link_bytes_per_s=298 * MB), 6, "all slow"),
         # 31 inputs take data parallelism as long as 32
         (LAB._replace(inputs=32), LAB._replace(inputs=31), 5, "data parallelism"),
         # 49.8246 MB/s, where a send of the first output takes as long as node 2
         (LAB.on(link_bytes_per_s=50 * MB), LAB.on(link_bytes_per_s=49 * MB), 3, "node 2 alone"),
+        (LAB.on(link_bytes_per_s=50 * MB), LAB.on(link_bytes_per_s=49 * MB), 3, "just in time"),
+        # 96 filters can be shared by three nodes; half of layer 1's make layer 3 the fullest
+        (LAB, with_filters(96, 96, 96, 96), 4, "1, 2 or 4 nodes"),
+        (LAB, with_filters(64, 128, 128, 128), 5, "fullest in layer 2"),
+        (LAB, with_filters(64, 128, 128, 128), 5, "with rows streamed, too"),
+        (LAB, with_filters(128, 128, 128, 32), 5, "node 4 needs most"),
         (LAB, LAB.on(ops_per_s=3 * 10**9 + 1), 1, "exact with 11 decimals"),
     ],
 )

@@ -135,7 +135,10 @@ def test_the_limit_and_the_parts_of_the_pipeline():
     said = {row: text for text, _, row, _ in texts(axes) if re.fullmatch(r"[0-9.]+ ms", text)}
     for (name, row), right in ends.items():
         assert said[row] == f"{right:.2f} ms", name
+    (filling,) = [x for text, x, *_ in texts(axes) if text == "fill and drain 7.51 ms"]
+    assert 147.97504512 < filling < 155.4840576
     names = {row: text for text, x, row, _ in texts(axes) if x == 0}
+    assert names[1] == "perfectly balanced pipeline, links ignored"
     assert (names[-0.95], names[4.05]) == ("whole tensors", "rows streamed")
 
 
@@ -155,6 +158,8 @@ BEST = [
 
 def test_plans_in_their_places():
     [axes] = drawings.plan_space(LAB).axes
+    notes = {text for text, *_ in texts(axes)}
+    assert notes > {"line: the best plans", "filled: fits the SRAM"}
     (step,) = [line for line in axes.lines if line.get_label() == "best"]
     assert list(zip(*step.get_data(), strict=True)) == [approx(*place) for place in BEST]
     assert step.get_drawstyle() == "steps-pre"
@@ -175,7 +180,7 @@ def test_plans_in_their_places():
     names = {colour: text for text, _, _, colour in texts(axes)}
     assert names[TENSOR] == "tensor parallelism, the only one that fits"
     assert names[PIPELINE] == "pipeline parallelism"
-    assert names[PLAN] == "layers 1-2 on two nodes, 3, 4"
+    assert names[PLAN] == "layers 1-2 on two nodes, 3 and 4 on one each"
 
 
 # ------------------------------------------------ SRAM, in bytes
@@ -235,14 +240,23 @@ def test_links_on_which_the_pipeline_is_faster():
     found = {name: (left, right) for name, left, right, _, _ in bars(axes)}
     low, high = 1733632 / 0.08493262848 / 10**6, 5408768 / 0.05841819648 / 10**6
     assert found["whole tensors, all-to-all"] == approx(low, high)
-    assert found["rows streamed, ring"] == (10, 121)
+    ring = (32 * 563712 - 604160) / 0.05841819648 / 10**6
+    assert found["whole tensors, one-way ring"] == approx(10, ring)
+    assert found["rows streamed, one-way ring"] == (10, 121)
     assert found["rows streamed, all-to-all"] == (10, 10)
     assert {colour for *_, colour in bars(axes)} == {PIPELINE}
     rows = {row: name for name, _, _, row, _ in bars(axes)}
-    by_row = [(rows[row], text) for text, _, row, _ in texts(axes)]
+    by_row = [(rows.get(row), text) for text, _, row, _ in texts(axes)]
     assert ("whole tensors, all-to-all", "21 to 92") in by_row
-    assert ("rows streamed, ring", "at least up to 121") in by_row
+    assert ("whole tensors, one-way ring", "up to 298") in by_row
+    assert ("rows streamed, one-way ring", "up to at least 121") in by_row
     assert ("rows streamed, all-to-all", "never") in by_row
     assert all((name, name) in by_row for name in rows.values())
-    (here,) = axes.lines
+    *arrows, here = sorted(axes.lines, key=lambda line: line.get_xdata()[0])
+    ends = [arrow.get_ydata()[0] for arrow in arrows]
+    endless = {name for row, name in rows.items() if any(abs(row - end) < 0.1 for end in ends)}
+    assert endless == {"whole tensors, one-way ring", "rows streamed, one-way ring"}
+    assert {arrow.get_xdata()[0] for arrow in arrows} == {10}
     assert here.get_xdata()[0] == 2000
+    (lab,) = [row for text, _, row, _ in texts(axes) if text == "this lab: 2,000"]
+    assert lab < min(rows)
