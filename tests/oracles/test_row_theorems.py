@@ -48,7 +48,6 @@ def test_no_latency_is_below_the_bound_of_rows(case, inputs):
     network, system = case
     system = system._replace(topology="all-to-all")
     bound_s = compute_bound(network, system, inputs)
-    assert bound_s == inputs * compute_bound(network, system)
     ops = sum(layer.ops for layer in network)
     assert bound_s * system.nodes * system.ops_per_s == inputs * ops
     tensor_s = streamed_latency("tensor", network, system, inputs)

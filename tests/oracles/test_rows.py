@@ -328,6 +328,7 @@ def test_the_lab_by_what_never_rests(inputs):
     tensor_s = streamed_latency("tensor", NETWORK, SYSTEM, inputs)
     assert tensor_s * 10**6 == inputs * Fraction("3033.30816") + Fraction("0.768")
     assert tensor_s - compute_bound(NETWORK, SYSTEM, inputs) == Fraction("0.768") / 10**6
+    assert compute_bound(NETWORK, SYSTEM) * 10**6 == Fraction("3033.30816")
 
     # At 10 MB/s a node computes a row of layer 1, 1.0368 us. Then its link to the gathering node
     # carries 187,904 bytes an input, 18,790.4 us.

@@ -50,9 +50,14 @@ def test_what_is_needed_is_there(case, inputs):
 @given(plan_cases(), INPUTS)
 def test_end_and_bytes_are_the_laws(case, inputs):
     jobs = schedule(*case, inputs)
-    assert inputs > 1 or jobs == schedule(*case)  # of one input, unless told
     assert max(job.end_s for job in jobs) == plan_latency(*case, inputs)
     assert sum(job.traffic_bytes for job in jobs) == plan_traffic(*case, inputs)
+
+
+@given(plan_cases())
+def test_one_input_unless_told(case):
+    for function in (schedule, module.timed_steps, module.events):
+        assert function(*case) == function(*case, 1)
 
 
 @given(plan_cases(), INPUTS)

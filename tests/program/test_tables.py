@@ -52,16 +52,15 @@ def test_a_table_of_more_than_80_columns_has_fewer_digits(width, shown):
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("x" * 77, ["x" * 77]),
-        ("x" * 38 + "," + "y" * 38, ["x" * 38 + "," + "y" * 38]),
-        ("x" * 38 + "," + "y" * 39, ["x" * 38 + ",", "y" * 39]),
-        ("x" * 38 + ", " + "y" * 38, ["x" * 38 + ",", "y" * 38]),
-        ("x" * 38 + " " + "y" * 39, ["x" * 38, "y" * 39]),
+        ("x" * 38 + "," + "y" * 35, ["x" * 38 + "," + "y" * 35]),  # 80 columns
+        ("x" * 38 + "," + "y" * 36, ["x" * 38 + ",", "y" * 36]),
+        ("x" * 38 + ", " + "y" * 35, ["x" * 38 + ",", "y" * 35]),
+        ("x" * 38 + " " + "y" * 34 + "-z", ["x" * 38, "y" * 34 + "-z"]),
         ("x" * 90, ["x" * 90]),  # nowhere to break
     ],
 )
 def test_a_last_column_is_broken_between_words_or_after_commas(text, lines):
-    head, *found = table(["n", "plan"], [[7, text]]).splitlines()
-    assert head == "n  plan"
-    assert [line[:3] for line in found] == ["7  ", *["   "] * (len(lines) - 1)]
-    assert [line[3:] for line in found] == lines
+    head, *found = table(["n", "m", "plan"], [[7, 8, text]]).splitlines()
+    assert head == "n  m  plan"
+    assert [line[:6] for line in found] == ["7  8  ", *["      "] * (len(lines) - 1)]
+    assert [line[6:] for line in found] == lines
