@@ -10,6 +10,7 @@ from __future__ import annotations
 import whatif  # first, since it finds lab3
 
 # isort: split
+import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,16 +22,6 @@ from itertools import pairwise, product
 from math import ceil
 from pathlib import Path
 from typing import NamedTuple
-
-try:
-    import matplotlib.style
-except ImportError as error:
-    sys.exit(f"pictures.py needs matplotlib, pip install -r report/requirements.txt: {error}")
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.ticker import NullLocator
-from matplotlib.transforms import Bbox
 
 import lab3
 from figures import sram_uses
@@ -48,6 +39,38 @@ from rows import compute_bound, streamed_latency
 from schedule import TimedStep, interval, layer_nodes, plan_name, plans_or_strategies, timed_steps
 from sram import SramUse
 from whatif import Question, count
+
+PICTURES = ("timeline", "latency", "plans", "sram")
+ENDINGS = (".svg", ".png")
+
+
+def _option_parser() -> argparse.ArgumentParser:
+    parser = whatif.option_parser(
+        "Draw who works when (each input sets out just in time), latency per input, all plans, or"
+        " what nodes must hold.",
+        [
+            "python3 report/pictures.py timeline --nodes 8 --plan 1-2:4,3-4:4",
+            "python3 report/pictures.py latency --link-gbs 0.05 --output latency.png",
+        ],
+    )
+    parser.usage = "%(prog)s {timeline,latency,plans,sram} [options]"  # as --layer takes all words
+    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
+    add_plan_option(parser)
+    return parser
+
+
+try:
+    import matplotlib.style
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import NullLocator
+    from matplotlib.transforms import Bbox
+except ImportError as error:
+    if __name__ == "__main__":
+        _option_parser().parse_args()  # --help needs no matplotlib
+    sys.exit(f"pictures.py needs matplotlib, pip install -r report/requirements.txt: {error}")
 
 # After Okabe and Ito, whom the colour-blind can tell apart, darkened until each has 3 : 1 or more
 # against white. The second of two is for every other one of bars that follow without a gap.
@@ -534,9 +557,6 @@ def _stack(axes: Axes, row: int, use: SramUse, sram_bytes: int, is_near: bool, u
 
 # ------------------------------------------------ the script
 
-PICTURES = ("timeline", "latency", "plans", "sram")
-ENDINGS = (".svg", ".png")
-
 
 def draw(picture: str, question: Question, texts: Sequence[str] = ()) -> Figure:
     """One of the PICTURES; a timeline of these plans, or of both strategies."""
@@ -558,19 +578,7 @@ def image(figure: Figure, ending: str) -> bytes:
 
 def respond(argv: Sequence[str] | None) -> str:
     """Write the picture. Returns what was asked, and where it is."""
-    parser = whatif.option_parser(
-        "Draw who works when (each input sets out just in time), latency per input, all plans, or"
-        " what nodes must hold.",
-        [
-            "python3 report/pictures.py timeline --nodes 8 --plan 1-2:4,3-4:4",
-            "python3 report/pictures.py latency --link-gbs 0.05 --output latency.png",
-        ],
-    )
-    parser.usage = "%(prog)s {timeline,latency,plans,sram} [options]"  # as --layer takes all words
-    parser.add_argument("picture", choices=PICTURES)
-    parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
-    add_plan_option(parser)
-    options = parser.parse_args(argv)
+    options = _option_parser().parse_args(argv)
     output = options.output or Path(f"{options.picture}.svg")
     if output.suffix not in ENDINGS:
         name = whatif.shown(str(output))
