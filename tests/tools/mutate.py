@@ -7,8 +7,8 @@ cosmic-ray makes the changes, one at a time, in a copy of the project for each c
 of the changed module run. The changes that they do not notice must be those of
 equivalent_mutants.txt, which says why each makes no difference: then the exit status is 0. Of what
 cosmic-ray knows, an arithmetic operator is replaced by its kin only, not by bits and shifts, and a
-comparison by its opposite and at its bound. It says at the end how long each module took: lab3.py
-and whatif.py a minute or so each on two quiet cores.
+comparison by its opposite and at its bound. It says at the end how long each module took: on two
+cores plans.py some 20 minutes, the others a minute or two each.
 """
 
 import argparse
