@@ -78,7 +78,7 @@ def beside(
 
 
 @in_style
-def per_input(question: Question, width: float = 770, height: float = 112) -> Figure:
+def per_input(question: Question, width: float = 770, height: float = 107) -> Figure:
     """For one input and for all, of both strategies with whole tensors, on one scale."""
     figure, axes = page(width, height, left=216, top=17)
     found = dict(zip((0.0, 1, 2.4, 3.4), results(question), strict=True))
@@ -86,7 +86,7 @@ def per_input(question: Question, width: float = 770, height: float = 112) -> Fi
     for row, it in found.items():
         name = f"{whatif.count(it.inputs, 'input')}, {it.strategy} parallelism"
         bar(axes, row, name, [ms[row]], f"{ms[row]:.2f} ms", COLOURS[it.strategy][0])
-    beside(axes, 0, -0.95, "Latency per input", -6, ha="right", weight="bold")
+    beside(axes, 0, -0.95, "Latency ÷ number of inputs", -6, ha="right", weight="bold")
     axes.set(xlim=(0, 1.3 * max(ms.values())), ylim=(3.9, -0.5), xticks=[], yticks=[])
     return figure
 
@@ -95,7 +95,7 @@ def per_input(question: Question, width: float = 770, height: float = 112) -> Fi
 
 
 @in_style
-def machine(topology: str, nodes: int, size: float = 116) -> Figure:
+def machine(topology: str, nodes: int, size: float = 100) -> Figure:
     """Nodes at the corners, clockwise from the top left, and an arrow for each one-way link."""
     figure, axes = page(size, size)
     axes.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), xticks=[], yticks=[])
@@ -121,7 +121,7 @@ def machine(topology: str, nodes: int, size: float = 116) -> Figure:
 
 
 @in_style
-def timelines(question: Question, width: float = 770, height: float = 154) -> Figure:
+def timelines(question: Question, width: float = 770, height: float = 148) -> Figure:
     """Both strategies on one axis, a row a node; dark where an input is on links. Shown is the time
     of the pipeline's first inputs."""
     figure, axes = page(width, height, left=58, bottom=20)
@@ -154,7 +154,6 @@ def timelines(question: Question, width: float = 770, height: float = 154) -> Fi
     axes.tick_params(axis="y", length=0)
     axes.spines["bottom"].set_visible(True)
     axes.set_xticks(range(0, int(end_s * MS) + 1, 5))
-    beside(axes, 0, tops["pipeline"] + nodes - 1, "dark: outputs are on links", 8)
     beside(axes, 0, tops["pipeline"] + nodes + 0.42, "ms", -36, color=NOTE)
     return figure
 
@@ -176,7 +175,7 @@ def _name_input(axes: Axes, number: int, start_s: Fraction, end_s: Fraction, row
 
 
 @in_style
-def limits(question: Question, width: float = 770, height: float = 152) -> Figure:
+def limits(question: Question, width: float = 770, height: float = 146) -> Figure:
     """Latency of all inputs, whole tensors and rows streamed apart, against the limit; the
     pipeline's whole tensors in the parts of which its time is made."""
     figure, axes = page(width, height, left=244, top=18)
@@ -228,29 +227,32 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
     axes.step(*zip(*best, strict=True), where="pre", color=NOTE, label="best", zorder=1)
     axes.set(xlim=(-0.02 * best[0][0], 1.02 * best[0][0]), ylim=(0, 1.05 * best[-1][1]))
     tensor, pipeline = map(plans.plan_text, plans.strategy_plans(network, system).values())
-    named = {
-        tensor: ("tensor", "right", -6, -16, "tensor parallelism, the only one that fits"),
-        pipeline: ("pipeline", "left", 44, 33, "pipeline parallelism"),
-        same_traffic_plan(question).text: ("plan", "center", 20, -15, SAME_TRAFFIC),
+    named = {  # with how far a name is, and from where of it a line sets out
+        tensor: ("tensor", (-12, -27), (1, 0.7), "tensor parallelism, the only one that fits"),
+        pipeline: ("pipeline", (44, 33), (0, 0.5), "pipeline parallelism"),
+        same_traffic_plan(question).text: ("plan", (-100, -22), (0.42, 1), SAME_TRAFFIC),
     }
     for plan in plans.every_plan(network, system):
         it = plans.plan_figures(network, system, plan, inputs)
-        kind, side, right_pt, up_pt, name = named.get(it.text, ("", "left", 0, 0, ""))
+        kind, away_pt, start, name = named.get(it.text, ("", (0, 0), (0, 0), ""))
         colour = COLOURS[kind][0] if kind else NOTE
         axes.plot(
             *place(it),
             marker="o",
-            markersize=8 if kind else 5,
+            markersize=6 if kind else 4,
             color=colour,
             markerfacecolor=colour if it.fits else "white",
             label=it.text,
             zorder=3 if kind else 2,
         )
-        style: dict[str, Any] = {"ha": side, "color": colour}
-        if kind == "pipeline":
-            style["arrowprops"] = {**LEADER, "color": colour}
-        beside(axes, *place(it), name, right_pt, up_pt, **style)
-    for up_pt, said in ((-8, "line: the best plans"), (-24, "filled: fits the SRAM")):
+        if kind:
+            line = {**LEADER, "relpos": start, "color": colour}
+            side = "right" if kind == "tensor" else "left"
+            beside(axes, *place(it), name, *away_pt, ha=side, color=colour, arrowprops=line)
+    for up_pt, said in (
+        (-8, "line: no plan is faster with as few bytes"),
+        (-24, "filled: fits the SRAM"),
+    ):
         beside(axes, axes.get_xlim()[1], axes.get_ylim()[1], said, 0, up_pt, ha="right", color=NOTE)
     axes.locator_params(nbins=4)
     beside(axes, 0, axes.get_ylim()[1], f"latency of {inputs} inputs, ms", -34, 12, color=NOTE)
@@ -262,7 +264,7 @@ def plan_space(question: Question, width: float = 350, height: float = 196) -> F
 
 
 @in_style
-def sram(question: Question, width: float = 770, height: float = 172) -> Figure:
+def sram(question: Question, width: float = 770, height: float = 163) -> Figure:
     """What nodes must hold when they are fullest, one input at a time, with the sum; red is what
     their SRAM cannot hold."""
     figure, axes = page(width, height, left=200, top=18, right=250)
@@ -318,7 +320,7 @@ def links(question: Question, width: float = 380, height: float = 128) -> Figure
         (0, "whole tensors, all-to-all", low_mb, high_mb, f"{ceil(low_mb)} to {floor(high_mb)}"),
         (1, "whole tensors, one-way ring", 10, float(ring_high / MB), f"up to {ring_mb}"),
         (2, "rows streamed, all-to-all", 10, 10, "never"),
-        (3, "rows streamed, one-way ring", 10, slow_mb, f"up to at least {slow_mb}"),
+        (3, "rows streamed, one-way ring", 10, slow_mb, f"surely up to {slow_mb}"),
     ):
         axes.barh(row, end - start, 0.76, start, color=colour, label=name)
         beside(axes, 10, row, name, -14, ha="right")

@@ -226,6 +226,12 @@ def _claims(question: Question) -> Iterator[Claim]:
     yield Claim(5, "with rows streamed, too, with a quarter of one row", holds)
     holds = (pipeline_use.layer, pipeline_use.input_bytes) == (4, 3 * last.input_bytes // last.y)
     yield Claim(5, "pipeline, rows streamed: node 4 needs most, with 3 rows of input", holds)
+    most_bytes = needs["pipeline, streamed"].total_bytes
+    middle = zip(uses["pipeline, streamed"][1:3], network[1:3], strict=True)
+    holds = all(
+        use.total_bytes + layer.input_bytes // layer.y < most_bytes for use, layer in middle
+    )
+    yield Claim(5, "in so many bytes nodes 2 and 3 have room for more than three rows", holds)
     holds = figures.data_parallel_latency(*question) < tensor.latency_s
     yield Claim(5, "data parallelism would be faster, if it fitted", holds)
     holds = inputs * last.output_bytes > system.nodes * sram_bytes

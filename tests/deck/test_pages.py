@@ -17,7 +17,7 @@ TITLES = [
     "Analysis of Q1 and Q2 The pipeline waits for node 2: an output every 4.62 ms, not 3.13 ms",
     "Analysis for 32 inputs Tensor parallelism is 3 % above the limit, pipeline parallelism 60 %",
     "Answer to Q3 No node can hold all weights, so the network has to be distributed",
-    "Answer to Q4 A ring slows tensor parallelism by 6 %, and the pipeline not at all",
+    "Answer to Q4 A ring triples the communication time of tensor parallelism only",
 ]
 
 
@@ -36,7 +36,7 @@ def test_titles_and_feet(deck, page, title):
 
 def test_pages_are_not_crowded(deck):
     words = [len(re.findall(r"[^\W\d_]{2,}", text)) for text in deck.texts]
-    assert max(words) <= 225, words
+    assert max(words) <= 240, words
 
 
 def test_no_name_is_invented(deck):
@@ -101,7 +101,7 @@ def test_cells_name_the_headers_of_their_row_and_columns(deck):
                 assert head == row[0]
                 assert {it["/A"][0]["/Scope"] for it in columns} == {"/Column"}
                 cells += 1
-    assert cells == 85
+    assert cells == 83
 
 
 def test_no_header_is_empty(deck):
@@ -110,12 +110,16 @@ def test_no_header_is_empty(deck):
 
 
 ALTERNATIVES = [  # what each must say, in this order, with nothing else between the numbers
-    ["1 input: tensor 3.13", "pipeline 12.44", "32 inputs: tensor 3.13", "pipeline 4.87"],
+    [
+        "latency divided by the number of inputs",
+        "1 input: tensor 3.13 pipeline 12.44 32 inputs: tensor 3.13 pipeline 4.87",
+    ],
     ["sum of all steps, plus N minus 1 times the longest stage"],
     ["Nodes 1 to 4", "each way, 12 links"],
     [
-        "Tensor 3.13, 6.25, 9.38, 12.51, 15.64, 18.76, 21.89, 25.02 ms",
+        "first 26 ms of 32 inputs Tensor 3.13, 6.25, 9.38, 12.51, 15.64, 18.76, 21.89, 25.02 ms",
         "Pipeline 1, 2, 3 4 12.44, 17.06, 21.68, 26.31 ms 2 without a pause",
+        "Dark outputs on links 0.09 to 0.12 ms",
     ],
     [
         "32 inputs limit 97.07 ms",
@@ -145,7 +149,7 @@ ALTERNATIVES = [  # what each must say, in this order, with nothing else between
         "Whole tensors, all-to-all: 21 to 92 MB/s",
         "Whole tensors, one-way ring: up to 298 MB/s",
         "Rows streamed, all-to-all: never",
-        "Rows streamed, one-way ring: up to at least 121 MB/s",
+        "Rows streamed, one-way ring: surely up to 121 MB/s",
         "This lab: 2,000 MB/s",
     ],
 ]
@@ -179,10 +183,10 @@ ROWS = [
     (2, "2 128 × 28 × 28 200,704 294,912 231,211,008"),
     (2, "3 128 × 26 × 26 173,056 294,912 199,360,512"),
     (2, "4 128 × 24 × 24 147,456 294,912 169,869,312 all 891,648 606,661,632"),
-    (2, "ms 1 GB is 2³⁰ bytes GB/s are Gbit/s inputs start on one node a sender cannot compute"),
-    (2, "a sender cannot compute sender, receiver cannot input after input tensor 99.87"),
-    (2, "tensor 99.87 121.12 100.17 100.07 100.07 100.07"),
-    (2, "pipeline 155.77 157.90 155.79 158.90 162.47 397.93"),
+    (2, "ms inputs do not overlap GB/s are Gbit/s inputs start on one node a sender cannot"),
+    (2, "a sender cannot compute neither sender nor receiver can compute tensor 100.07"),
+    (2, "tensor 100.07 121.12 100.17 100.07 100.07"),
+    (2, "pipeline 397.93 157.90 155.79 158.90 162.47"),
     (3, "Tensor parallelism Pipeline parallelism layer compute, µs exchange, gather, µs bytes"),
     (3, "compute, µs send, µs bytes 1 31.10400 28.80000 691,200 124.41600 115.20000 230,400"),
     (3, "2 1,156.05504 25.08800 602,112 4,624.22016 100.35200 200,704"),
@@ -207,29 +211,32 @@ def test_rows_of_tables(deck, page, row):
 # ------------------------------------------------ sentences: words and numbers in this order
 
 SENTENCES = [
-    (1, "3.98 times as fast as pipeline for 1 input: all four nodes work on it, not one at a time"),
-    (1, "1.56 times as fast as pipeline for 32 inputs: the pipeline waits for its slowest node"),
-    (1, "3.18 times the bytes for 1 input three nodes 31 % of communication up to 12 links"),
-    (1, "Latency per input"),
+    (1, "Tensor parallelism is 3.98 times as fast as pipeline for 1 input: all not one at a time"),
+    (1, "Tensor parallelism is 1.56 times as fast as pipeline for 32 inputs: waits slowest node"),
+    (1, "It sends 3.18 times the pipeline's bytes most parts of an output go to three nodes"),
+    (1, "go to three nodes, but in 31 % of its communication time, on up to 12 links at once"),
+    (1, "Latency ÷ number of inputs"),
     (1, "Recommendation. Split every layer faster only tensor whole tensors 524,288 bytes"),
     (1, "sent when all of it is computed (whole tensors) SRAM one input at a time"),
     (2, "C operations take C ÷ R a node A bytes take A ÷ B a link"),
     (2, "= ∑ steps + ( − 1) longest stage"),
-    (2, "Tensor C ÷ (P · R) exchange shards, the parts of an output, S = A ÷ P bytes"),
+    (2, "Tensor so each step takes C ÷ (P · R) exchange shards, the parts of an output, S = A ÷ P"),
     (2, "S = A ÷ P bytes in S ÷ B seconds, P · (P − 1) · S bytes in all"),
     (2, "after the last layer one node gathers them, (P − 1) · S bytes"),
     (2, "Pipeline C ÷ R except for the last layer, of A ÷ B"),
     (2, "weight, of 2 bytes, takes a MAC, 2 operations"),
-    (2, "costs 27 operations in layer 1, 1,152 in the others as long as R ÷ B = 25 outweighs"),
-    (2, "change the latency of 32 inputs, but not the winner"),
+    (2, "costs 27 operations in layer 1 and 1,152 in the others; while a link a node R ÷ B = 25"),
+    (2, "change the latency of 32 inputs, not the winner"),
+    (2, "one after another into the pipeline, since the handout next input while it passes one on"),
     (3, "Tensor parallelism keeps all nodes computing 97 % of the time"),
     (3, "In the pipeline only node 2 works without a pause; node 1 starts input just in time"),
     (3, "shard of layers 1 to 3 three nodes pipeline to one: 3 · 604,160 + 110,592 = 1,923,072"),
-    (3, "dark: outputs are on links ms"),
+    (3, "The first 26 ms of 32 inputs; dark marks are outputs on links"),
     (4, "pipeline loses 50.91 ms to imbalance, as node 2 7.51 ms to fill and drain, 0.30 ms"),
     (4, "Equal stages without links (4 + 31) · 3.03331 = 106.17 ms"),
     (4, "Tensor parallelism is then 0.768 µs above the limit"),
-    (4, "groups, each on 1, 2 or 4 nodes of its own: 28 plans. Layers 1 2 on two nodes, 3 and 4"),
+    (4, "groups, each split by filters over 1, 2 or 4 nodes of its own, at most four in all: 28"),
+    (4, "28 plans. Layers 1 2 on two nodes, 3 and 4"),
     (4, "3 and 4 on one each, send as much as the pipeline in 14 % less time"),
     (4, "14 % less time. No plan is faster than tensor parallelism"),
     (4, "fill and drain 7.51 ms"),
@@ -238,27 +245,29 @@ SENTENCES = [
     (4, "latency of 32 inputs, ms"),
     (4, "tensor parallelism, the only one that fits"),
     (5, "SRAM of a node: 524,288 bytes weights + input + output, bytes"),
-    (5, "fullest, one input at a time, whole tensors if not said otherwise tensor layer 2: 50,176"),
-    (5, "50,176 is a quarter of its output, 1,792 a quarter of one row"),
-    (5, "rows streamed, node 4 of the pipeline needs most: 19,968 are three rows of its input"),
+    (5, "fullest, one input at a time, whole tensors unless said otherwise tensor layer 2: 50,176"),
+    (5, "50,176 is a quarter of its output, 1,792 of one row"),
+    (5, "rows streamed, the pipeline's node 4 needs most: 19,968 are three input rows"),
     (5, "weights are 891,648 bytes. A node holds 524,288 891,648 ÷ 4 = 222,912 fit"),
-    (5, "Data parallelism? No: 367,360 bytes too many 32 inputs 97.07 ms, only 3 % less"),
+    (5, "Data parallelism? No: 367,360 bytes too many 32 output left on its node 97.07 ms, 3 %"),
     (5, "whole tensors no: on node 2 weights and input alone are 1,024 bytes too many"),
-    (5, "With rows streamed yes, if only when there is room"),
+    (5, "With rows streamed yes, if a node sends a row only when the next one has room for it"),
+    (5, "room for it: with 462,336 bytes on every node, 32 inputs still take 148.29 ms"),
     (5, "on the pipeline's first node all 32 inputs could wait, 196,608 bytes"),
-    (5, "Beside tensor whole tensors only 3 more can, with rows streamed 11"),
+    (5, "Beside tensor whole tensors only 3 more inputs can wait; with rows streamed, 11"),
     (5, "In no case can all outputs stay: 4,718,592 bytes, but all nodes hold 2,097,152"),
     (6, "Tensor one-way ring the busiest link three shards in turn"),
-    (6, "every exchange and the gather take three times as long"),
-    (6, "Only the gather moves more bytes, twice as many"),
+    (6, "each exchange and the gather take three times as long: +6 % latency, whole tensors"),
+    (6, "Only the gather moves twice the bytes"),
     (6, "Pipeline parallelism: nothing changes"),
     (6, "For 32 inputs the pipeline is faster only on slow links"),
     (6, "bandwidth of links, MB/s (log scale)"),
     (6, "event simulation same latencies and bytes"),
-    (6, "processes messages (MPI) give a single one's outputs to the bit move the same bytes"),
+    (6, "processes messages (MPI) give exactly the outputs of one process move the same bytes"),
     (6, "Twice the nodes, again all-to-all, would halve tensor latency, not the pipeline's"),
-    (6, "twice the SRAM the pipeline's whole tensors would fit, but it would be no faster"),
-    (6, "ASTRA-sim once, ends each of the four cases of page 1 at the time given there, to 10 ps"),
+    (6, "pipeline's, as its four layers use only four nodes. In twice the SRAM its whole tensors"),
+    (6, "twice the SRAM its whole tensors would fit, but it would be no faster"),
+    (6, "ASTRA-sim once, ends the four cases of page 1 at the times given there, to 10 ps"),
 ]
 
 
@@ -330,7 +339,7 @@ def test_bars_of_page_4(deck):
     ("page", "words", "number", "colour"),
     [
         (1, "3.98 times", 1, TENSOR),
-        (1, "Tensor parallelism", 1, TENSOR),
+        (1, "Tensor parallelism", 3, TENSOR),
         (1, "Pipeline parallelism", 1, PIPELINE),
         (1, "1 input, pipeline parallelism", 1, PIPELINE),
         (2, "Pipeline parallelism", 1, PIPELINE),
@@ -352,7 +361,7 @@ def test_the_ring_has_fewer_arrows(deck):
     for name in ("all-to-all, 12 links", "one-way ring, 4 links"):
         left, top, right, _ = page.box(name)
         middle = (left + right) / 2
-        points = [(middle + x, top - 65 + y) for x in range(-30, 31) for y in range(-30, 31)]
+        points = [(middle + x, top - 57 + y) for x in range(-25, 26) for y in range(-25, 26)]
         dark[name] = sum(page.colour(*point) < 0x808080 for point in points)
     assert dark["one-way ring, 4 links"] == 0 < dark["all-to-all, 12 links"]
 
