@@ -142,7 +142,7 @@ def _distribution(question: Question) -> Iterator[str]:
         )
     elif lacking > 0:
         yield (
-            f"Q3: A node can hold {all_weights}, but lacks {figure(lacking)} bytes for the fullest"
+            f"Q3: A node can hold {all_weights}, but lacks {count(lacking, 'byte')} for the fullest"
             " layer's input and output besides, so the work must be distributed, and data"
             f" parallelism, {_ms(latency_s)} for {count(inputs, 'input')}, is not possible."
         )
