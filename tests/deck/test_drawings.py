@@ -181,6 +181,10 @@ def test_plans_in_their_places():
     assert names[TENSOR] == "tensor parallelism, the only one that fits"
     assert names[PIPELINE] == "pipeline parallelism"
     assert names[PLAN] == "layers 1-2 on two nodes, 3 and 4 on one each"
+    lines = {it.get_text(): it.arrowprops for it in axes.texts if getattr(it, "arrowprops", None)}
+    assert {names[it]: it for it in (TENSOR, PIPELINE, PLAN)} == {
+        name: to_hex(line["color"]) for name, line in lines.items()
+    }
 
 
 # ------------------------------------------------ SRAM, in bytes
