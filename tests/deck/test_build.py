@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from io import BytesIO
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import build
 import whatif
@@ -28,6 +31,17 @@ def run(*arguments):
 
 def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_readmes_picture_is_page_1(built, deck):
+    with Image.open(BytesIO(built["results.png"])) as image:
+        shown = np.asarray(image.convert("RGB"), int)
+    pages = [
+        Image.fromarray(deck.page(number).pixels).resize(shown.shape[1::-1])
+        for number in range(1, 7)
+    ]
+    differ = [np.abs(shown - np.asarray(page, int)).mean() for page in pages]
+    assert differ.index(min(differ)) == 0
 
 
 def test_from_any_folder_and_in_any_zone(tmp_path, built):

@@ -5,6 +5,7 @@ from math import hypot
 
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.markers import CARETLEFTBASE
 from matplotlib.patches import Circle
 
 import drawings
@@ -110,6 +111,9 @@ def test_all_inputs_are_drawn_and_named(timelines):
     assert {row: label.get_text() for row, label in ticks.items()} == {
         top + node - 1: f"node {node}" for top in (0, 4.5) for node in (1, 2, 3, 4)
     }
+    times = [f"{time:.0f}" for time in timelines.get_xticks()]
+    assert [label.get_text() for label in timelines.get_xticklabels()] == times
+    assert timelines.get_xlim() == approx(0, 26.30797312)
     named = [text for text in texts(timelines) if text[0].startswith("input ")]
     assert len(named) == 8 + 3 * 4
     for name, x, row, _ in named:
@@ -135,8 +139,11 @@ def test_the_limit_and_the_parts_of_the_pipeline():
     said = {row: text for text, _, row, _ in texts(axes) if re.fullmatch(r"[0-9.]+ ms", text)}
     for (name, row), right in ends.items():
         assert said[row] == f"{right:.2f} ms", name
-    (filling,) = [x for text, x, *_ in texts(axes) if text == "fill and drain 7.51 ms"]
-    assert 147.97504512 < filling < 155.4840576
+    at = {text: (x, row) for text, x, row, _ in texts(axes)}
+    assert 147.97504512 < at["fill and drain 7.51 ms"][0] < 155.4840576
+    imbalance, row = at["imbalance 50.91 ms"]
+    assert row == 3 and 97.06586112 < imbalance < 147.97504512
+    assert at["no schedule is faster than 97.07 ms"][0] == pytest.approx(97.06586112)
     names = {row: text for text, x, row, _ in texts(axes) if x == 0}
     assert names[1] == "perfectly balanced pipeline, links ignored"
     assert (names[-0.95], names[4.05]) == ("whole tensors", "rows streamed")
@@ -158,6 +165,10 @@ BEST = [
 
 def test_plans_in_their_places():
     [axes] = drawings.plan_space(LAB).axes
+    assert axes.get_xlabel() == "traffic, MB"
+    (upwards,) = [(x, y) for text, x, y, _ in texts(axes) if text == "latency of 32 inputs, ms"]
+    assert upwards == (0, axes.get_ylim()[1])
+    assert axes.get_xlim()[0] < axes.get_xlim()[1] and axes.get_ylim()[0] == 0
     notes = {text for text, *_ in texts(axes)}
     assert notes > {"line: no plan is faster with as few bytes", "filled: fits the SRAM"}
     (step,) = [line for line in axes.lines if line.get_label() == "best"]
@@ -219,6 +230,8 @@ def test_what_nodes_hold():
         assert (colour == ALARM) == (total > 524_288)
     (limit,) = axes.lines
     assert limit.get_xdata()[0] == 524_288
+    named = {text.split(",")[0]: colour for text, x, _, colour in texts(axes) if x == 0}
+    assert named == {"tensor": TENSOR, "pipeline": PIPELINE, "data": DARK}
 
 
 def test_the_key_has_the_colours_of_the_parts():
@@ -227,12 +240,13 @@ def test_the_key_has_the_colours_of_the_parts():
     key = {names[round(bar[3])]: bar[4] for bar in bars(axes) if bar[0] == "key"}
     drawn = {bar[0]: bar[4] for bar in bars(axes) if bar[0] != "key" and bar[4] != ALARM}
     assert key == {**drawn, "more than the SRAM": ALARM}
-    hatches = {
-        container.get_label(): container[0].get_hatch()
-        for container in axes.containers
-        if container.get_label() != "key"
-    }
+    patches = [(it.get_label(), patch) for it in axes.containers for patch in it]
+    hatches = {part: patch.get_hatch() for part, patch in patches if part != "key"}
     assert len(set(hatches.values())) == 3
+    for label, patch in patches:
+        row = round(patch.get_y() + patch.get_height() / 2)
+        part = names[row] if label == "key" else label
+        assert patch.get_hatch() == hatches.get(part, "")
 
 
 # ------------------------------------------------ links, in MB/s
@@ -241,6 +255,9 @@ def test_the_key_has_the_colours_of_the_parts():
 def test_links_on_which_the_pipeline_is_faster():
     [axes] = drawings.links(LAB).axes
     assert axes.get_xscale() == "log"
+    assert axes.get_xlim()[0] < axes.get_xlim()[1]
+    shown = axes.xaxis.get_major_formatter()
+    assert [shown(tick) for tick in axes.get_xticks()] == ["10", "100", "1,000"]
     found = {name: (left, right) for name, left, right, _, _ in bars(axes)}
     low, high = 1733632 / 0.08493262848 / 10**6, 5408768 / 0.05841819648 / 10**6
     assert found["whole tensors, all-to-all"] == approx(low, high)
@@ -261,6 +278,7 @@ def test_links_on_which_the_pipeline_is_faster():
     endless = {name for row, name in rows.items() if any(abs(row - end) < 0.1 for end in ends)}
     assert endless == {"whole tensors, one-way ring", "rows streamed, one-way ring"}
     assert {arrow.get_xdata()[0] for arrow in arrows} == {10}
+    assert {arrow.get_marker() for arrow in arrows} == {CARETLEFTBASE}
     assert here.get_xdata()[0] == 2000
     (lab,) = [row for text, _, row, _ in texts(axes) if text == "this lab: 2,000"]
     assert lab < min(rows)

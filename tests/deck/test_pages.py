@@ -272,6 +272,44 @@ SENTENCES = [
 ]
 
 
+# What a "not" would reverse, so without a gap; pypdf reads a formula's letters as they are.
+CONCLUSIONS = [
+    (1, "This is faster for any number of inputs, and of the two only tensor parallelism fits"),
+    (1, "Inputs are where they are needed, an output is sent when all of it is computed"),
+    (1, "Page 4 is on rows sent sooner, page 6 on a ring"),
+    (2, "N inputs take 𝑇 = ∑ steps + (𝑁 − 1) ⋅ longest stage."),
+    (2, "All wait for each other, so this is one stage."),
+    (2, "to send its A bytes. Each step is a stage."),
+    (2, "is read as one after another into the pipeline"),
+    (3, "dark marks are outputs on links"),
+    (3, "node 1 starts each further input just in time"),
+    (4, "The limit is what all operations take on four nodes that never wait"),
+    (4, "each row of an output is sent once it is computed"),
+    (5, "and there is no DRAM"),
+    (5, "if a node sends a row only when the next one has room for it"),
+    (6, "since each node sends only to the next one"),
+    (6, "as its four layers use only four nodes"),
+]
+
+
+@pytest.mark.parametrize(("page", "words"), CONCLUSIONS)
+def test_conclusions(deck, page, words):
+    assert words in deck.texts[page - 1]
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (0, "the latency divided by the number of inputs"),
+        (3, "all four nodes work on the same input"),
+        (5, "From left to right these are the best"),
+        (9, "on which pipeline parallelism is faster"),
+    ],
+)
+def test_what_alternative_texts_are_of(deck, at, words):
+    assert words in deck.alternatives[at]
+
+
 @pytest.mark.parametrize(("page", "words"), SENTENCES)
 def test_sentences(deck, page, words):
     assert re.search(in_order([words.replace("'", "’")]), deck.texts[page - 1])
@@ -349,7 +387,12 @@ def test_bars_of_page_4(deck):
         (4, "tensor parallelism, the only one that fits", 1, TENSOR),
         (5, "tensor, each node", 1, TENSOR),
         (5, "294,912 + 230,400 + 200,704 = 726,016", 1, ALARM),
+        (2, "tensor", 1, TENSOR),
+        (2, "pipeline", 1, PIPELINE),
+        (3, "pipeline", 2, PIPELINE),
         (6, "Pipeline parallelism", 1, PIPELINE),
+        (6, "Tensor", 2, TENSOR),
+        (6, "Pipeline", 2, PIPELINE),
     ],
 )
 def test_colours_of_words(deck, page, words, number, colour):
@@ -365,6 +408,15 @@ def test_the_ring_has_fewer_arrows(deck):
         points = [(middle + x, top - 57 + y) for x in range(-25, 26) for y in range(-25, 26)]
         dark[name] = sum(page.colour(*point) < 0x808080 for point in points)
     assert dark["one-way ring, 4 links"] == 0 < dark["all-to-all, 12 links"]
+
+
+def test_page_2_shows_all_to_all(deck):
+    """Of the two networks only it has arrows in the middle."""
+    page = deck.page(2)
+    (x, top, *_), (_, _, _, bottom) = page.box("2"), page.box("3")  # the right corners
+    half, near = (bottom - top) / 2, range(-20, 21)
+    middle = (page.colour(x - half + dx, top + half + dy) for dx in near for dy in near)
+    assert any(colour < 0x808080 for colour in middle)
 
 
 def test_what_is_too_much_is_red(deck):
