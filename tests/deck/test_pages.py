@@ -214,7 +214,7 @@ SENTENCES = [
     (1, "Tensor parallelism is 3.98 times as fast as pipeline for 1 input: all not one at a time"),
     (1, "Tensor parallelism is 1.56 times as fast as pipeline for 32 inputs: waits slowest node"),
     (1, "It sends 3.18 times the pipeline's bytes most parts of an output go to three nodes"),
-    (1, "go to three nodes, but in 31 % of its communication time, on up to 12 links at once"),
+    (1, "go to three nodes, but in 31 % of its time on links for 1 input, up to 12 work at once"),
     (1, "Latency ÷ number of inputs"),
     (1, "Recommendation. Split every layer faster only tensor whole tensors 524,288 bytes"),
     (1, "sent when all of it is computed (whole tensors) SRAM one input at a time"),
