@@ -86,6 +86,7 @@ def _speed(found: Sequence[Result]) -> Iterator[str]:
             )
         if tensor.streamed_latency_s and pipeline.streamed_latency_s:
             yield _faster(tensor, pipeline, "streamed_latency_s", "with rows streamed")
+    *_, tensor, pipeline = found  # of all inputs
     if tensor.interval_s and pipeline.interval_s:
         yield (
             f"Pipeline parallelism gives an output every {_time(pipeline.interval_s)}, the time of"
