@@ -9,12 +9,12 @@ pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
     S  bytes of a shard of it, A / P       B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-One law carries both strategies, which differ in steps and stages only:
+One law carries both strategies, which differ only in steps and stages:
 
     latency = sum(steps) + (N - 1) * interval     interval: the longest stage
     traffic = N * sum(bytes of the steps)
 
-Every figure is exact, bytes and seconds alike, until it is printed.
+Every number is exact, bytes and seconds alike, until it is printed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 import sys
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import List, NamedTuple, Sequence, Union
+from typing import Iterable, List, NamedTuple, Sequence, Union
 
 
 # ------------------------------------------------ the lab
@@ -48,19 +48,24 @@ class ConvLayer(NamedTuple):
         return self.y - self.fy + 1
 
     @property
+    def weights(self) -> int:
+        """filters * in_channels * fx * fy"""
+        return self.filters * self.in_channels * self.fx * self.fy
+
+    @property
     def macs(self) -> int:
-        """filters * in_channels * fx * fy * out_x * out_y"""
-        return self.filters * self.in_channels * self.fx * self.fy * self.out_x * self.out_y
+        """weights * out_x * out_y: each weight at each place of the output"""
+        return self.weights * self.out_x * self.out_y
 
     @property
     def ops(self) -> int:
-        """C = 2 * MACs"""
+        """C = 2 * macs"""
         return 2 * self.macs
 
     @property
     def weight_bytes(self) -> int:
-        """filters * in_channels * fx * fy * element_bytes"""
-        return self.filters * self.in_channels * self.fx * self.fy * self.element_bytes
+        """weights * element_bytes"""
+        return self.weights * self.element_bytes
 
     @property
     def input_bytes(self) -> int:
@@ -112,49 +117,60 @@ class Step(NamedTuple):
 Stages = List[List[Step]]
 
 
-def duration(steps: Sequence[Step], system: System) -> Fraction:
+def duration(steps: Iterable[Step], system: System) -> Fraction:
     """duration = sum(node ops / R + link bytes / B) seconds, one step after the other"""
     _check_system(system)
-    _check_list("steps", steps, Step)
-    compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
-    transfer_s = Fraction(sum(step.link_bytes for step in steps)) / system.link_bytes_per_s
-    return compute_s + transfer_s
+    rate, link = system.ops_per_s, system.link_bytes_per_s
+    steps_s = (Fraction(step.node_ops) / rate + Fraction(step.link_bytes) / link for step in steps)
+    return sum(steps_s, Fraction(0))
 
 
-def latency(stages: Stages, system: System, inputs: int = 1) -> Fraction:
+def latency(stages: Iterable[Iterable[Step]], system: System, inputs: int = 1) -> Fraction:
     """latency = sum(steps) + (N - 1) * interval seconds; interval: the longest stage
 
-    A stage is steps through which an input holds the same nodes and links, so that
-    the next input waits for all of them. The first input goes through all steps;
-    each further one comes out an interval, the time of the bottleneck, later.
+    A stage is consecutive steps on the same nodes and links: it takes the next input
+    when all of them are done. The first input goes through all steps; each later one
+    finishes one interval, the time of the bottleneck stage, after the one before.
     """
     _check_count("inputs", inputs)
-    _check_stages(stages)
     stages_s = [duration(stage, system) for stage in stages]
+    _check_stages(stages_s)
     return sum(stages_s) + (inputs - 1) * max(stages_s)
 
 
-def traffic(stages: Stages, inputs: int = 1) -> int:
+def traffic(stages: Iterable[Iterable[Step]], inputs: int = 1) -> int:
     """traffic = N * sum(traffic bytes) over all steps"""
     _check_count("inputs", inputs)
-    _check_stages(stages)
-    return inputs * sum(step.traffic_bytes for stage in stages for step in stage)
+    stages_bytes = [sum(step.traffic_bytes for step in stage) for stage in stages]
+    _check_stages(stages_bytes)
+    return inputs * sum(stages_bytes)
 
 
 # ------------------------------------------------ tensor parallelism
+def shards_in_turn(system: System) -> int:
+    """How many shards the busiest link of a collective carries, one after the other.
+
+    all-to-all     1, as each node sends to all its peers at once
+    one-way ring   P - 1, as a shard is passed on until it has reached all
+
+    One node alone sends nothing.
+    """
+    peers = system.nodes - 1
+    return peers if system.topology == RING else min(peers, 1)
+
+
 def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
     """All-gather: every node starts with a shard S and ends with all P of them.
 
-    all-to-all     S / B seconds, as each node sends to all its peers at once
-    one-way ring   (P - 1) * S / B seconds, as each node passes on P - 1 shards
+    all-to-all     S / B seconds
+    one-way ring   (P - 1) * S / B seconds
     both           P * (P - 1) * S bytes, as each node lacks P - 1 shards
 
-    One node alone sends nothing. Source: handout, "Hints".
+    Source: handout, "Hints".
     """
-    peers = system.nodes - 1
-    link_shards = peers if system.topology == RING else min(peers, 1)  # none if alone
-    moved_shards = system.nodes * peers
-    return Step(layer, "all-gather", 0, link_shards * shard_bytes, moved_shards * shard_bytes)
+    link_bytes = shards_in_turn(system) * shard_bytes
+    traffic_bytes = system.nodes * (system.nodes - 1) * shard_bytes
+    return Step(layer, "all-gather", link_bytes=link_bytes, traffic_bytes=traffic_bytes)
 
 
 def gather(layer: int, shard_bytes: int, system: System) -> Step:
@@ -164,18 +180,19 @@ def gather(layer: int, shard_bytes: int, system: System) -> Step:
     one-way ring   (P - 1) * S / B seconds, as the last link carries P - 1 shards,
                    P * (P - 1) / 2 * S bytes, as they pass 1, 2, ... P - 1 links
 
-    One node alone sends nothing. Source: handout, "Notes and assumptions".
+    Source: handout, "Notes and assumptions".
     """
     peers = system.nodes - 1
-    link_shards = peers if system.topology == RING else min(peers, 1)  # none if alone
     moved_shards = system.nodes * peers // 2 if system.topology == RING else peers
-    return Step(layer, "gather", 0, link_shards * shard_bytes, moved_shards * shard_bytes)
+    link_bytes = shards_in_turn(system) * shard_bytes
+    return Step(layer, "gather", link_bytes=link_bytes, traffic_bytes=moved_shards * shard_bytes)
 
 
 def tensor_parallel_stages(network: Network, system: System) -> Stages:
-    """Every node has 1 / P of the filters of each layer: C / P ops a node; then an
+    """Every node has 1 / P of the filters of each layer: C / P ops per node; then an
     all-gather of shards S = A / P, after the last layer a gather on one node.
-    All nodes wait for each other, so that all steps are one stage.
+    All steps are one stage, because inputs are "processed one by one": beside whole
+    tensors of one input, those of a second do not fit in the lab's SRAM.
 
     Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
     """
@@ -192,21 +209,21 @@ def tensor_parallel_stages(network: Network, system: System) -> Stages:
 
 
 def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C / (P * R) + S / B) seconds, on a ring (P - 1) * S / B, for P = 1 without S / B"""
+    """N * sum(C / (P * R) + S / B) seconds; on a ring (P - 1) * S / B; one node sends nothing"""
     return latency(tensor_parallel_stages(network, system), system, inputs)
 
 
 def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
-    """N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes, the last S_L times P / 2 on a ring"""
+    """N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes; on a ring S_L counts P / 2 times"""
     return traffic(tensor_parallel_stages(network, system), inputs)
 
 
 # ------------------------------------------------ pipeline parallelism
 def pipeline_parallel_stages(network: Network, system: System) -> Stages:
-    """Node l computes layer l, C ops, and sends the whole output, A bytes, to node
-    l + 1 on a link of its own, on a ring to its neighbour, while it works on. The
-    last output stays on node L. Each step is a stage: C_1 / R, A_1 / B, C_2 / R,
-    A_2 / B, ... C_L / R.
+    """Each layer has a node, which computes C ops and sends the whole output, A bytes,
+    to the next layer's node on a link of its own, on a ring to its neighbour, while it
+    works on. The last output stays where it is. Each step is a stage: C_1 / R, A_1 / B,
+    C_2 / R, A_2 / B, ... C_L / R.
 
     Source: handout, "Pipeline Parallelism". Each layer needs a node.
     """
@@ -234,41 +251,29 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 
 
 # ------------------------------------------------ the answers
-STRATEGIES = {"tensor": tensor_parallel_stages, "pipeline": pipeline_parallel_stages}
-
-
-def possible_strategies(
-    network: Network, system: System
-) -> tuple[dict[str, Stages], dict[str, str]]:
-    """The stages of each strategy that is possible, and why each other is not."""
-    check(network, system)
-    possible, reasons = {}, {}
-    for strategy, stages_of in STRATEGIES.items():
-        try:
-            possible[strategy] = stages_of(network, system)
-        except ValueError as error:
-            reasons[strategy] = str(error)
-    return possible, reasons
+FORMULAS = {
+    "tensor": (tensor_parallel_latency, tensor_parallel_traffic),
+    "pipeline": (pipeline_parallel_latency, pipeline_parallel_traffic),
+}
 
 
 def answers(network: Network, system: System, inputs: int) -> str:
-    """Q1 and Q2 as the handout's "Deliverables" ask, or the reason why a strategy is impossible."""
+    """Q1 and Q2 as the handout's "Deliverables" ask; why, where a strategy is not possible."""
     check(network, system, inputs)
-    possible, reasons = possible_strategies(network, system)
-    if not possible:
-        raise ValueError(". ".join(reasons.values()))
     lines = []
     for count in sorted({1, inputs}):
         single = "-----Q1 single input-----"
         lines.append(single if count == 1 else f"--------Q2 {count} inputs------")
-        for strategy in STRATEGIES:
-            if strategy in reasons:
-                lines.append(reasons[strategy])
-                continue
-            stages = possible[strategy]
-            what = f"of {strategy} parallelism is"
-            lines.append(f"Total latency {what} {plain(latency(stages, system, count))} seconds")
-            lines.append(f"Total network traffic {what} {traffic(stages, count)} bytes")
+        for strategy, (latency_of, traffic_of) in FORMULAS.items():
+            try:
+                seconds = plain(latency_of(network, system, count))
+                sent_bytes = traffic_of(network, system, count)
+            except ValueError as reason:
+                lines.append(str(reason))
+            else:
+                lines.append(f"Total latency of {strategy} parallelism is {seconds} seconds")
+                what = f"Total network traffic of {strategy} parallelism"
+                lines.append(f"{what} is {sent_bytes} bytes")
     return "\n".join(lines)
 
 
@@ -285,59 +290,52 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
     """Raise ValueError with one sentence that names what cannot be modelled."""
     _check_system(system)
     _check_count("inputs", inputs)
-    _check_list("network", network, ConvLayer)
-    given = None  # to the layer by the one before
+    if not isinstance(network, (list, tuple)) or isinstance(network, ConvLayer) or not network:
+        raise ValueError(f"network: {network!a:.40} must be a list or tuple of ConvLayers")
+    shape = None  # that the layer before gives
     for number, layer in enumerate(network, 1):
+        if not isinstance(layer, ConvLayer):
+            raise ValueError(f"network: item {number}, {layer!a:.40}, must be a ConvLayer")
         for name, value in layer._asdict().items():
             _check_count(f"layer {number} {name}", value)
-        taken = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
-        if number > 1 and taken != given:
+        needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
+        if number > 1 and needed != shape:
             raise ValueError(
-                f"layer {number}: in_channels, x, y, element_bytes = {taken} do not chain, as "
-                f"layer {number - 1} gives {given} (stride 1, no padding, no pooling)"
+                f"layer {number}: in_channels, x, y, element_bytes = {needed} do not match "
+                f"layer {number - 1}'s output, {shape} (stride 1, no padding, no pooling)"
             )
         if layer.fx > layer.x or layer.fy > layer.y:
             sizes = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
             raise ValueError(f"layer {number}: {sizes}")
-        given = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
+        shape = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
 def _check_system(system: System) -> None:
     if not isinstance(system, System):
-        raise ValueError(f"system: {system!a:.40} is not a System")
+        raise ValueError(f"system: {system!a:.40} must be a System")
     _check_count("nodes", system.nodes)
     _check_rate("ops_per_s", system.ops_per_s)
     _check_rate("link_bytes_per_s", system.link_bytes_per_s)
     _check_count("sram_bytes", system.sram_bytes)
     if system.topology not in (ALL_TO_ALL, RING):
-        raise ValueError(f"topology: {system.topology!a:.40} is not {ALL_TO_ALL} or {RING}")
+        raise ValueError(f"topology: {system.topology!a:.40} must be {ALL_TO_ALL} or {RING}")
 
 
-def _check_stages(stages: Stages) -> None:
-    _check_list("stages", stages)
-    for number, steps in enumerate(stages, 1):
-        _check_list(f"stage {number}", steps, Step)
-
-
-def _check_list(name: str, items: object, kind: type = object) -> None:
-    # no iterator, which can be gone through only once
-    if not isinstance(items, (list, tuple)) or not items:
-        raise ValueError(f"{name}: {items!a:.40} is not a list or tuple of one item or more")
-    for number, item in enumerate(items, 1):
-        if not isinstance(item, kind):
-            raise ValueError(f"{name}: item {number}, {item!a:.40}, is not a {kind.__name__}")
+def _check_stages(found: Sequence[Rate]) -> None:
+    if not found:
+        raise ValueError("stages: there must be one or more")
 
 
 def _check_count(name: str, value: int) -> None:
     # just int: a float is not exact, and NumPy's int64 overflows silently
     if type(value) is not int or value <= 0:
-        raise ValueError(f"{name}: {value!a:.40} is not an int above 0")
+        raise ValueError(f"{name}: {value!a:.40} must be a positive int; int(...) makes one")
 
 
 def _check_rate(name: str, value: Rate) -> None:
     if type(value) not in (int, Fraction) or value <= 0:
-        wanted = "an int or a Fraction above 0, such as 10**9 or Fraction('0.1')"
-        raise ValueError(f"{name}: {value!a:.40} is not {wanted}")
+        wanted = "a positive int or Fraction, such as 10**9 or Fraction('0.1')"
+        raise ValueError(f"{name}: {value!a:.40} must be {wanted}")
 
 
 # ------------------------------------------------ main
@@ -345,8 +343,9 @@ def main() -> int:
     """Print the lab's answers. Returns the exit status: 0, or 2 for what cannot be modelled."""
     try:
         if len(sys.argv) > 1:
-            where = "whatif.py for other numbers, explain.py for why, and for --json"
-            raise ValueError(f"no arguments are taken; see report/ in the project: {where}")
+            where = "change the constants at the top of this file"
+            more = "or see `python3 report` in the project"
+            raise ValueError(f"takes no arguments; for other numbers {where}, {more}")
         print(answers(NETWORK, SYSTEM, INPUTS))
     except ValueError as error:
         print(f"lab3.py: error: {error}", file=sys.stderr)
