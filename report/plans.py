@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Which plan: tensor and pipeline parallelism are two of many ways to use the same nodes.
 
 A plan is groups of consecutive layers, each on nodes of its own: 1-2:2,3,4 is layers 1 and 2 on
@@ -14,26 +13,21 @@ sent when all of it is computed.
 
 from __future__ import annotations
 
-import whatif  # first, since it finds lab3
-
-# isort: split
-import argparse
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import chain, islice
 from math import isqrt, lcm
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import lab3
-import rows
-import sram
 from lab3 import Network, Stages, Step, System
-from tables import figure, json_text, table
-from whatif import Question, count, filled
+from report import sram
+from report.question import Impossible, Question, possible_strategies
+from report.terminal import count, shown
 
 
 class Group(NamedTuple):
@@ -48,7 +42,7 @@ Plan = Sequence[Group]
 # ------------------------------------------------ a plan
 
 
-class PlanFigures(NamedTuple):
+class PlanResult(NamedTuple):
     """What a plan takes."""
 
     plan: tuple[Group, ...]
@@ -60,13 +54,13 @@ class PlanFigures(NamedTuple):
     fits: bool  # in the SRAM of every node, one input at a time
 
 
-def plan_figures(network: Network, system: System, plan: Plan, inputs: int = 1) -> PlanFigures:
-    """All figures of one plan. Raises ValueError as plan_stages does."""
+def plan_result(network: Network, system: System, plan: Plan, inputs: int = 1) -> PlanResult:
+    """What one plan takes. Raises ValueError as plan_stages does."""
     stages = plan_stages(network, system, plan)
     groups = tuple(Group(*group) for group in plan)
     uses = chain(*plan_sram(network, system, plan))
     sram_bytes = max(use.total_bytes for use in uses)
-    return PlanFigures(
+    return PlanResult(
         plan=groups,
         text=plan_text(groups),
         latency_s=lab3.latency(stages, system, inputs),
@@ -123,14 +117,14 @@ def parse_plan(text: str) -> tuple[Group, ...]:
     Raises ValueError that names the group that is not of this form or does not follow the last.
     """
     if not isinstance(text, str):
-        raise ValueError(f"plan: {whatif.shown(text)} is not a text, such as '1-2:2,3,4'")
+        raise ValueError(f"plan: {shown(text)} is not a text, such as '1-2:2,3,4'")
     plan: list[Group] = []
     done = 0
     for number, part in enumerate(text.split(","), 1):
         found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([1-9][0-9]{0,8}))?", part.strip())
         if not found:
             wanted = "LAYERS:NODES, such as 1-2:2"
-            raise ValueError(f"group {number}: {whatif.shown(part)} is not {wanted}")
+            raise ValueError(f"group {number}: {shown(part)} is not {wanted}")
         first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
         if not done + 1 == first <= last:
             raise ValueError(f"group {number}: {part.strip()} is not layers from {done + 1} on")
@@ -152,12 +146,12 @@ def plan_text(plan: Plan) -> str:
 
 def _groups_of(plan: Plan) -> list[Group]:
     if not isinstance(plan, (list, tuple)) or not plan:
-        raise ValueError(f"plan: {whatif.shown(plan)} is not a list or tuple of Groups")
+        raise ValueError(f"plan: {shown(plan)} is not a list or tuple of Groups")
     for number, pair in enumerate(plan, 1):
         is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
         if not is_pair or not all(type(count) is int and count > 0 for count in pair):
             wanted = "two ints above 0, layers and nodes"
-            raise ValueError(f"group {number}: {whatif.shown(pair)} is not {wanted}")
+            raise ValueError(f"group {number}: {shown(pair)} is not {wanted}")
     return [Group(*pair) for pair in plan]
 
 
@@ -228,7 +222,7 @@ MOST_PLANS = 20_000  # or, where there are more, groups times nodes: 2 s
 
 def best_plans(
     network: Network, system: System, inputs: int = 1, fitting: bool = False
-) -> list[PlanFigures]:
+) -> list[PlanResult]:
     """The plans that no other beats in both latency and traffic, fastest first; of equals that
     with fewest nodes, then with least need of SRAM. If fitting, only plans that fit count, and
     there may be none.
@@ -244,7 +238,7 @@ def best_plans(
     for part in sorted(_grown(network, system, inputs, groups, fitting), key=rank):
         if not best or part.traffic_bytes < best[-1].traffic_bytes:
             best.append(part)
-    return [plan_figures(network, system, part.plan, inputs) for part in best]
+    return [plan_result(network, system, part.plan, inputs) for part in best]
 
 
 def every_plan(network: Network, system: System) -> list[tuple[Group, ...]]:
@@ -380,10 +374,17 @@ def _unbeaten(parts: list[Part]) -> list[Part]:
 
 # ------------------------------------------------ when a plan is faster
 
-Bounds = tuple[Fraction, Fraction | None] | None  # bytes/s of a link
+
+class Links(NamedTuple):
+    """Link bandwidths between two, ends excluded."""
+
+    low_bytes_per_s: Fraction
+    high_bytes_per_s: Fraction | None  # None: and all above
 
 
-def faster_between(network: Network, system: System, plan: Plan, inputs: int | None = 1) -> Bounds:
+def faster_between(
+    network: Network, system: System, plan: Plan, inputs: int | None = 1
+) -> Links | None:
     """The bytes/s of a link between which, ends excluded, the plan is faster than tensor
     parallelism, or None if it never is. A low of 0: on all slower links; a high of None: on all
     faster ones. With inputs None in the limit of many, where the longest stages decide.
@@ -415,7 +416,7 @@ def faster_between(network: Network, system: System, plan: Plan, inputs: int | N
             high = bound if high is None else min(high, bound)
         elif gap_bytes >= 0:
             return None
-    return (low, high) if high is None or low < high else None
+    return Links(low, high) if high is None or low < high else None
 
 
 def _work_of(steps: Iterable[Step]) -> tuple[int, int]:
@@ -424,165 +425,68 @@ def _work_of(steps: Iterable[Step]) -> tuple[int, int]:
     return sum(ops), sum(sent)
 
 
-# ------------------------------------------------ all of it
 
-MOST_SHOWN = 10  # of the best plans, unless all are asked for
-MEGA = 10**6
-FIGURES = ("latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits")
+# ------------------------------------------------ some of them side by side
+
+
+class Faster(NamedTuple):
+    """On which links a plan is faster than tensor parallelism."""
+
+    inputs: int | None  # None: in the limit of many
+    links: Links | None  # None: on none
 
 
 class Comparison(NamedTuple):
-    """What the command line tells, as text or, with --json, as an object of these names.
+    """The best plans, and some plans side by side. Plans are named "tensor", "pipeline", and others
+    as parse_plan reads them."""
 
-    Seconds and bytes/s are Fractions, in JSON the nearest floats; all else is exact. In place of
-    what is not possible stands a text that says why. Plans are named "tensor", "pipeline", and
-    others as parse_plan reads them.
-    """
-
-    version: int  # of this shape
-    asked: Question
-    fitting: list[PlanFigures] | str  # best_plans of those that fit
-    best: list[PlanFigures] | str  # best_plans
-    compared: dict[str, PlanFigures | str]  # by name: both strategies, and plans asked for
-    streamed: dict[str, Fraction | str]  # seconds of possible strategies with rows streamed
-    limit_s: Fraction  # rows.compute_bound
-    faster: dict[str, list[Bounds]]  # faster_between by name, of the inputs and in the limit
+    fitting: list[PlanResult] | Impossible  # best_plans of those that fit
+    best: list[PlanResult] | Impossible  # best_plans
+    compared: dict[str, PlanResult | Impossible]  # both strategies, and plans asked for
+    faster: dict[str, list[Faster]]  # for the inputs, and in the limit of many
 
 
 def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
     """The best plans, both strategies, and the plans asked for by their names. Raises ValueError
-    for what is wrong."""
-    if not isinstance(question, Question):
-        raise ValueError(f"question: {whatif.shown(question)} is not a Question")
+    for what is wrong, and where neither strategy is possible."""
     network, system, inputs = question
-    possible, impossible = lab3.possible_strategies(network, system)
+    possible, impossible = possible_strategies(network, system)
     strategies = strategy_plans(network, system)
     plans = {**{name: strategies[name] for name in possible}, **(asked or {})}
-    figures = {name: plan_figures(network, system, plans[name], inputs) for name in plans}
+    results = {name: plan_result(network, system, plans[name], inputs) for name in plans}
     return Comparison(
-        version=1,
-        asked=question,
-        fitting=_tried(best_plans, *question, True),
-        best=_tried(best_plans, *question),
-        compared={**impossible, **figures},
-        streamed={name: _tried(rows.streamed_latency, name, *question) for name in possible},
-        limit_s=rows.compute_bound(*question),
+        fitting=best_plans_if_possible(question, fitting=True),
+        best=best_plans_if_possible(question),
+        compared={**impossible, **results},
         faster={
-            name: [faster_between(network, system, plans[name], many) for many in (inputs, None)]
-            for name in plans
+            name: [Faster(n, faster_between(network, system, plan, n)) for n in (inputs, None)]
+            for name, plan in plans.items()
             if name != "tensor" and "tensor" in possible
         },
     )
 
 
-def _tried(function: Callable[..., Any], *arguments: object) -> Any:
-    """What it returns, or why it does not."""
+def best_plans_if_possible(
+    question: Question, fitting: bool = False
+) -> list[PlanResult] | Impossible:
+    """best_plans, or why there are none."""
     try:
-        return function(*arguments)
+        return best_plans(*question, fitting)
     except ValueError as error:
-        return str(error)
+        return Impossible(str(error))
 
 
-def text(found: Comparison, shown: int | None = MOST_SHOWN) -> str:
-    """All of it, and so many of the best plans, in 80 columns."""
-    nodes, topology = found.asked.system.nodes, found.asked.system.topology
-    compared = {name: it for name, it in found.compared.items() if isinstance(it, PlanFigures)}
-    blocks = best_plans_text(found, shown)
-    if compared:
-        cells = [[*_cells(it), _beaten_by(it, found), name] for name, it in compared.items()]
-        blocks += [
-            "Both strategies and the plans asked for, and which of the last table beats them:",
-            table([*FIGURES, "beaten by", "plan"], cells),
-        ]
-    notes = [f"{it}." for it in found.compared.values() if isinstance(it, str)]
-    for name, it in compared.items():
-        if it.nodes < nodes:
-            notes.append(f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle.")
-    if topology == lab3.RING:
-        notes.append("On a ring a plan is one group on all nodes, or groups of one node.")
-    blocks += map(filled, notes)
-    if found.streamed:
-        cells = [
-            [name, compared[name].latency_s * 1000, it if isinstance(it, str) else it * 1000]
-            for name, it in found.streamed.items()
-        ]
-        title = (
-            "Whole tensors, and rows streamed: a row of an output is sent as soon as it is"
-            f" computed. No schedule takes less than {figure(found.limit_s * 1000)} ms, in which"
-            " all nodes compute all the time."
-        )
-        head = ["strategy", "whole tensors ms", "rows streamed ms"]
-        blocks += [filled(title), table(head, cells)]
-    if found.faster:
-        cells = [[*map(bounds_text, both), name] for name, both in found.faster.items()]
-        title = (
-            "Links (1 MB/s is 10^6 bytes/s) on which a plan is faster than tensor parallelism,"
-            " whole tensors in both:"
-        )
-        head = [count(found.asked.inputs, "input"), "ever more inputs", "plan"]
-        blocks += [filled(title), table(head, cells)]
-    return "\n\n".join(blocks)
+# ------------------------------------------------ the option that names one
 
 
-def best_plans_text(
-    found: Comparison, shown: int | None = MOST_SHOWN, more: str = "--all"
-) -> list[str]:
-    """The best plans, or why there is no search, and what the words mean; what shows more."""
-    _, system, inputs = found.asked
-    words = (
-        "A plan is groups of consecutive layers, each on nodes of its own: 1-2:2,3,4 is layers 1"
-        " and 2 on two nodes, 3 and 4 on one each. Latency and traffic are of"
-        f" {count(inputs, 'input')}, with whole tensors. A plan fits if no node holds more than"
-        f" {system.sram_bytes:,} bytes of SRAM with one input at a time: inputs that wait and"
-        " outputs that are done are not counted."
+def add_plan_option(parser: ArgumentParser) -> None:
+    """--plan, for plans_asked."""
+    parser.add_argument(
+        "--plan",
+        action="append",
+        default=[],
+        help="tensor, pipeline, or groups of LAYERS:NODES, such as 1-2:2,3,4 (repeatable)",
     )
-    blocks = [filled(words)]
-    if isinstance(found.best, str) or isinstance(found.fitting, str):
-        return [*blocks, filled(f"{found.best}.")]
-    for plans, title in (
-        (found.fitting, "Plans that fit, and that no other that fits beats in latency and traffic"),
-        (found.best, "Plans that no other beats in latency and traffic, whether they fit or not"),
-    ):
-        cells = [[rank, *_cells(plan), plan.text] for rank, plan in enumerate(plans, 1)][:shown]
-        blocks.append(f"{title}:" if plans else f"{title}: none.")
-        if plans:
-            blocks.append(table(["#", *FIGURES, "plan"], cells))
-        if len(cells) < len(plans):
-            blocks.append(f"{len(plans) - len(cells):,} more: {more}")
-    return blocks
-
-
-def _cells(plan: PlanFigures) -> list[object]:
-    return [plan.latency_s * 1000, plan.traffic_bytes, plan.nodes, plan.sram_bytes, plan.fits]
-
-
-def _beaten_by(plan: PlanFigures, found: Comparison) -> str:
-    """The fastest that moves no more bytes: being one of the best it is not slower, either."""
-    if isinstance(found.best, str):
-        return "?"
-    ranked = enumerate(found.best, 1)
-    rank, rival = next(each for each in ranked if each[1].traffic_bytes <= plan.traffic_bytes)
-    as_good = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
-    return "none" if as_good else f"#{rank:,}"
-
-
-def bounds_text(bounds: Bounds) -> str:
-    """What faster_between returns, in MB/s."""
-    if bounds is None:
-        return "never"
-    low, high = (figure(bound / MEGA) if bound else "" for bound in bounds)
-    if low and high:
-        return f"{low} to {high} MB/s"
-    return f"above {low} MB/s" if low else f"below {high} MB/s" if high else "always"
-
-
-# ------------------------------------------------ the script
-
-
-def add_plan_option(parser: argparse.ArgumentParser) -> None:
-    """--plan, as often as wanted, for plans_asked."""
-    wanted = "tensor, pipeline, or groups of layers:nodes, such as 1-2:2,3,4; as often as wanted"
-    parser.add_argument("--plan", action="append", default=[], help=wanted)
 
 
 def plans_asked(texts: Sequence[str], network: Network, system: System) -> dict[str, Plan]:
@@ -594,32 +498,6 @@ def plans_asked(texts: Sequence[str], network: Network, system: System) -> dict[
             plan = strategies.get(given) or parse_plan(given)
             plan_stages(network, system, plan)
         except ValueError as error:
-            raise ValueError(f"--plan {whatif.shown(given)}: {error}") from None
+            raise ValueError(f"--plan {shown(given)}: {error}") from None
         asked[given if given in strategies else plan_text(plan)] = plan
     return asked
-
-
-def respond(argv: Sequence[str] | None) -> str:
-    """The comparison, as text or JSON."""
-    parser = whatif.option_parser(
-        "Which groups of layers on which nodes take least time and move fewest bytes.",
-        [
-            "python3 report/plans.py --plan 1-2:2,3,4 --plan 1-3:2,4",
-            "python3 report/plans.py --nodes 8 --link-gbs 0.05 --all",
-            "python3 report/plans.py --inputs 1 --sram-kib 700 --json",
-        ],
-    )
-    add_plan_option(parser)
-    parser.add_argument("--all", action="store_true", help="all best plans, not the first ones")
-    parser.add_argument("--json", action="store_true", help="everything, for programs")
-    options = parser.parse_args(argv)
-    question = whatif.question(options)
-    found = compare(question, plans_asked(options.plan, question.network, question.system))
-    if options.json:
-        return json_text(found)
-    said = text(found, None if options.all else MOST_SHOWN)
-    return "\n\n".join(filter(None, [whatif.asked(question), said]))
-
-
-if __name__ == "__main__":
-    sys.exit(whatif.run(respond))

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Who works when: every job of a plan, and the same as a trace that a browser shows.
 
 Input i sets out (i - 1) * interval after the first, interval being the longest stage, and never
@@ -8,11 +7,8 @@ group gathers the output.
 
 from __future__ import annotations
 
-import whatif  # first, since it finds lab3
-
-# isort: split
 import json
-import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise, permutations, product
@@ -20,10 +16,12 @@ from typing import Any, NamedTuple
 
 import lab3
 from lab3 import Network, Step, System
-from plans import Plan, add_plan_option, plan_stages, plan_text, plans_asked, strategy_plans
+from report import question
+from report.plans import Plan, add_plan_option, plan_stages, plan_text, plans_asked, strategy_plans
+from report.question import possible_strategies, question_of
+from report.terminal import US
 
 MOST_EVENTS = 100_000  # of a schedule: a job is an event on each node or link that it keeps busy
-US = 10**6  # in a second
 
 
 class TimedStep(NamedTuple):
@@ -155,16 +153,14 @@ def check_events(found: int) -> None:
         raise ValueError(f"{found:,} events are too many: the limit is {MOST_EVENTS:,}")
 
 
-# ------------------------------------------------ the script
+# ------------------------------------------------ as a trace
 
 
 def plans_or_strategies(texts: Sequence[str], network: Network, system: System) -> list[Plan]:
     """The plans of --plan or, without one, both strategies as far as they are possible."""
     if texts:
         return list(plans_asked(texts, network, system).values())
-    possible, reasons = lab3.possible_strategies(network, system)
-    if not possible:
-        raise ValueError(". ".join(reasons.values()))
+    possible, _ = possible_strategies(network, system)
     strategies = strategy_plans(network, system)
     return list(dict.fromkeys(strategies[strategy] for strategy in possible))  # two may be one
 
@@ -213,19 +209,18 @@ def trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str,
     return heads + complete
 
 
-def respond(argv: Sequence[str] | None) -> str:
-    """The trace, as JSON."""
-    parser = whatif.option_parser(
-        "Who works when, as a trace that ui.perfetto.dev and chrome://tracing open. Each input sets"
-        " out just in time, so that it never waits.",
-        [
-            "python3 report/schedule.py > trace.json",
-            "python3 report/schedule.py --inputs 8 --plan 1-2:2,3,4 > trace.json",
-        ],
-    )
+# ------------------------------------------------ the command: trace
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """What if, and --plan."""
+    question.add_options(parser)
     add_plan_option(parser)
-    options = parser.parse_args(argv)
-    network, system, inputs = whatif.question(options)
+
+
+def answer(options: Namespace) -> str:
+    """The trace, as JSON."""
+    network, system, inputs = question_of(options)
     plans = plans_or_strategies(options.plan, network, system)
     check_events(sum(events(network, system, plan, inputs) for plan in plans))
     trace = []
@@ -233,7 +228,3 @@ def respond(argv: Sequence[str] | None) -> str:
         name = plan_name(network, system, plan)
         trace += trace_events(name, process, schedule(network, system, plan, inputs))
     return json.dumps({"traceEvents": trace})
-
-
-if __name__ == "__main__":
-    sys.exit(whatif.run(respond))

@@ -1,13 +1,11 @@
 """What a node must hold in its SRAM, as there is no DRAM (handout, "The hardware").
 
-Weights stay; of the inputs one at a time is counted: nothing of others that wait or are done.
+Weights stay. Activations count for one input at a time: queued inputs and stored outputs are not
+counted.
 """
 
 from __future__ import annotations
 
-import whatif  # first, since it finds lab3  # noqa: F401
-
-# isort: split
 from typing import NamedTuple
 
 import lab3
@@ -15,8 +13,9 @@ from lab3 import ConvLayer, Network, System
 
 
 class SramUse(NamedTuple):
-    """What a node holds while it computes a layer, or gathers the output."""
+    """What the fullest of some nodes holds while it computes a layer, or gathers the output."""
 
+    where: str  # "every node", "gathering node" or "node 2"
     layer: int  # counted from 1
     work: str  # "compute" or "gather"
     weight_bytes: int
@@ -30,28 +29,38 @@ class SramUse(NamedTuple):
 
 
 def tensor_parallel_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: 1 / P of all weights, a layer's input, 1 / P of its output; the one that gathers:
-    at last the whole output.
+    """Every node: 1 / P of all weights, a layer's input, 1 / P of its output; the gathering node
+    finally holds the whole output.
 
     Raises ValueError as lab3.tensor_parallel_stages does.
     """
     lab3.tensor_parallel_stages(network, system)
     weights = sum(layer.weight_bytes for layer in network) // system.nodes
+    every, gathering = ("every node", "gathering node") if system.nodes > 1 else ("node 1",) * 2
     uses = [
-        SramUse(number, "compute", weights, layer.input_bytes, layer.output_bytes // system.nodes)
+        SramUse(
+            every, number, "compute", weights, layer.input_bytes, layer.output_bytes // system.nodes
+        )
         for number, layer in enumerate(network, 1)
     ]
-    return [*uses, SramUse(len(network), "gather", weights, 0, network[-1].output_bytes)]
+    return [*uses, SramUse(gathering, len(network), "gather", weights, 0, network[-1].output_bytes)]
 
 
 def pipeline_parallel_sram(network: Network, system: System) -> list[SramUse]:
-    """Node l: layer l's weights, input and output.
+    """Each node: its layer's weights, input and output.
 
     Raises ValueError as lab3.pipeline_parallel_stages does.
     """
     lab3.pipeline_parallel_stages(network, system)
     return [
-        SramUse(number, "compute", layer.weight_bytes, layer.input_bytes, layer.output_bytes)
+        SramUse(
+            f"node {number}",
+            number,
+            "compute",
+            layer.weight_bytes,
+            layer.input_bytes,
+            layer.output_bytes,
+        )
         for number, layer in enumerate(network, 1)
     ]
 
@@ -63,26 +72,28 @@ def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
     """
     lab3.check(network, system)
     *uses, _ = tensor_parallel_sram(network, system._replace(nodes=1))  # nothing to gather
-    return uses
+    where = "every node" if system.nodes > 1 else "node 1"
+    return [use._replace(where=where) for use in uses]
 
 
 def check_streams(system: System) -> None:
-    """Raise ValueError where tensor parallelism with rows streamed is not modelled: on a ring of
-    more than two nodes, where a row would wait for others that pass on."""
+    """Raise ValueError where tensor parallelism with row streaming is not modelled: on a ring of
+    more than two nodes, where a row would wait for others that are passed on."""
     if system.topology == lab3.RING and system.nodes > 2:
         where = f"on a ring of {system.nodes} nodes, only all-to-all"
-        raise ValueError(f"Tensor parallelism with rows streamed is not modelled {where}")
+        raise ValueError(f"Tensor parallelism with row streaming is not modelled {where}")
 
 
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node, layer after layer: 1 / P of all weights, and while it computes row r the input's
-    rows from r on, of the output r rows and its share of row r, which is most in the first row or
-    in the last; the one that gathers: at last the whole output.
+    """Every node: 1 / P of all weights; while it computes row r of a layer, the input rows from r
+    on, and of the output r rows and its share of row r. That is most in the first row or in the
+    last. Of the last layer's output only the gathering node holds more than its share of a row, and
+    finally all of it.
 
     A row is held from the start of its computation or arrival until no computation or link needs it
-    any more, and rows leave and arrive as soon as they can. This is the peak for one input where
-    links keep up, no row being sent for longer than one is computed; on slower links rows arrive
-    later, and less is held.
+    any more, and rows leave and arrive as soon as they can. This is the peak for one input if no
+    row takes longer to send than to compute; on slower links rows arrive later, and nodes hold
+    less.
 
     Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
     """
@@ -91,25 +102,27 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     uses = []
     for use, layer in zip(computing, network, strict=True):
         row_in, row_out = _row_bytes(layer)
-        rows = [
+        first, last = (
             use._replace(
                 input_bytes=row_in * (layer.y - row),
                 output_bytes=row_out * row + row_out // system.nodes,
             )
             for row in (0, layer.out_y - 1)
-        ]
-        uses.append(max(rows, key=lambda use: use.total_bytes))
+        )
+        if use.layer == len(network):
+            last = last._replace(where=gathering.where)
+        uses.append(max(first, last, key=lambda use: use.total_bytes))
     return [*uses, gathering]
 
 
 def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
-    """Node l: layer l's weights, fy rows of the input, one row of the output; but the first node
-    its whole first input, and the last node its whole last output.
+    """Each node: its layer's weights, fy rows of the input, one row of the output; but the first
+    node its whole input, and the last node its whole output.
 
-    A row is computed or sent only when there is room for it, and an arriving row never takes the
-    room of one output row, on the last node of the whole output. Then this is enough for any number
-    of inputs, besides those that wait on the first node, and of two layers or more it is the least;
-    but a row may wait for room, and so be later than in ample SRAM.
+    A row is computed or sent only when there is room for it, and an arriving row leaves room for
+    one output row, on the last node for the whole output. Then this is enough for any number of
+    inputs, not counting those queued on the first node, and for two layers or more it is the least.
+    But a row may wait for room, and so be later than in ample SRAM.
 
     Raises ValueError as lab3.pipeline_parallel_stages does.
     """

@@ -1,19 +1,16 @@
-"""How long rows streamed take, and the limit that no schedule beats.
+"""How long inference takes with row streaming, and the lower bound of any schedule.
 
-A row of an output (all filters, all x, one y) can leave as soon as it is computed; the next layer's
-row r needs fy of them, r ... r + fy - 1. With all inputs waiting, a row starts
+Each row of an output (all filters, all x, one y) is sent as soon as it is computed; row r of the
+next layer needs the fy rows r ... r + fy - 1. All inputs wait at time 0, and a row starts
 
-    on a node    when its row before is done and the last row needed is there
-    on a link    when it is computed and the link's row before is gone
+    on a node    once the node's previous row is done and the last input row it needs has arrived
+    on a link    once it is computed and the link's previous row is gone
 
 layer after layer, input after input: the law one level down.
 """
 
 from __future__ import annotations
 
-import whatif  # first, since it finds lab3  # noqa: F401
-
-# isort: split
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -23,33 +20,34 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import Network, System
-from sram import check_streams
+from report.question import STRATEGIES
+from report.sram import check_streams
 
 MOST_ROWS = 50_000  # of all layers, which take two or three seconds
 GATHERING = 0  # the node that gathers the output
 
 
 def streamed_latency(strategy: str, network: Network, system: System, inputs: int = 1) -> Fraction:
-    """Seconds that "tensor" or "pipeline" parallelism takes with rows streamed, if SRAM is ample.
+    """Seconds that "tensor" or "pipeline" parallelism takes with row streaming, if SRAM is ample.
 
     tensor      every node computes its share of a row, C / (P * out_y * R) seconds, and sends it to
-                each peer on a link of its own, A / (P * out_y * B), of the last layer to the
-                gathering node only
-    pipeline    node l computes layer l's rows, C / (out_y * R) each, and sends them to node l + 1,
-                A / (out_y * B) each
+                each peer on a link of its own, A / (P * out_y * B) seconds; of the last layer only
+                to the gathering node
+    pipeline    each node computes its layer's rows, C / (out_y * R) seconds each, and sends them to
+                the next layer's node, A / (out_y * B) seconds each
 
     Raises ValueError where lab3's strategy is not possible, for tensor parallelism on a ring of
     more than 2 nodes, and for layers of more than MOST_ROWS rows.
     """
-    if strategy not in tuple(lab3.STRATEGIES):
-        raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(lab3.STRATEGIES)}")
+    if strategy not in tuple(STRATEGIES):
+        raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(STRATEGIES)}")
     lab3.check(network, system, inputs)
-    stages = lab3.STRATEGIES[strategy](network, system)
+    stages = STRATEGIES[strategy](network, system)
     if strategy == "tensor":
         check_streams(system)
     rows = sum(layer.out_y for layer in network)
     if rows > MOST_ROWS:
-        raise ValueError(f"network: {rows} rows of output are more than {MOST_ROWS} to stream")
+        raise ValueError(f"network: {rows:,} rows of output are more than {MOST_ROWS:,} to stream")
 
     if strategy == "tensor":
         layers, ticks_per_s = _in_ticks(network, system, shares=system.nodes)
@@ -64,8 +62,8 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
 
 
 def compute_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C) / (P * R) seconds. No schedule takes less, as each input costs sum(C) operations,
-    counted as the handout does, 2 a MAC, and P nodes do at most R a second each."""
+    """N * sum(C) / (P * R) seconds. No schedule takes less, because each input costs sum(C)
+    operations, 2 per MAC as in the handout, and P nodes do at most R per second each."""
     lab3.check(network, system, inputs)
     ops = sum(layer.ops for layer in network)
     return Fraction(inputs * ops) / (system.nodes * system.ops_per_s)
@@ -108,7 +106,7 @@ def _ends(free: int, ready: Sequence[int], ticks: int) -> list[int]:
     return ends
 
 
-@lru_cache  # as explanations and pictures ask again
+@lru_cache
 def _pipeline_parallel(layers: tuple[_Layer, ...]) -> int:
     """The end of the first input's last row."""
     there = [0] * (layers[0].out_y + layers[0].fy - 1)  # when each row of input is
@@ -123,7 +121,6 @@ def _pipeline_parallel(layers: tuple[_Layer, ...]) -> int:
 Place = tuple[int, int]  # (p, p) is node p, (p, q) its link to node q
 
 
-@lru_cache
 def _tensor_parallel(layers: tuple[_Layer, ...], nodes: int, inputs: int) -> int:
     """The end of the last row, found with the rows of one input and log2(N) products of matrices.
 
@@ -131,22 +128,28 @@ def _tensor_parallel(layers: tuple[_Layer, ...], nodes: int, inputs: int) -> int
     and the longest chain of rows from there. So an input is a matrix of these chains, and N inputs
     are its N-th power, where a product takes maxima of sums as well.
     """
-    group = range(min(nodes, 3))  # nodes that do not gather are alike, so two stand for them all
-    places = [(source, target) for source in group for target in group]
-    longest = sum(layer.out_y * (layer.compute + layer.send) for layer in layers)
-    long_ago = -inputs * longest  # no chain from then on decides anything
-    chains = {}
-    for start in places:
-        free = {place: 0 if place == start else long_ago for place in places}
-        chains[start] = _after_one_more(free, layers, group)
-
-    free = dict.fromkeys(places, 0)
+    chains = _chains(layers, nodes)
+    free = dict.fromkeys(chains, 0)
     while inputs:
         if inputs % 2:
             free = _lengthened(free, chains)
         chains = {start: _lengthened(chain, chains) for start, chain in chains.items()}
         inputs //= 2
     return max(free.values())
+
+
+@lru_cache
+def _chains(layers: tuple[_Layer, ...], nodes: int) -> dict[Place, dict[Place, int]]:
+    """The longest chain of one input's rows from each place to each."""
+    group = range(min(nodes, 3))  # nodes that do not gather are alike, so two stand for them all
+    places = [(source, target) for source in group for target in group]
+    long_ago = -1 - sum(layer.out_y * (layer.compute + layer.send) for layer in layers)
+    chains = {}
+    for start in places:
+        free = {place: 0 if place == start else long_ago for place in places}
+        ends = _after_one_more(free, layers, group)
+        chains[start] = {place: end for place, end in ends.items() if end >= 0}  # is a chain
+    return chains
 
 
 def _after_one_more(
@@ -176,6 +179,9 @@ def _after_one_more(
 
 def _lengthened(free: dict[Place, int], chains: dict[Place, dict[Place, int]]) -> dict[Place, int]:
     """When each place is free after the longest chain from any."""
-    return {
-        place: max(free[start] + chain[place] for start, chain in chains.items()) for place in free
-    }
+    longest: dict[Place, int] = {}
+    for start, chain in chains.items():
+        for place, ticks in chain.items():
+            if start in free:
+                longest[place] = max(longest.get(place, 0), free[start] + ticks)
+    return longest

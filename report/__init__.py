@@ -1,0 +1,1 @@
+"""What analyses and explains lab3: one front door, `python3 report COMMAND`."""

@@ -1,0 +1,149 @@
+"""The front door: `python3 report COMMAND`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if sys.version_info < (3, 10):
+    sys.exit("report needs Python 3.10 or newer; lab3.py does not")
+sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
+
+import argparse
+import os
+from contextlib import suppress
+from importlib import import_module
+
+from report.terminal import COLUMNS, filled
+
+COMMANDS = {  # its module, what it does, examples
+    "whatif": (
+        "report.question",
+        "Answer Q1 and Q2 for other numbers than the lab's.",
+        "whatif --nodes 8 --link-gbs 0.1",
+        "whatif --inputs 64 --topology ring",
+        "whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28",
+    ),
+    "explain": (
+        "report.explain",
+        "Explain the answers and derive every number.",
+        "explain",
+        "explain --nodes 8 --link-gbs 0.1",
+        "explain --json",
+    ),
+    "find": (
+        "report.readings",
+        "Find which reading of the handout gives a number.",
+        "find 0.39793",
+        "find 100.17 ms",
+        "find 2,254,848 bytes",
+    ),
+    "plans": (
+        "report.compare",
+        "Find the plans with least latency and traffic.",
+        "plans --plan 1-2:2,3,4",
+        "plans --nodes 8 --link-gbs 0.05 --all",
+        "plans --inputs 1 --sram-kib 700 --json",
+    ),
+    "trace": (
+        "report.schedule",
+        "Write the schedule as a trace for ui.perfetto.dev.",
+        "trace > trace.json",
+        "trace --inputs 8 --plan 1-2:2,3,4 > trace.json",
+    ),
+    "picture": (
+        "report.pictures",
+        "Draw a timeline, lower bound, plans or SRAM.",
+        "picture timeline --nodes 8 --plan 1-2:4,3-4:4",
+        "picture limits --link-gbs 0.05 --output limits.png",
+    ),
+    "deck": (
+        "report.deck.build",
+        "Build the slide deck.",
+        "deck",
+        "deck --output my_copy --author 'First Last' --uid 123456789",
+    ),
+}
+PROG = "python3 report"
+INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
+
+
+def main(argv: list[str]) -> int:
+    """Print the answer. Returns the exit status: 0, also for a reader that has seen enough; 1 where
+    output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
+    try:
+        text = answer(argv)
+        if sys.stdout is None:
+            raise OSError("stdout is closed")
+        print(text, flush=True)
+        return 0
+    except BrokenPipeError:
+        return 0
+    except ValueError as error:
+        return end(2, str(error))
+    except ModuleNotFoundError as error:
+        again = f"then .venv/bin/python report {argv[0]} ..."
+        return end(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, {again}")
+    except OSError as error:
+        what = f"cannot write {error.filename}" if error.filename else "cannot write"
+        return end(1, f"{what}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        return end(130, "interrupted")
+    finally:  # also of argparse, which ends by SystemExit
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            try:
+                stream.flush()
+            except OSError:  # what cannot be written must not fail again at the exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def end(status: int, message: str) -> int:
+    """Say why."""
+    if sys.stderr:
+        with suppress(OSError):
+            print(f"{PROG}: error: {message}", file=sys.stderr)
+    return status
+
+
+def answer(argv: list[str]) -> str:
+    """What the command says."""
+    if not argv:
+        return overview()
+    module, options = parsed(argv)
+    return str(import_module(module).answer(options))
+
+
+def overview() -> str:
+    """The commands, a line and an example each."""
+    lines = [f"usage: {PROG} COMMAND [options]", ""]
+    for name, (_, line, example, *_) in COMMANDS.items():
+        lines += [f"{name:<9}{line}", f"{'':<9}{PROG} {example}"]
+    return "\n".join([*lines, "", f"{PROG} COMMAND --help shows a command's options."])
+
+
+def parsed(argv: list[str]) -> tuple[str, argparse.Namespace]:
+    """The command's module and options. Ends by SystemExit where they are wrong."""
+
+    def look(prog: str) -> argparse.HelpFormatter:
+        return argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS)
+
+    shared = {"formatter_class": look, "allow_abbrev": False}
+    parser = argparse.ArgumentParser(prog=PROG, description=__doc__, **shared)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (module, line, *examples) in COMMANDS.items():
+        epilog = "\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)])
+        command = commands.add_parser(
+            name, help=line, description=filled(line), epilog=epilog, **shared
+        )
+        if name == argv[0]:
+            import_module(module).add_options(command)
+    options = parser.parse_args(argv)
+    for name, value in vars(options).items():
+        if value == [] or (isinstance(value, list) and [] in value):  # of --x=-- before 3.13
+            command = commands.choices[argv[0]]
+            command.error(f"argument --{name.replace('_', '-')}: expected one argument")
+    return COMMANDS[argv[0]][0], options
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

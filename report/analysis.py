@@ -1,0 +1,371 @@
+"""Every number about a question, exact, and computed once: what explain tells, pictures draw and
+the deck says.
+
+analysis.as_dict(question) puts all of them into one dictionary, which explain prints as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from math import ceil
+from typing import Any, NamedTuple
+
+import lab3
+from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, System
+from report import plans, readings, sram, streaming
+from report.question import STRATEGIES, Impossible, Question, possible_strategies
+from report.terminal import plain_data
+
+VERSION = 3  # of the dictionary's shape
+
+
+# ------------------------------------------------ the strategies
+
+
+class TimedStep(NamedTuple):
+    """A lab3.Step of one input, and the time that it takes."""
+
+    layer: int
+    work: str
+    node_ops: int
+    link_bytes: int
+    traffic_bytes: int
+    time_s: Fraction
+
+
+class Streamed(NamedTuple):
+    """Row streaming: the latency, and how far it is above the lower bound."""
+
+    latency_s: Fraction
+    above_limit_s: Fraction
+
+
+class Result(NamedTuple):
+    """What a strategy takes for some inputs on a topology."""
+
+    topology: str
+    inputs: int
+    latency_s: Fraction  # whole-tensor transfers
+    traffic_bytes: int
+    compute_s: Fraction  # of one input's steps
+    communication_s: Fraction
+    interval_s: Fraction  # after which one more input is done
+    bottleneck: str  # the first longest stage
+    idle_nodes: int  # that have no layer
+    speed_up: Fraction  # over one node: N * sum(C) / R / latency
+    utilisation: Fraction  # speed-up / P
+    streamed: Streamed | Impossible
+
+
+class SpeedUp(NamedTuple):
+    """What twice as much of something buys for some inputs."""
+
+    twice: str
+    inputs: int
+    speed_up: Fraction
+
+
+class Strategy(NamedTuple):
+    """What there is to say of a strategy that is possible."""
+
+    steps: list[TimedStep]
+    results: list[Result]  # for one input and for all, all-to-all and on the ring
+    doubling: list[SpeedUp]  # of what is possible
+
+
+class Losses(NamedTuple):
+    """Where the pipeline's latency goes:
+
+    ideal compute    N * sum(C) / (P * R), as if all nodes computed all the time
+    load imbalance   N * (longest C / R - sum(C) / (P * R)), waiting for the busiest node
+    busiest link     N * (interval - longest C / R), waiting for a link that is slower still
+    fill and drain   computing of one input that is not the bottleneck
+    sending          sends of one input that are not the bottleneck
+    """
+
+    ideal_compute_s: Fraction
+    load_imbalance_s: Fraction
+    busiest_link_s: Fraction
+    fill_and_drain_s: Fraction
+    sending_s: Fraction
+
+
+class Latency(NamedTuple):
+    """What some inputs take."""
+
+    inputs: int
+    latency_s: Fraction
+
+
+def one_node_s(network: Network, system: System) -> Fraction:
+    """sum(C) / R: one input on one node, which sends nothing."""
+    return Fraction(sum(layer.ops for layer in network)) / system.ops_per_s
+
+
+def data_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """ceil(N / P) * sum(C) / R seconds: whole inputs, shared out over the nodes, nothing sent."""
+    lab3.check(network, system, inputs)
+    return ceil(Fraction(inputs, system.nodes)) * one_node_s(network, system)
+
+
+def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """(P + N - 1) * sum(C) / (P * R) seconds: P equal stages, free communication."""
+    lab3.check(network, system, inputs)
+    return (system.nodes + inputs - 1) * one_node_s(network, system) / system.nodes
+
+
+def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """N * sum(C / (P * R) + (P - 1) * S / 2 / B) seconds: tensor parallelism on a ring with links
+    both ways, which carry half of each shard each way.
+
+    Raises ValueError where tensor parallelism is not possible.
+    """
+    twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
+    return lab3.tensor_parallel_latency(network, twice, inputs)
+
+
+def last_row_share_s(network: Network, system: System) -> Fraction:
+    """A / (P * out_y * B) seconds: a node's share of the output's last row on its link."""
+    last = network[-1]
+    return Fraction(last.output_bytes, system.nodes * last.out_y) / system.link_bytes_per_s
+
+
+def ops_per_byte(layer: ConvLayer) -> Fraction:
+    """C / A, the compute-to-communication ratio: the ops for a byte of output."""
+    return Fraction(layer.ops, layer.output_bytes)
+
+
+def machine_balance(system: System) -> Fraction:
+    """R / B: the ops that a node does while a link carries a byte."""
+    return Fraction(system.ops_per_s) / system.link_bytes_per_s
+
+
+# ------------------------------------------------ SRAM
+
+SRAM = {
+    "tensor": sram.tensor_parallel_sram,
+    "tensor, streamed": sram.tensor_streamed_sram,
+    "pipeline": sram.pipeline_parallel_sram,
+    "pipeline, streamed": sram.pipeline_streamed_sram,
+    "data": sram.data_parallel_sram,
+}
+
+
+class Need(NamedTuple):
+    """What the fullest node holds, one input at a time."""
+
+    where: str  # "every node", "gathering node" or "node 2"
+    layer: int
+    total_bytes: int
+    fits: bool
+    free_bytes: int  # below 0: lacking
+    waiting_inputs: int  # more inputs that fit where inputs wait
+    waiting_where: str
+
+
+class SramResult(NamedTuple):
+    """What nodes hold, layer by layer, and the fullest."""
+
+    uses: list[sram.SramUse]
+    fullest: Need
+
+
+def sram_result(strategy: str, network: Network, system: System) -> SramResult | Impossible:
+    """Of one of SRAM."""
+    try:
+        uses = SRAM[strategy](network, system)
+    except ValueError as error:
+        return Impossible(str(error))
+    use = max(uses, key=lambda use: use.total_bytes)
+    free = system.sram_bytes - use.total_bytes
+    # a pipeline's inputs wait on its first node, others where they are needed
+    beside = uses[0] if strategy.startswith("pipeline") else use
+    room = system.sram_bytes - beside.total_bytes if free >= 0 else 0
+    waiting = room // network[0].input_bytes
+    need = Need(use.where, use.layer, use.total_bytes, free >= 0, free, waiting, uses[0].where)
+    return SramResult(uses, need)
+
+
+# ------------------------------------------------ all of it
+
+SIZES = ("out_x", "out_y", "weights", "macs", "ops")
+BYTES = ("weight_bytes", "input_bytes", "output_bytes")
+TWICE = {"ops/s": "ops_per_s", "link bandwidth": "link_bytes_per_s", "nodes": "nodes"}
+
+
+class Analysis:
+    """The numbers of a question, each computed when it is first asked for.
+
+    Raises ValueError where the question is wrong, and where neither strategy is possible.
+    """
+
+    def __init__(self, question: Question) -> None:
+        lab3.check(*question)
+        self.question = question
+        self.network, self.system, self.inputs = question
+        self.counts = sorted({1, self.inputs})
+        self.possible, self.impossible = possible_strategies(self.network, self.system)
+
+    @cached_property
+    def strategies(self) -> dict[str, Strategy | Impossible]:
+        """Both, by name."""
+        return {
+            strategy: self.impossible.get(strategy) or self._strategy(strategy)
+            for strategy in STRATEGIES
+        }
+
+    def result(self, strategy: str, inputs: int, topology: str = "") -> Result | Impossible:
+        """Of a strategy, by default on the machine's own topology."""
+        found = self.strategies[strategy]
+        if isinstance(found, Impossible):
+            return found
+        wanted = (topology or self.system.topology, inputs)
+        return next(it for it in found.results if (it.topology, it.inputs) == wanted)
+
+    def _strategy(self, strategy: str) -> Strategy:
+        steps = [
+            TimedStep(*step, time_s=lab3.duration([step], self.system))
+            for step in chain(*self.possible[strategy])
+        ]
+        results = [
+            _result(strategy, self.question.on(topology=topology)._replace(inputs=inputs))
+            for topology in (ALL_TO_ALL, RING)
+            for inputs in self.counts
+        ]
+        return Strategy(steps, results, self._doubling(strategy))
+
+    def _doubling(self, strategy: str) -> list[SpeedUp]:
+        found = []
+        for twice, field in TWICE.items():
+            better = self.system._replace(**{field: 2 * getattr(self.system, field)})
+            with suppress(ValueError):  # where twice as many nodes do not divide the filters
+                stages = STRATEGIES[strategy](self.network, better)
+                for inputs in self.counts:
+                    before_s = lab3.latency(self.possible[strategy], self.system, inputs)
+                    speed_up = before_s / lab3.latency(stages, better, inputs)
+                    found.append(SpeedUp(twice, inputs, speed_up))
+        return found
+
+    def latencies(self, of: Callable[[Network, System, int], Fraction]) -> list[Latency]:
+        """Of one input and of all."""
+        return [Latency(inputs, of(self.network, self.system, inputs)) for inputs in self.counts]
+
+    @cached_property
+    def limit_s(self) -> Fraction:
+        """The lower bound for all inputs."""
+        return streaming.compute_bound(*self.question)
+
+    @cached_property
+    def losses(self) -> Losses | Impossible:
+        """Where the pipeline's latency goes."""
+        return self.impossible.get("pipeline") or losses(self.question)
+
+    @cached_property
+    def two_way_ring(self) -> list[Latency] | Impossible:
+        """Tensor parallelism."""
+        return self.impossible.get("tensor") or self.latencies(two_way_ring_latency)
+
+    @cached_property
+    def sram(self) -> dict[str, SramResult | Impossible]:
+        """By strategy, with whole tensors and with row streaming."""
+        return {strategy: sram_result(strategy, self.network, self.system) for strategy in SRAM}
+
+    @cached_property
+    def plans(self) -> plans.Comparison:
+        """The best plans, and both strategies beside them."""
+        return plans.compare(self.question)
+
+    @cached_property
+    def readings(self) -> list[readings.Answer]:
+        """What other readings of the handout give."""
+        return readings.answers(self.question)
+
+
+def _result(strategy: str, question: Question) -> Result:
+    network, system, inputs = question
+    stages = STRATEGIES[strategy](network, system)
+    steps = [*chain(*stages)]
+    longest = max(stages, key=lambda stage: lab3.duration(stage, system))
+    latency_s = lab3.latency(stages, system, inputs)
+    compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
+    speed_up = inputs * one_node_s(network, system) / latency_s
+    streamed: Streamed | Impossible
+    try:
+        streamed_s = streaming.streamed_latency(strategy, *question)
+        streamed = Streamed(streamed_s, streamed_s - streaming.compute_bound(*question))
+    except ValueError as error:
+        streamed = Impossible(str(error))
+    is_one_step = len(longest) == 1
+    return Result(
+        topology=system.topology,
+        inputs=inputs,
+        latency_s=latency_s,
+        traffic_bytes=lab3.traffic(stages, inputs),
+        compute_s=compute_s,
+        communication_s=lab3.duration(steps, system) - compute_s,
+        interval_s=lab3.duration(longest, system),
+        bottleneck=f"{longest[0].work} of layer {longest[0].layer}" if is_one_step else "all steps",
+        idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
+        speed_up=speed_up,
+        utilisation=speed_up / system.nodes,
+        streamed=streamed,
+    )
+
+
+def losses(question: Question) -> Losses:
+    """Where the pipeline's latency goes. Raises ValueError where it is not possible."""
+    network, system, inputs = question
+    stages = lab3.pipeline_parallel_stages(network, system)
+    bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
+    others = [step for stage in stages if stage is not bottleneck for step in stage]
+    share_s = one_node_s(network, system) / system.nodes
+    busiest_s = Fraction(max(layer.ops for layer in network)) / system.ops_per_s
+    return Losses(
+        ideal_compute_s=inputs * share_s,
+        load_imbalance_s=inputs * (busiest_s - share_s),
+        busiest_link_s=inputs * (lab3.duration(bottleneck, system) - busiest_s),
+        fill_and_drain_s=Fraction(sum(step.node_ops for step in others)) / system.ops_per_s,
+        sending_s=Fraction(sum(step.link_bytes for step in others)) / system.link_bytes_per_s,
+    )
+
+
+def as_dict(question: Question) -> dict[str, Any]:
+    """Every number by name: what explain --json prints, but with exact Fractions.
+
+    What is not possible is {"reason": ...}. Seconds end in _s, bytes in _bytes.
+
+    Raises ValueError where the question is wrong, and where neither strategy is possible.
+    """
+    it = Analysis(question)
+    found = {
+        **head(question),
+        "layers": [
+            {
+                "layer": number,
+                **{name: getattr(layer, name) for name in (*SIZES, *BYTES)},
+                "ops_per_byte": ops_per_byte(layer),
+            }
+            for number, layer in enumerate(it.network, 1)
+        ],
+        "machine_balance_ops_per_byte": machine_balance(it.system),
+        "strategies": it.strategies,
+        "lower_bound": it.latencies(streaming.compute_bound),
+        "last_row_share_s": last_row_share_s(it.network, it.system),
+        "losses": it.losses,
+        "data_parallel": it.latencies(data_parallel_latency),
+        "balanced_pipeline": it.latencies(balanced_pipeline_latency),
+        "two_way_ring": it.two_way_ring,
+        "sram": it.sram,
+        "plans": it.plans,
+        "readings": it.readings,
+    }
+    return dict(plain_data(found))
+
+
+def head(question: Question) -> dict[str, Any]:
+    """What every JSON of this project begins with."""
+    return {"version": VERSION, "asked": question}

@@ -1,0 +1,1 @@
+"""The deck: six pages from the calculator's numbers."""

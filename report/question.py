@@ -1,0 +1,213 @@
+"""What is asked: how many inputs, through which network, on which machine; and the options that
+say so, which the commands share."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import lab3
+from lab3 import ConvLayer, Network, Rate, Stages, System
+from report.terminal import GIGA, KIB, count, filled, shown
+
+MOST_CHARACTERS = 30  # of a number, so that an overlong one is refused at once
+MOST_LAYERS = 1_000
+MOST_SPELLED_OUT = 3  # layers
+SIZES = ConvLayer._fields[:6]  # of a --layer
+
+
+class Question(NamedTuple):
+    """What is asked, by default what the lab asks."""
+
+    network: Network = lab3.NETWORK
+    system: System = lab3.SYSTEM
+    inputs: int = lab3.INPUTS
+
+    def on(self, **changes: Any) -> Question:
+        """The same, on a machine with these changes."""
+        return self._replace(system=self.system._replace(**changes))
+
+
+LAB = Question()
+
+# ------------------------------------------------ what is possible
+
+STRATEGIES: dict[str, Callable[[Network, System], Stages]] = {
+    "tensor": lab3.tensor_parallel_stages,
+    "pipeline": lab3.pipeline_parallel_stages,
+}
+
+
+class Impossible(NamedTuple):
+    """Stands in place of a result that there is not."""
+
+    reason: str
+
+
+def possible_strategies(
+    network: Network, system: System
+) -> tuple[dict[str, Stages], dict[str, Impossible]]:
+    """The stages of each strategy that is possible, and why the others are not.
+
+    Raises ValueError for a wrong network or system, and where neither is possible.
+    """
+    lab3.check(network, system)
+    possible, impossible = {}, {}
+    for strategy, stages_of in STRATEGIES.items():
+        try:
+            possible[strategy] = stages_of(network, system)
+        except ValueError as error:
+            impossible[strategy] = Impossible(str(error))
+    if not possible:
+        raise ValueError(". ".join(it.reason for it in impossible.values()))
+    return possible, impossible
+
+
+# ------------------------------------------------ options
+
+
+def whole(unit: str, example: int, high: int) -> Callable[[str], int]:
+    """The type of an option that takes a whole number from 1."""
+    return _number(int, f"a whole number of {unit} from 1 to {high:,}, such as {example}", 1, high)
+
+
+def rate(unit: str, example: int, high: int) -> Callable[[str], Rate]:
+    """The type of an option that takes a number in units of 10^9, from a millionth of one."""
+    low = Decimal("0.000001")
+    wanted = f"a number of {unit} from {low:f} to {high:,}, such as {example} or 0.1"
+    parse = _number(Decimal, wanted, low, high)
+
+    def per_s(text: str) -> Rate:
+        value = Fraction(parse(text)) * GIGA
+        return int(value) if value.denominator == 1 else value
+
+    return per_s
+
+
+def _number(
+    convert: Callable[[str], Any], wanted: str, low: Any, high: int
+) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            if len(text) <= MOST_CHARACTERS and low <= convert(text) <= high:
+                return convert(text)
+        except (ValueError, InvalidOperation):  # not a number, or a NaN
+            pass
+        raise ArgumentTypeError(f"{shown(text)} is not {wanted}")
+
+    return parse
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """The what-if options."""
+    group = parser.add_argument_group(
+        "what if", "The lab's numbers by default. SRAM affects only what fits, not latency."
+    )
+    system, element_bytes = LAB.system, LAB.network[0].element_bytes
+    gops, link_gbs = (int(per_s / GIGA) for per_s in (system.ops_per_s, system.link_bytes_per_s))
+    sram_kib = system.sram_bytes // KIB
+    for name, metavar, default, kind, what in (
+        ("--inputs", "N", LAB.inputs, whole("inputs", LAB.inputs, 10**9), "inputs in Q2"),
+        ("--nodes", "P", system.nodes, whole("nodes", system.nodes, 10**6), "nodes"),
+        ("--gops", "X", gops, rate("GOPS", gops, 10**8), "10^9 ops/s per node"),
+        ("--link-gbs", "X", link_gbs, rate("GB/s", link_gbs, 10**5), "link bandwidth, GB/s"),
+        ("--sram-kib", "K", sram_kib, whole("KiB", sram_kib, 10**9), "SRAM per node, KiB"),
+        ("--element-bytes", "B", element_bytes, whole("bytes", 2, 64), "bytes per element"),
+    ):
+        said = f"{what} (default: {default})"
+        group.add_argument(name, metavar=metavar, default=str(default), type=kind, help=said)
+    group.add_argument(
+        "--topology",
+        choices=(lab3.ALL_TO_ALL, lab3.RING),
+        default=system.topology,
+        help="one-way links between all pairs of nodes, or from each node to the next (default:"
+        f" {system.topology})",
+    )
+    group.add_argument(
+        "--layer",
+        metavar="SIZE",
+        action="append",
+        nargs="+",
+        help=f"a layer's {', '.join(SIZES)}, such as 128,3,3,3,32,32 (repeatable, in order; stride"
+        " 1, no padding, no pooling; default: the lab's layers)",
+    )
+
+
+def question_of(options: Namespace) -> Question:
+    """What the options ask. Raises ValueError for a --layer that is not six whole numbers."""
+    given = options.layer or ()
+    if len(given) > MOST_LAYERS:
+        raise ValueError(f"--layer: {len(given):,} layers are more than {MOST_LAYERS:,}")
+    layers = [_layer(*numbered) for numbered in enumerate(given, 1)] or LAB.network
+    network = [layer._replace(element_bytes=options.element_bytes) for layer in layers]
+    system = System(
+        options.nodes, options.gops, options.link_gbs, options.sram_kib * KIB, options.topology
+    )
+    lab3.check(network, system, options.inputs)
+    return Question(network, system, options.inputs)
+
+
+def _layer(number: int, words: list[str]) -> ConvLayer:
+    text = " ".join(words)
+    sizes = text.replace(",", " ").split()
+    if len(sizes) != len(SIZES):
+        wanted = f"six, {','.join(SIZES)}, such as 128,3,3,3,32,32, and a --layer for each"
+        raise ValueError(f"--layer {number}: {shown(text)} has {len(sizes)} numbers, not {wanted}")
+    parse = whole("elements", 3, 10**6)
+    try:
+        return ConvLayer(*map(parse, sizes))
+    except ArgumentTypeError as error:
+        raise ValueError(f"--layer {number}: {error}") from None
+
+
+# ------------------------------------------------ what was asked, in words
+
+
+def asked(question: Question) -> str:
+    """How the question differs from the lab's, empty if in nothing."""
+    network, system, inputs = question
+    lab = LAB.system
+    parts = []
+    if inputs != LAB.inputs:
+        parts.append(count(inputs, "input"))
+    if system.nodes != lab.nodes:
+        parts.append(count(system.nodes, "node"))
+    if system.topology != lab.topology:
+        parts.append(system.topology)
+    if system.ops_per_s != lab.ops_per_s:
+        parts.append(f"{_in_units(system.ops_per_s, GIGA)} GOPS")
+    if system.link_bytes_per_s != lab.link_bytes_per_s:
+        parts.append(f"{_in_units(system.link_bytes_per_s, GIGA)} GB/s")
+    if system.sram_bytes != lab.sram_bytes:
+        parts.append(f"{_in_units(system.sram_bytes, KIB)} KiB of SRAM")
+    if network[0].element_bytes != LAB.network[0].element_bytes:
+        parts.append(f"elements of {count(network[0].element_bytes, 'byte')}")
+    shapes = ["x".join(map(str, layer[:4])) + f" on {layer.x}x{layer.y}" for layer in network]
+    if [layer[:6] for layer in network] != [layer[:6] for layer in LAB.network]:
+        parts += shapes[:MOST_SPELLED_OUT]
+        if len(shapes) > MOST_SPELLED_OUT:
+            parts.append(f"and {count(len(shapes) - MOST_SPELLED_OUT, 'more layer')}")
+    return ", ".join(parts)
+
+
+def headed(question: Question, text: str, gap: str = "\n\n") -> str:
+    """The text, below a line that says what was asked if that is not what the lab asks."""
+    said = asked(question)
+    return filled(f"what if: {said}", "  ") + gap + text if said else text
+
+
+def _in_units(value: Rate, unit: int) -> str:
+    return lab3.plain(Fraction(value) / unit, MOST_CHARACTERS)  # exact, as it was given
+
+
+# ------------------------------------------------ the command: whatif
+
+
+def answer(options: Namespace) -> str:
+    """The answers to Q1 and Q2."""
+    question = question_of(options)
+    possible_strategies(question.network, question.system)  # raises where neither is possible
+    return headed(question, lab3.answers(*question), "\n")

@@ -1,0 +1,136 @@
+"""Numbers, sentences and tables for people, in a terminal of 80 columns; JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import lab3
+from lab3 import Rate
+
+COLUMNS = 80
+MS, US = 10**3, 10**6  # in a second
+MB, GIGA, KIB = 10**6, 10**9, 1024
+EXACT_DIGITS, ROUNDED_DIGITS, SHORT_DIGITS = 12, 9, 4
+
+# ------------------------------------------------ numbers and sentences
+
+
+def number(value: Rate) -> str:
+    """With thousands grouped. An int is whole; a Fraction exact if 12 digits suffice, else rounded
+    to 9 digits, or to a whole number where that has more."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = lab3.plain(value, EXACT_DIGITS)
+    if Fraction(text) != value:
+        text = lab3.plain(value, max(ROUNDED_DIGITS, len(f"{abs(int(value))}")))
+    text = f"{Decimal(text):,f}"
+    if len(text) <= EXACT_DIGITS + 4:
+        return text
+    return f"{Decimal(lab3.plain(value, ROUNDED_DIGITS)):.{ROUNDED_DIGITS - 1}e}"
+
+
+def short(value: Rate, digits: int = SHORT_DIGITS) -> str:
+    """A Fraction rounded for a sentence, an int whole."""
+    if isinstance(value, int):
+        return number(value)
+    rounded = Fraction(lab3.plain(value, digits))
+    return number(rounded)
+
+
+def count(amount: int, thing: str) -> str:
+    """1 node, 1,000 nodes."""
+    return f"{amount:,} {thing}{'s' * (amount != 1)}"
+
+
+def shown(value: object) -> str:
+    """A value in an error message: one line of ASCII, a text in quotes even if it is cut."""
+    text = ascii(value)
+    start = ascii(value[:30]) if isinstance(value, str) else text[:30]
+    return text if len(text) <= 40 else f"{start}..."
+
+
+def filled(text: str, margin: str = "") -> str:
+    """The text on lines of a terminal, those after the first behind the margin."""
+    return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
+
+
+# ------------------------------------------------ tables
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns of text flush left and of numbers flush right; a last column of text is broken
+    between words or after commas. What is too wide for that is a block of lines for each row."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    columns = [*zip(head, *cells, strict=True)]
+    is_text = [any(isinstance(value, str) and value for value in it) for it in zip(*rows)]
+    widths = [max(map(len, column)) for column in columns]
+    left_width = sum(widths[:-1]) + 2 * len(widths[:-1])
+    longest_word = max(map(len, _words(" ".join(columns[-1])))) if is_text[-1] else widths[-1]
+    if left_width + longest_word > COLUMNS:
+        return _blocks(head, cells)
+    lines = []
+    for row in zip(*columns):
+        aligned = [
+            text.ljust(width) if flush_left else text.rjust(width)
+            for text, width, flush_left in zip(row, widths, is_text)
+        ]
+        lines += _broken("".join(f"{text}  " for text in aligned[:-1]), aligned[-1].rstrip())
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "-", True: "yes", False: "NO"}[value]
+    assert isinstance(value, (int, Fraction))
+    return number(value)
+
+
+def _blocks(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    width = max(map(len, head))
+    return "\n\n".join(
+        "\n".join(
+            line
+            for name, text in zip(head, row, strict=True)
+            for line in _broken(f"{name:<{width}}  ", text)
+        )
+        for row in cells
+    )
+
+
+def _words(text: str) -> list[str]:
+    """Up to and with a space or a comma."""
+    return re.findall("[^ ,]*[ ,]|[^ ,]+", text) or [""]
+
+
+def _broken(left: str, text: str) -> list[str]:
+    """The text behind what is left of it, on as many lines as it needs."""
+    lines = [left]
+    for word in _words(text):
+        if len(lines[-1] + word.rstrip()) > COLUMNS and len(lines[-1]) > len(left):
+            lines.append(" " * len(left))
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
+
+
+# ------------------------------------------------ JSON
+
+
+def plain_data(value: Any) -> Any:
+    """Records as dictionaries of their fields, and tuples as lists."""
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, dict):
+        return {name: plain_data(each) for name, each in value.items()}
+    return [plain_data(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def json_text(value: object) -> str:
+    """Ints as they are, Fractions as the nearest floats."""
+    return json.dumps(plain_data(value), indent=2, default=float)
