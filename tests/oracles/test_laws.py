@@ -25,7 +25,7 @@ from lab3 import (
     tensor_parallel_traffic,
 )
 from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
-from sram import (
+from report.sram import (
     data_parallel_sram,
     pipeline_parallel_sram,
     pipeline_streamed_sram,
@@ -161,15 +161,15 @@ def test_more_nodes_compute_faster(case, inputs):
 
 
 @given(cases_of_both(), COUNTS)
-def test_no_figure_is_a_float(case, inputs):
+def test_no_number_is_a_float(case, inputs):
     assert {type(latency(*case, inputs)) for latency in LATENCIES} == {Fraction}
     assert {type(traffic(*case, inputs)) for traffic in TRAFFICS} == {int}
     for stages in (tensor_parallel_stages(*case), pipeline_parallel_stages(*case)):
-        figures = [figure for stage in stages for step in stage for figure in step[2:]]
-        assert {type(figure) for figure in figures} == {int}
+        numbers = [number for stage in stages for step in stage for number in step[2:]]
+        assert {type(number) for number in numbers} == {int}
     all_to_all = case[0], case[1]._replace(topology="all-to-all")
     for sram in SRAM:
-        assert {type(figure) for use in sram(*all_to_all) for figure in use[2:]} == {int}
+        assert {type(number) for use in sram(*all_to_all) for number in use[3:]} == {int}
 
 
 @given(pipeline_parallel_cases())

@@ -18,11 +18,11 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import lab3
-import mpi_ranks
 from lab3 import NETWORK, SYSTEM
-from plans import plan_sram, plan_traffic
-from simulation import simulate
-from sram import data_parallel_sram, pipeline_parallel_sram, tensor_parallel_sram
+from oracles import mpi_ranks
+from oracles.simulation import simulate
+from report.plans import plan_sram, plan_traffic
+from report.sram import data_parallel_sram, pipeline_parallel_sram, tensor_parallel_sram
 
 pytestmark = pytest.mark.skipif(
     (sys.platform, platform.machine())

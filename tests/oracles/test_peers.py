@@ -17,7 +17,7 @@ from lab3 import (
     tensor_parallel_latency,
 )
 from machines import pipeline_parallel_cases
-from simulation import simulate
+from oracles.simulation import simulate
 
 # ------------------------------------------------ ASTRA-sim, recorded
 

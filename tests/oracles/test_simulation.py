@@ -17,8 +17,8 @@ from lab3 import (
     tensor_parallel_traffic,
 )
 from machines import pipeline_parallel_cases, plan_cases, tensor_parallel_cases
-from plans import plan_latency, plan_stages, plan_traffic
-from simulation import simulate
+from oracles.simulation import simulate
+from report.plans import plan_latency, plan_stages, plan_traffic
 
 INPUTS = st.integers(1, 9)
 TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))

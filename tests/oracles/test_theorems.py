@@ -23,8 +23,8 @@ from lab3 import (
     pipeline_parallel_latency,
     tensor_parallel_latency,
 )
-from plans import plan_latency
-from proofs import maximum, prove, refute, value
+from oracles.proofs import maximum, prove, refute, value
+from report.plans import plan_latency
 
 # ------------------------------------------------ the law: latency(N) = sum + (N - 1) * longest
 #

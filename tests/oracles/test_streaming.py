@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rows
 from lab3 import (
     NETWORK,
     SYSTEM,
@@ -17,9 +16,10 @@ from lab3 import (
     tensor_parallel_traffic,
 )
 from machines import networks
-from row_simulation import StalledError, simulate
-from rows import MOST_ROWS, compute_bound, streamed_latency
-from sram import pipeline_streamed_sram, tensor_streamed_sram
+from oracles.row_simulation import StalledError, simulate
+from report import streaming
+from report.sram import pipeline_streamed_sram, tensor_streamed_sram
+from report.streaming import MOST_ROWS, compute_bound, streamed_latency
 
 AMPLE_BYTES = 10**9
 
@@ -168,9 +168,9 @@ def test_what_tensor_parallelism_holds():
     assert run.peak_bytes == {1: 8, 2: 8}
     # layer 1's last row: weights 3 + its input row + the row before + its share of this one
     assert tensor_streamed_sram(SHARED, fast) == [
-        (1, "compute", 3, 1, 3),
-        (2, "compute", 3, 4, 1),
-        (2, "gather", 3, 0, 4),
+        ("every node", 1, "compute", 3, 1, 3),
+        ("every node", 2, "compute", 3, 4, 1),
+        ("gathering node", 2, "gather", 3, 0, 4),
     ]
     # with a byte less the other's last share arrives only after the first row is computed
     assert times(simulate("tensor", SHARED, fast._replace(sram_bytes=7)), (2, 1)) != times(
@@ -356,11 +356,11 @@ def test_sram_of_the_lab_with_tensor_parallelism():
     # and a share of 1,920; the others in their first: the whole input and a share of a row
     uses = tensor_streamed_sram(NETWORK, SYSTEM)
     assert uses == [
-        (1, "compute", 222_912, 576, 224_640),
-        (2, "compute", 222_912, 230_400, 1_792),
-        (3, "compute", 222_912, 200_704, 1_664),
-        (4, "compute", 222_912, 173_056, 1_536),
-        (4, "gather", 222_912, 0, 147_456),
+        ("every node", 1, "compute", 222_912, 576, 224_640),
+        ("every node", 2, "compute", 222_912, 230_400, 1_792),
+        ("every node", 3, "compute", 222_912, 200_704, 1_664),
+        ("every node", 4, "compute", 222_912, 173_056, 1_536),
+        ("gathering node", 4, "gather", 222_912, 0, 147_456),
     ]
     assert max(use.total_bytes for use in uses) == 455_104
     # beside it 11 inputs of 6,144 bytes can wait on every node
@@ -417,9 +417,9 @@ def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
 
 def test_so_many_rows_can_be_streamed(monkeypatch):
     # the lab has 30 + 28 + 26 + 24 rows of output
-    monkeypatch.setattr(rows, "MOST_ROWS", 108)
+    monkeypatch.setattr(streaming, "MOST_ROWS", 108)
     assert streamed_latency("tensor", NETWORK, SYSTEM)
-    monkeypatch.setattr(rows, "MOST_ROWS", 107)
+    monkeypatch.setattr(streaming, "MOST_ROWS", 107)
     with pytest.raises(ValueError, match="108 rows of output are more than 107"):
         streamed_latency("tensor", NETWORK, SYSTEM)
 

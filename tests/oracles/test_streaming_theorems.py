@@ -20,9 +20,9 @@ from lab3 import (
     tensor_parallel_stages,
 )
 from machines import cases_of_both, pipeline_parallel_cases
-from proofs import maximum, prove, real, refute
-from row_simulation import simulate
-from rows import compute_bound, streamed_latency
+from oracles.proofs import maximum, prove, real, refute
+from oracles.row_simulation import simulate
+from report.streaming import compute_bound, streamed_latency
 
 INPUTS = st.integers(1, 9)
 n = z3.Real("N")
