@@ -14,7 +14,7 @@ import os
 from contextlib import suppress
 from importlib import import_module
 
-from report.terminal import COLUMNS, filled
+from report.terminal import COLUMNS, shown
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -65,6 +65,7 @@ COMMANDS = {  # its module, what it does, examples
     ),
 }
 PROG = "python3 report"
+HELP = {"-h", "--help"}
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
 
 
@@ -82,6 +83,8 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         return end(2, str(error))
     except ModuleNotFoundError as error:
+        if not error.name or error.name.split(".")[0] in ("lab3", "report"):
+            raise  # no library
         again = f"then .venv/bin/python report {argv[0]} ..."
         return end(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, {again}")
     except OSError as error:
@@ -107,10 +110,17 @@ def end(status: int, message: str) -> int:
 
 def answer(argv: list[str]) -> str:
     """What the command says."""
-    if not argv:
+    if not argv or argv[0] in HELP:
         return overview()
-    module, options = parsed(argv)
-    return str(import_module(module).answer(options))
+    name, *words = argv
+    if name not in COMMANDS:
+        raise ValueError(f"COMMAND: {shown(name)} is not one of {', '.join(COMMANDS)}")
+    module = import_module(COMMANDS[name][0])
+    parser = parser_of(name)
+    module.add_options(parser)
+    if not HELP.isdisjoint(words):  # argparse is silent where it cannot be written
+        return parser.format_help().rstrip()
+    return str(module.answer(parsed(parser, words)))
 
 
 def overview() -> str:
@@ -121,28 +131,27 @@ def overview() -> str:
     return "\n".join([*lines, "", f"{PROG} COMMAND --help shows a command's options."])
 
 
-def parsed(argv: list[str]) -> tuple[str, argparse.Namespace]:
-    """The command's module and options. Ends by SystemExit where they are wrong."""
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """A command's parser, without its options."""
+    _, line, *examples = COMMANDS[name]
+    return argparse.ArgumentParser(
+        prog=f"{PROG} {name}",
+        description=line,
+        epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS),
+        allow_abbrev=False,
+    )
 
-    def look(prog: str) -> argparse.HelpFormatter:
-        return argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS)
 
-    shared = {"formatter_class": look, "allow_abbrev": False}
-    parser = argparse.ArgumentParser(prog=PROG, description=__doc__, **shared)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (module, line, *examples) in COMMANDS.items():
-        epilog = "\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)])
-        command = commands.add_parser(
-            name, help=line, description=filled(line), epilog=epilog, **shared
-        )
-        if name == argv[0]:
-            import_module(module).add_options(command)
-    options = parser.parse_args(argv)
+def parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """The command's options. Ends by SystemExit where they are wrong."""
+    options = parser.parse_args(words)
     for name, value in vars(options).items():
-        if value == [] or (isinstance(value, list) and [] in value):  # of --x=-- before 3.13
-            command = commands.choices[argv[0]]
-            command.error(f"argument --{name.replace('_', '-')}: expected one argument")
-    return COMMANDS[argv[0]][0], options
+        is_given = value != parser.get_default(name)
+        if is_given and (value == [] or (isinstance(value, list) and [] in value)):
+            # what --x=-- gives before Python 3.13
+            parser.error(f"argument --{name.replace('_', '-')}: expected one argument")
+    return options
 
 
 if __name__ == "__main__":
