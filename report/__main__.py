@@ -66,6 +66,7 @@ COMMANDS = {  # its module, what it does, examples
 }
 PROG = "python3 report"
 HELP = {"-h", "--help"}
+NOTHING = ([], "--", ["--"])  # what --x=-- gives, before Python 3.13 and since
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
 
 
@@ -147,9 +148,8 @@ def parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namesp
     """The command's options. Ends by SystemExit where they are wrong."""
     options = parser.parse_args(words)
     for name, value in vars(options).items():
-        is_given = value != parser.get_default(name)
-        if is_given and (value == [] or (isinstance(value, list) and [] in value)):
-            # what --x=-- gives before Python 3.13
+        values = value if isinstance(value, list) and value else [value]
+        if value != parser.get_default(name) and any(each in NOTHING for each in values):
             parser.error(f"argument --{name.replace('_', '-')}: expected one argument")
     return options
 
