@@ -1,4 +1,5 @@
-"""What programs by others find: ASTRA-sim, run once and recorded, and heteropipe, run here."""
+"""Third-party programs: ASTRA-sim's recorded cycles share nothing with lab3.py; heteropipe, run
+here, is given the seconds of lab3's steps, and has closed forms of its own."""
 
 from fractions import Fraction
 

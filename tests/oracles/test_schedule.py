@@ -1,4 +1,5 @@
-"""The schedule is possible, ends when the law says, and keeps links as busy as the simulation."""
+"""Each job of report/schedule.py: the schedule is possible, ends when the law says, and keeps links
+as busy as simulation.py, which knows no schedule."""
 
 from collections import defaultdict
 from itertools import pairwise

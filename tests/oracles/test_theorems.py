@@ -1,8 +1,8 @@
 """What holds for all numbers, proved by an SMT solver (z3), each proof in words beside it.
 
-Induction is ours: the solver proves the base and the step. Each theorem has a wrong one beside it,
-which is refuted, and a test that lab3 computes what was proved: the solver's own expression, at
-drawn numbers.
+Independent of lab3.py: the proofs are about formulas written here. Induction is ours: the solver
+proves the base and the step. Each theorem has a wrong one beside it, which is refuted, and a test
+that lab3 computes what was proved: the solver's own expression, at random numbers.
 """
 
 from fractions import Fraction
