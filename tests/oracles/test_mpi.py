@@ -1,5 +1,5 @@
 """Traffic and SRAM against the lab's CNN itself, run on MPI ranks (mpi_ranks.py), which must give
-the undistributed outputs. The ranks take the layers' shapes from lab3 and no number that it computes.
+the undistributed outputs. The ranks take the layers' shapes from lab3 and none of its numbers.
 
 Open MPI counts the bytes on every link. NumPy's allocator counts those that a rank holds in weights
 and activations, after every computation and exchange; what MPI itself buffers is not among them.

@@ -1,7 +1,7 @@
 """report/plans.py: each step of two mixed plans of the lab, worked out by hand.
 
-In microseconds: a node does 50,000 ops in one, a link carries 2,000 bytes. Each step is (layer, work,
-ops per node, bytes of the busiest link, bytes of all links) and its time.
+In microseconds: a node does 50,000 ops in one, a link carries 2,000 bytes. Each step is (layer,
+work, ops per node, bytes of the busiest link, bytes of all links) and its time.
 """
 
 from fractions import Fraction
