@@ -1,5 +1,11 @@
 """placeholder"""
+
 from typing import NamedTuple
+
+
 class Answer(NamedTuple):
     strategy: str
-def answers(question): return []
+
+
+def answers(question):
+    return []
