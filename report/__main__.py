@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -121,7 +122,7 @@ def parsed(argv: list[str]) -> tuple[str, argparse.Namespace]:
     def look(prog: str) -> argparse.HelpFormatter:
         return argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS)
 
-    shared = {"formatter_class": look, "allow_abbrev": False}
+    shared: dict[str, Any] = {"formatter_class": look, "allow_abbrev": False}
     parser = argparse.ArgumentParser(prog=PROG, description=__doc__, **shared)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, (module, line, *examples) in COMMANDS.items():

@@ -194,9 +194,9 @@ def _ring(it: Analysis) -> Iterator[str]:
         was, now = before["tensor"], after["tensor"]
         yield (
             f"Q4: On a one-way ring, tensor parallelism communicates for"
-            f" {_time(now.communication_s)} per input instead of {_time(was.communication_s)}, P - 1"
-            f" = {nodes - 1:,} times as long, because the busiest link carries P - 1 shards one"
-            f" after another. Its latency for 1 input is {_time(now.latency_s)} instead of"
+            f" {_time(now.communication_s)} per input instead of {_time(was.communication_s)},"
+            f" P - 1 = {nodes - 1:,} times as long, because the busiest link carries P - 1 shards"
+            f" one after another. Its latency for 1 input is {_time(now.latency_s)} instead of"
             f" {_time(was.latency_s)}."
         )
     if "pipeline" in after:
@@ -240,23 +240,20 @@ def law_and_cnn(it: Analysis) -> Blocks:
     yield _told(lab3, 2)
     yield _told(lab3.latency)
     yield _told(lab3.traffic)
-    layers = [*enumerate(it.network, 1)]
     yield "2. THE CNN"
     yield _told(ConvLayer)
     sizes = [*analysis.SIZES, *analysis.BYTES]
     yield "\n".join(f"{name:<12}  {_told(getattr(ConvLayer, name))}" for name in sizes)
     names = [*ConvLayer._fields, *analysis.SIZES[:2]]
-    yield table(
-        ["layer", *names], [[n, *(getattr(each, name) for name in names)] for n, each in layers]
-    )
+    yield table(["layer", *names], _attributes(it, names))
     names = [*analysis.SIZES[3:], *analysis.BYTES]
-    cells = [[n, *(getattr(each, name) for name in names)] for n, each in layers]
+    cells = _attributes(it, names)
     sums = _sums(cells)
     sums[names.index("input_bytes") + 1] = ""  # which is the output before it
     yield table(["layer", *names], [*cells, sums])
     yield table(
         ["layer", "C / A, ops per byte of output"],
-        [[n, analysis.ops_per_byte(each)] for n, each in layers],
+        [[n, analysis.ops_per_byte(layer)] for n, layer in enumerate(it.network, 1)],
     )
     yield filled(
         f"While a link carries a byte, a node does R / B ="
@@ -264,6 +261,11 @@ def law_and_cnn(it: Analysis) -> Blocks:
         " longer to compute than its output takes on a link. With tensor parallelism on a ring, the"
         " threshold is P - 1 times higher."
     )
+
+
+def _attributes(it: Analysis, names: Sequence[str]) -> list[list[object]]:
+    """Of each layer, behind its number."""
+    return [[n, *(getattr(layer, name) for name in names)] for n, layer in enumerate(it.network, 1)]
 
 
 def tensor_parallelism(it: Analysis) -> Blocks:
