@@ -368,6 +368,7 @@ def as_dict(question: Question) -> dict[str, Any]:
         "layers": [
             {
                 "layer": number,
+                **layer._asdict(),
                 **{name: getattr(layer, name) for name in (*SIZES, *BYTES)},
                 "ops_per_byte": ops_per_byte(layer),
             }

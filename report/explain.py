@@ -227,7 +227,7 @@ def readings_of_the_handout(it: Analysis) -> Blocks:
             for reading, found in answers.items()
         ]
         yield f"Other readings, one change at a time, {count(inputs, 'input')}:"
-        yield table(["tensor s", "bytes", "pipeline s", "bytes", "reading"], cells)
+        yield table(["tensor s", "tensor bytes", "pipeline s", "pipeline bytes", "reading"], cells)
     yield filled("`python3 report find NUMBER` finds which reading gives a number.")
 
 
@@ -243,7 +243,7 @@ def law_and_cnn(it: Analysis) -> Blocks:
     yield "2. THE CNN"
     yield _told(ConvLayer)
     sizes = [*analysis.SIZES, *analysis.BYTES]
-    yield "\n".join(f"{name:<12}  {_told(getattr(ConvLayer, name))}" for name in sizes)
+    yield "\n".join(f"{name} = {_told(getattr(ConvLayer, name))}" for name in sizes)
     names = [*ConvLayer._fields, *analysis.SIZES[:2]]
     yield table(["layer", *names], _attributes(it, names))
     names = [*analysis.SIZES[3:], *analysis.BYTES]

@@ -99,6 +99,7 @@ def _blocks(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
         "\n".join(
             line
             for name, text in zip(head, row, strict=True)
+            if text
             for line in _broken(f"{name:<{width}}  ", text)
         )
         for row in cells
