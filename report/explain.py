@@ -90,10 +90,11 @@ def _speed(it: Analysis) -> Iterator[str]:
         if len(streamed_s) == 2:
             yield _faster(streamed_s, inputs, "row streaming")
     for name, each in _results(it, it.inputs).items():
+        pace = "all its steps" if name == "tensor" else f"its bottleneck, the {each.bottleneck}"
         yield (
             f"{name.capitalize()} parallelism keeps the nodes computing"
-            f" {_percent(each.utilisation)} of the time and finishes one input every"
-            f" {_time(each.interval_s)}, the time of its bottleneck ({each.bottleneck})."
+            f" {_percent(each.utilisation)} of the time for {count(it.inputs, 'input')}. It"
+            f" finishes one input every {_time(each.interval_s)}, the time of {pace}."
         )
     yield from _bytes(_results(it, 1))
     for name, each in _results(it, it.inputs).items():
@@ -186,7 +187,7 @@ def _ring(it: Analysis) -> Iterator[str]:
     """Q4: what a ring changes for one input."""
     nodes = it.system.nodes
     if nodes < 3:
-        links = "the same links as all-to-all" if nodes == 2 else "no links, as all-to-all has none"
+        links = "the same links as all-to-all" if nodes == 2 else "no links"
         yield f"Q4: A ring of {count(nodes, 'node')} has {links}, so it changes nothing."
         return
     before, after = (_results(it, 1, topology) for topology in (ALL_TO_ALL, RING))
@@ -195,7 +196,7 @@ def _ring(it: Analysis) -> Iterator[str]:
         yield (
             f"Q4: On a one-way ring, tensor parallelism communicates for"
             f" {_time(now.communication_s)} per input instead of {_time(was.communication_s)},"
-            f" P - 1 = {nodes - 1:,} times as long, because the busiest link carries P - 1 shards"
+            f" {nodes - 1:,} times as long, because the busiest link carries {nodes - 1:,} shards"
             f" one after another. Its latency for 1 input is {_time(now.latency_s)} instead of"
             f" {_time(was.latency_s)}."
         )
