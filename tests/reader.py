@@ -9,6 +9,7 @@ import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import permutations
+from math import isclose
 
 MS, US = 1000, 10**6
 HEADS = {  # what a column is called: its name in the JSON, and how many of its unit are one there
@@ -294,12 +295,22 @@ def quantities(data, found):
 def check_paragraph(text, kinds, inputs):
     for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(UNITS)})(?![\w/])", text):
         kind, factor = UNITS[unit]
-        assert any(matches(number, value, factor) for value in kinds[kind]), (number, unit, text)
-    if sums := re.fullmatch(r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text):  # to be checked by hand
+        assert _is_one(number, kinds[kind], factor), (number, unit, text)
+    if sums := re.fullmatch(
+        r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text
+    ):  # to be checked by hand
         kind, factor = UNITS[sums[2]]
-        allowed = [value * factor for value in kinds[kind]] + [inputs, inputs - 1, 1, 0]
         for number in re.findall(NUMBER, sums[1]):
-            assert any(matches(number, value) for value in allowed), (number, text)
+            is_count = _is_one(number, [inputs, inputs - 1, 1, 0])
+            assert is_count or _is_one(number, kinds[kind], factor), (number, text)
+
+
+def _is_one(number, values, factor=1):
+    near = float(number.replace(",", ""))
+    return any(
+        isclose(near, float(value * factor), rel_tol=1e-3) and matches(number, value, factor)
+        for value in values
+    )
 
 
 def check(text, data):
