@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-if sys.version_info < (3, 10):
-    sys.exit("report needs Python 3.10 or newer; lab3.py does not")
-sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
-
 import argparse
 import os
+import sys
 from contextlib import suppress
 from importlib import import_module
-
-from report.terminal import COLUMNS, shown
+from pathlib import Path
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -66,7 +59,7 @@ COMMANDS = {  # its module, what it does, examples
 }
 PROG = "python3 report"
 HELP = {"-h", "--help"}
-NOTHING = ([], "--", ["--"])  # what --x=-- gives, before Python 3.13 and since
+NOTHING = ("[]", "--", "['--']")  # what --x=-- gives, before Python 3.13 and since
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
 
 
@@ -115,7 +108,7 @@ def answer(argv: list[str]) -> str:
         return overview()
     name, *words = argv
     if name not in COMMANDS:
-        raise ValueError(f"COMMAND: {shown(name)} is not one of {', '.join(COMMANDS)}")
+        raise ValueError(f"COMMAND: {name!a:.40} is not one of {', '.join(COMMANDS)}")
     module = import_module(COMMANDS[name][0])
     parser = parser_of(name)
     module.add_options(parser)
@@ -134,6 +127,8 @@ def overview() -> str:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """A command's parser, without its options."""
+    from report.terminal import COLUMNS
+
     _, line, *examples = COMMANDS[name]
     return argparse.ArgumentParser(
         prog=f"{PROG} {name}",
@@ -149,10 +144,13 @@ def parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namesp
     options = parser.parse_args(words)
     for name, value in vars(options).items():
         values = value if isinstance(value, list) and value else [value]
-        if value != parser.get_default(name) and any(each in NOTHING for each in values):
+        if value != parser.get_default(name) and any(str(each) in NOTHING for each in values):
             parser.error(f"argument --{name.replace('_', '-')}: expected one argument")
     return options
 
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 10):
+        sys.exit("report needs Python 3.10 or newer; lab3.py does not")
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
     sys.exit(main(sys.argv[1:]))

@@ -68,10 +68,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     between words or after commas. What is too wide for that is a block of lines for each row."""
     cells = [[_cell(value) for value in row] for row in rows]
     columns = [*zip(head, *cells, strict=True)]
-    is_text = [
-        any(isinstance(row[number], str) and row[number] for row in rows)
-        for number in range(len(head))
-    ]
+    is_text = [any(isinstance(row[n], str) and row[n] for row in rows) for n in range(len(head))]
     widths = [max(map(len, column)) for column in columns]
     left_width = sum(widths[:-1]) + 2 * len(widths[:-1])
     words = _words(" ".join(columns[-1])) if is_text[-1] else columns[-1]
@@ -103,6 +100,7 @@ def _blocks(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
         "\n".join(
             line
             for name, text in zip(head, row, strict=True)
+            if text
             for line in _broken(f"{name:<{width}}  ", text)
         )
         for row in cells
