@@ -404,9 +404,26 @@ def test_below_four_digits_one_change_at_most():
 
 
 def test_fewest_changes_come_first():
-    amounts = [len(changes) for *_, changes in found("3.033")]
-    assert amounts == sorted(amounts)
-    assert amounts[0] == 1  # nothing takes time on links: 3.03330816 ms
+    question = Question((ConvLayer(2, 1, 1, 1, 1, 1, 1),), System(2, 1, 1), 1)
+    # 4 ops at 1 op/s: the pipeline 4 s; tensor parallelism on two nodes 2 s, a shard of 1 byte 1 s,
+    # and with an input of 1 byte sent first 4 s
+    first, *others = found("4.000 s", question)
+    assert first == ("pipeline", 1, "seconds", ())
+    assert ("tensor", 1, "seconds", ("inputs start on one node",)) in others
+
+
+def test_changes_of_one_thing_do_not_combine():
+    # 3.03330816 ms and 4 * 1,923,072 bytes over one link would be 6.87945216 ms
+    assert found("6.87945216 ms") == []
+    # 32 * 12.50904064 ms combines
+    combined = ("the last output is sent, too", "inputs do not overlap")
+    assert found("400.28930048 ms") == [("pipeline", 32, "ms", combined)]
+
+
+def test_no_answer_is_given_twice():
+    one = LAB._replace(inputs=1)
+    assert len(readings.answers(one)) == len(set(readings.answers(one)))
+    assert found("1923072", one) == [("tensor", 1, "bytes", ())]
 
 
 def test_a_unit_rules_out_others():
