@@ -468,23 +468,20 @@ def test_a_strategy_that_is_not_possible_has_its_reason(nodes, tensor, pipeline)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "expected"),
+    ("inputs", "status", "out", "err"),
     [
-        ("INPUTS = 32", "INPUTS = 1", (0, "".join(ANSWERS.splitlines(True)[:5]), "")),
-        (
-            "INPUTS = 32",
-            "INPUTS = 0",
-            (2, "", "lab3.py: error: inputs: 0 must be a positive int; int(...) makes one\n"),
-        ),
+        (1, 0, "".join(ANSWERS.splitlines(keepends=True)[:5]), ""),
+        (0, 2, "", "lab3.py: error: inputs: 0 must be a positive int"),
     ],
 )
-def test_its_constants_can_be_changed_in_the_file(tmp_path, before, after, expected):
+def test_its_constants_can_be_changed_in_the_file(tmp_path, inputs, status, out, err):
     source = SCRIPT.read_text(encoding="utf-8")
-    assert source.count(before) == 1
+    assert source.count("INPUTS = 32") == 1
     copy = tmp_path / "lab3.py"
-    copy.write_text(source.replace(before, after), encoding="utf-8")
-    status, out, err = run(sys.executable, copy, cwd=tmp_path)
-    assert (status, out.decode(), err.decode()) == expected
+    copy.write_text(source.replace("INPUTS = 32", f"INPUTS = {inputs}"), encoding="utf-8")
+    ended, printed, said = run(sys.executable, copy, cwd=tmp_path)
+    assert (ended, printed.decode()) == (status, out)
+    assert said.decode().startswith(err) and said.count(b"\n") == (status > 0)
 
 
 @pytest.mark.parametrize("arguments", [["--nodes", "8"], ["--help"], [""]])
@@ -566,7 +563,7 @@ def test_inputs_that_are_no_count(inputs):
         refused(lab3.answers, NETWORK, SYSTEM, inputs),
     ):
         assert text.startswith(f"inputs: {start_of(inputs)}")
-        assert text.endswith("must be a positive int; int(...) makes one")
+        assert "must be a positive int" in text
 
 
 @pytest.mark.parametrize(
@@ -593,7 +590,7 @@ NEXT = ConvLayer(8, 8, 3, 3, 14, 14)
     [
         ([LAYER._replace(filters=0)], ["layer 1 filters: 0", "positive int"]),
         ([LAYER._replace(fx=True)], ["layer 1 fx: True", "positive int"]),
-        ([LAYER, NEXT._replace(y=Int64(14))], ["layer 2 y: np.int64(14)", "int(...)"]),
+        ([LAYER, NEXT._replace(y=Int64(14))], ["layer 2 y: np.int64(14)", "int("]),
         ([LAYER, NEXT._replace(element_bytes=-2)], ["layer 2 element_bytes: -2"]),
         ([LAYER, LAYER], ["layer 2: ", "layer 1", "(8, 14, 14, 2)", "(3, 16, 16, 2)"]),
         ([LAYER, NEXT._replace(y=13)], ["(8, 14, 13, 2)", "stride 1, no padding, no pooling"]),
@@ -618,8 +615,8 @@ def test_what_is_no_system(system):
 @pytest.mark.parametrize(
     ("name", "values", "accepted"),
     [
-        ("nodes", NO_COUNTS, "a positive int; int(...) makes one"),
-        ("sram_bytes", NO_COUNTS, "a positive int; int(...) makes one"),
+        ("nodes", NO_COUNTS, "must be a positive int"),
+        ("sram_bytes", NO_COUNTS, "must be a positive int"),
         ("ops_per_s", NO_RATES, "a positive int or Fraction, such as "),
         ("link_bytes_per_s", NO_RATES, "a positive int or Fraction, such as "),
         ("topology", ["star", None, ["ring"], "Ring"], "all-to-all or ring"),
