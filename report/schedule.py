@@ -131,6 +131,7 @@ def _links(pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
 
 def events(network: Network, system: System, plan: Plan, inputs: int = 1) -> int:
     """How many events a schedule has, without listing them: 10^6 nodes have 10^12 links."""
+    lab3.check(network, system, inputs)
     steps = [*chain(*plan_stages(network, system, plan))]
     nodes = layer_nodes(plan)
     found = 0
