@@ -134,6 +134,7 @@ def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> F
 
     Raises ValueError where tensor parallelism is not possible.
     """
+    lab3.check(network, system, inputs)
     twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
     return lab3.tensor_parallel_latency(network, twice, inputs)
 
@@ -159,7 +160,7 @@ def ops_per_byte(layer: ConvLayer) -> Fraction:
 
 def machine_balance(system: System) -> Fraction:
     """R / B: the ops that a node does while a link carries a byte."""
-    return system.ops_per_s * lab3.duration([Step(1, "send", link_bytes=1)], system)
+    return lab3.duration([Step(1, "send", link_bytes=1)], system) * system.ops_per_s
 
 
 # ------------------------------------------------ SRAM
@@ -343,6 +344,7 @@ def _streamed(strategy: str, question: Question) -> Streamed:
 
 def losses(question: Question) -> Losses:
     """Where the pipeline's latency goes. Raises ValueError where it is not possible."""
+    lab3.check(*question)
     network, system, inputs = question
     stages = lab3.pipeline_parallel_stages(network, system)
     bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
