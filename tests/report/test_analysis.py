@@ -59,14 +59,17 @@ def fullest(question):
 
 
 def test_the_odd_machines_layers():
-    names = "layer out_x out_y weights macs ops weight_bytes input_bytes output_bytes ops_per_byte"
+    names = (
+        "layer filters in_channels fx fy x y element_bytes out_x out_y weights macs ops"
+        " weight_bytes input_bytes output_bytes ops_per_byte"
+    )
     found = analysis.as_dict(ODD)
     assert found["layers"] == [
         dict(zip(names.split(), numbers, strict=True))
         for numbers in (  # 3,840 / 720; 25,920 / 540; 31,104 / 648
-            (1, 8, 5, 48, 1_920, 3_840, 144, 216, 720, Fraction(16, 3)),
-            (2, 5, 3, 864, 12_960, 25_920, 2_592, 720, 540, 48),
-            (3, 3, 2, 2_592, 15_552, 31_104, 7_776, 540, 648, 48),
+            (1, 6, 1, 2, 4, 9, 8, 3, 8, 5, 48, 1_920, 3_840, 144, 216, 720, Fraction(16, 3)),
+            (2, 12, 6, 4, 3, 8, 5, 3, 5, 3, 864, 12_960, 25_920, 2_592, 720, 540, 48),
+            (3, 36, 12, 3, 2, 5, 3, 3, 3, 2, 2_592, 15_552, 31_104, 7_776, 540, 648, 48),
         )
     ]
     # R / B = 64/3 / (5/2)
@@ -338,6 +341,13 @@ def test_what_doubling_buys_the_lab():
 # Each formula as its docstring gives it, and explain prints it.
 
 
+def test_one_nodes_latency():
+    # N * sum(C) / R = 8 * 60,864 / (64/3); the lab's 606,661,632 ops at 50 per ns
+    assert analysis.one_node_latency(*ODD) == 22_824
+    assert analysis.as_dict(ODD)["one_node"] == latencies((1, "2853"), (8, "22824"))
+    assert analysis.one_node_latency(NETWORK, SYSTEM) == ms("12.13323264")
+
+
 def test_data_parallel_latency():
     # ceil(N / P) * sum(C) / R = ceil(8 / 6) * 60,864 / (64/3) = 2 * 2,853
     assert analysis.data_parallel_latency(*ODD) == 5_706
@@ -464,6 +474,15 @@ def test_the_labs_fullest_nodes():
     }
 
 
+def test_totals():
+    # 10,512 - 9,216; 8 * 216; 8 * 648; 6 * 9,216
+    names = "weight_bytes excess_bytes input_bytes output_bytes sram_bytes"
+    assert analysis.as_dict(ODD)["totals"] == seconds(names, "10512 1296 1728 5184 55296")
+    # 891,648 - 524,288; 32 * 6,144; 32 * 147,456; 4 * 524,288
+    expected = seconds(names, "891648 367360 196608 4718592 2097152")
+    assert analysis.as_dict(LAB)["totals"] == expected
+
+
 def test_what_fits_to_the_byte():
     for sram_bytes, expected in (
         (8_784, (True, 0, 38)),  # beside node 1's 504: 8,280 = 38 * 216 + 72
@@ -531,7 +550,8 @@ SHAPE = {
     },
     "layers": [
         record(
-            int="layer out_x out_y weights macs ops weight_bytes input_bytes output_bytes",
+            int="layer filters in_channels fx fy x y element_bytes out_x out_y weights macs ops"
+            " weight_bytes input_bytes output_bytes",
             number="ops_per_byte",
         )
     ],
@@ -540,9 +560,11 @@ SHAPE = {
     "lower_bound": LATENCIES,
     "last_row_share_s": OrReason(Fraction),
     "losses": OrReason(record(number=LOSSES)),
+    "one_node": LATENCIES,
     "data_parallel": LATENCIES,
     "balanced_pipeline": LATENCIES,
     "two_way_ring": OrReason(LATENCIES),
+    "totals": record(int="weight_bytes excess_bytes input_bytes output_bytes sram_bytes"),
     "sram": dict.fromkeys(
         ("tensor", "tensor, streamed", "pipeline", "pipeline, streamed", "data"), OrReason(HELD)
     ),
@@ -552,7 +574,9 @@ SHAPE = {
         "compared": dict.fromkeys(("tensor", "pipeline"), OrReason(PLAN)),
         "faster": {"pipeline": [{"inputs": {int, type(None)}, "links": {type(None), dict}}]},
     },
-    "readings": list,
+    "readings": [
+        {**record(str="strategy", int="inputs traffic_bytes", number="latency_s"), "changes": [str]}
+    ],
 }
 
 
@@ -690,6 +714,7 @@ def test_what_is_wrong_is_refused(question, said):
         with pytest.raises(ValueError, match=said):
             function(question)
     for function in (
+        analysis.one_node_latency,
         analysis.data_parallel_latency,
         analysis.balanced_pipeline_latency,
         analysis.two_way_ring_latency,
@@ -698,9 +723,8 @@ def test_what_is_wrong_is_refused(question, said):
             function(*question)
     if "inputs" not in said:
         network, system, _ = question
-        for function in (analysis.one_node_s, analysis.last_row_share_s):
-            with pytest.raises(ValueError, match=said):
-                function(network, system)
+        with pytest.raises(ValueError, match=said):
+            analysis.last_row_share_s(network, system)
         for strategy in analysis.SRAM:
             with pytest.raises(ValueError, match=said):
                 analysis.sram_result(strategy, network, system)
