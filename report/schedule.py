@@ -1,7 +1,7 @@
 """Who works when: every job of a plan, and the same as a trace that a browser shows.
 
-Input i sets out (i - 1) * interval after the first, interval being the longest stage, and never
-waits. Nodes are numbered from 1 in the order of the plan's groups; the first node of the last
+Inputs are injected just in time: input i starts (i - 1) * interval after the first, where the
+interval is the time of the longest stage, and then never waits. Nodes are numbered from 1 in the order of the plan's groups; the first node of the last
 group gathers the output.
 """
 
@@ -43,7 +43,7 @@ class Job(NamedTuple):
     input: int  # counted from 1
     start_s: Fraction
     end_s: Fraction
-    traffic_bytes: int  # over all its links, as many on each
+    traffic_bytes: int  # over all its links, the same on each
 
 
 # ------------------------------------------------ when

@@ -182,6 +182,10 @@ def test_every_node_holds_most_where_the_last_layers_first_row_decides():
     places = [("every node", 1, "compute"), ("gathering node", 1, "gather")]
     uses = sram.tensor_streamed_sram(network, System(nodes=3))
     check(uses, places, [(6, 72, 4, 82), (6, 0, 36, 42)])
+    # the first row may be the last: three input rows, a third of 12 bytes, weights 54 / 3
+    network = (ConvLayer(3, 6, 1, 3, 4, 3, 1),)
+    uses = sram.tensor_streamed_sram(network, System(nodes=3))
+    check(uses, places, [(18, 72, 4, 94), (18, 0, 12, 30)])
 
 
 def test_one_node_is_node_1_whatever_it_does():
@@ -222,8 +226,9 @@ def test_a_strategy_that_is_not_possible_is_refused_with_its_reason():
     for of in (sram.pipeline_parallel_sram, sram.pipeline_streamed_sram):
         with pytest.raises(ValueError, match="4 layers need 4 nodes or more, not 2"):
             of(NETWORK, two)
-    with pytest.raises(ValueError, match="not modelled on a ring of 5 nodes"):
-        sram.tensor_streamed_sram(*SENDS[:2])
+    for question, nodes in ((SENDS, 5), (GATHERS.on(topology=RING), 3)):
+        with pytest.raises(ValueError, match=f"not modelled on a ring of {nodes} nodes"):
+            sram.tensor_streamed_sram(*question[:2])
     # two nodes are neighbours on a ring, too
     ring = two._replace(topology=RING)
     assert sram.tensor_streamed_sram(NETWORK, ring) == sram.tensor_streamed_sram(NETWORK, two)

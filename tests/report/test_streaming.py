@@ -1,6 +1,7 @@
 """Row streaming by pencil, and the lower bound: the rows' times are in the comments."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -136,6 +137,18 @@ def test_one_layer_is_gathered_row_by_row():
         assert streamed_latency("pipeline", *ONE_LAYER[:2], inputs) == 12 * inputs
 
 
+def test_nodes_that_do_not_gather_wait_for_each_other():
+    # One row per layer, on 3 nodes; a share takes 1, 3, 3, 9 s, on a link 1, 1, 1, 3 s.
+    #   Input 1: computed at 1, 5, 9, 19, arrived at 2, 6, 10, 22.
+    #   Input 2: the others' first shares are at 20, on the links to node 1 at 23. So node 1 is done
+    #   with layer 2 at 26, the others at 24, with layer 3 at 29 and, once node 1's share is there,
+    #   at 30. These shares arrive at 31, and after 9 + 3 s more all is done.
+    filters = (1, 3, 3, 3, 9)
+    network = [ConvLayer(after, before, 1, 1, 1, 1, 1) for before, after in pairwise(filters)]
+    for inputs, latency_s in ((1, 22), (2, 43)):
+        assert streamed_latency("tensor", network, System(3, 2, 1), inputs) == latency_s
+
+
 @pytest.mark.parametrize("topology", ["all-to-all", RING])
 def test_one_node_and_two_are_alike_on_either_topology(topology):
     # 2,460 ops of SENDS at 40 per second on one node: 61.5 s per input, and nothing sent
@@ -167,6 +180,7 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, 50_001),)
         (["tensor"], NETWORK, SYSTEM, 1, "strategy: .* is not tensor or pipeline"),
         ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "3 nodes do not divide layer 1's 128"),
         ("tensor", *ODD[:2], 1, "not modelled on a ring of 6 nodes"),
+        ("tensor", *GATHERS.on(topology=RING)[:2], 1, "not modelled on a ring of 3 nodes"),
         ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
         ("tensor", NETWORK, SYSTEM, 0, "inputs: 0"),
         ("pipeline", NETWORK, SYSTEM, -3, "inputs: -3"),
