@@ -13,7 +13,7 @@ from itertools import chain
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
-from report import analysis, compare, question, sram, streaming
+from report import analysis, compare, question, readings, sram, streaming
 from report.analysis import Analysis, Result, SramResult, Strategy
 from report.question import Impossible, Question, headed, question_of
 from report.terminal import MS, US, count, filled, json_text, number, short, table
@@ -214,21 +214,26 @@ def readings_of_the_handout(it: Analysis) -> Blocks:
     """What a grader compares other numbers with."""
     yield "READINGS OF THE HANDOUT"
     yield READINGS
-    for inputs in it.counts:
-        answers: dict[str, dict[str, list[object]]] = {}
+    for strategy in it.possible:
+        found: dict[str, dict[int, readings.Answer]] = {}
         for each in it.readings:
-            if each.inputs == inputs:
+            if each.strategy == strategy:
                 reading = ", ".join(each.changes) or "as read here"
-                answers.setdefault(reading, {})[each.strategy] = [
-                    each.latency_s,
-                    each.traffic_bytes,
+                found.setdefault(reading, {})[each.inputs] = each
+        counts = " and ".join(count(inputs, "input") for inputs in it.counts)
+        yield f"{strategy.upper()} PARALLELISM\nOther readings, one change at a time, for {counts}:"
+        head = ["one input s", "all inputs s"][: len(it.counts)]
+        yield table(
+            [*head, "bytes per input", "reading"],
+            [
+                [
+                    *(by[n].latency_s if n in by else None for n in it.counts),
+                    next(each.traffic_bytes // n for n, each in by.items()),
+                    reading,
                 ]
-        cells = [
-            [*found.get("tensor", [None] * 2), *found.get("pipeline", [None] * 2), reading]
-            for reading, found in answers.items()
-        ]
-        yield f"Other readings, one change at a time, {count(inputs, 'input')}:"
-        yield table(["tensor s", "tensor bytes", "pipeline s", "pipeline bytes", "reading"], cells)
+                for reading, by in found.items()
+            ],
+        )
     yield filled("`python3 report find NUMBER` finds which reading gives a number.")
 
 
