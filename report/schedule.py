@@ -1,8 +1,8 @@
 """Who works when: every job of a plan, and the same as a trace that a browser shows.
 
 Inputs are injected just in time: input i starts (i - 1) * interval after the first, where the
-interval is the time of the longest stage, and then never waits. Nodes are numbered from 1 in the order of the plan's groups; the first node of the last
-group gathers the output.
+interval is the time of the longest stage, and then never waits. Nodes are numbered from 1 in the
+order of the plan's groups; the first node of the last group gathers the output.
 """
 
 from __future__ import annotations
