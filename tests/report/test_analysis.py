@@ -457,7 +457,7 @@ def test_inputs_wait_on_every_node_where_the_gathering_node_is_the_fullest():
 
 
 def test_one_node_is_node_1():
-    # 9,216 - 9,204 bytes; whole tensors 10,512 + 720 + 540
+    # whole tensors 10,512 + 720 + 540; 8,228 bytes are left, 38 * 216 + 20
     alone = ODD.on(nodes=1, sram_bytes=20_000)
     node_1 = ("node 1", 2, 11_772, True, 8_228, 38, "node 1")
     assert (fullest(alone)["tensor"], fullest(alone)["data"]) == (node_1, node_1)
@@ -739,6 +739,9 @@ def test_an_unknown_strategy_is_refused():
     for strategy in ("rows", ["tensor"]):
         with pytest.raises(ValueError, match=r"strategy: .* is not one of 'tensor', "):
             analysis.sram_result(strategy, NETWORK, SYSTEM)
+
+
+def test_the_balance_of_a_machine_that_is_none_is_refused():
     for system in (System(link_bytes_per_s=0), None):
         with pytest.raises(ValueError, match=r"link_bytes_per_s: 0|system: None"):
             analysis.machine_balance(system)

@@ -66,8 +66,9 @@ def test_the_labs_lower_bound():
 
 # ------------------------------------------------ a machine that differs in everything
 
-# Tensor parallelism, all-to-all. A node computes its share of a row in 6, 67.5 and 121.5 s, and
-# sends it in 9.6, 12 and 21.6 s.
+# Tensor parallelism, all-to-all. A node computes its share of a row in C / (P * out_y * R) =
+# 3,840 / (6 * 5 * 64/3) = 6, 67.5 and 121.5 s, and sends it in A / (P * out_y * B) =
+# 720 / (6 * 5 * 5/2) = 9.6, 12 and 21.6 s.
 #   Input 1: layer 1's rows are done at 6, 12, 18, 24, 30 and have arrived at 15.6, 25.2, 34.8, ...
 #     Layer 2 starts with three of them, at 34.8, and computes to 237.3; rows are there at 114.3,
 #     181.8, 249.3. Layer 3 needs two for its first row, 237.3 to 358.8, and the third for its
@@ -81,7 +82,8 @@ def test_the_labs_lower_bound():
 #     arrived at 1,478.1.
 #   All nodes are free 21.6 s before that, as after input 1, 976.2 s earlier: odd inputs add
 #   495.9 s, even ones 480.3 s.
-# The pipeline, on either topology. Rows take 36, 405 and 729 s, their sends 57.6 and 72 s.
+# The pipeline, on either topology. Rows take C / (out_y * R) = 3,840 / (5 * 64/3) = 36, 405 and 729
+# s, their sends A / (out_y * B) = 720 / (5 * 5/2) = 57.6 and 72 s.
 #     Layer 1's rows are done at 36, 72, 108, ... and have arrived at 93.6, 151.2, 208.8, ...
 #     Layer 2's, from 208.8 on, are done at 613.8, 1,018.8, 1,423.8, arrived at 685.8, 1,090.8,
 #     1,495.8. Layer 3's, from 1,090.8 on, are done at 1,819.8 and 2,548.8. Node 3 takes 1,458 s
