@@ -1,0 +1,41 @@
+"""The machine: nodes, and an arrow for each one-way link."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import lab3
+from report.pictures import Picture
+
+INK, PALE = "#222222", "#E4E4E4"
+
+
+def machine(topology: str, nodes: int, size_pt: float = 100, font_pt: float = 13) -> Picture:
+    """Nodes clockwise from the top left, each with its number."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
+
+    figure = Figure(figsize=(size_pt / 72, size_pt / 72))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+    axes.axis("off")
+    corner = 1.15 * complex(-1, 1) / 2**0.5
+    places = [corner * complex(0, -1) ** (4 * node / nodes) for node in range(nodes)]
+    is_ring = topology == lab3.RING
+    for sender, receiver in permutations(range(nodes), 2):
+        if is_ring and receiver != (sender + 1) % nodes:
+            continue
+        start, end = places[sender], places[receiver]
+        along = (end - start) / abs(end - start)
+        aside = 0 if is_ring else 0.06j * along  # so that the way back lies beside it
+        tail, tip = start + 0.3 * along + aside, end - 0.3 * along + aside
+        arrow = {"arrowstyle": "-|>,head_width=0.2", "color": INK, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", (tip.real, tip.imag), (tail.real, tail.imag), arrowprops=arrow)
+    for number, place in enumerate(places, 1):
+        axes.add_patch(Circle((place.real, place.imag), 0.26, color=PALE))
+        axes.text(
+            place.real, place.imag, str(number), size=font_pt, color=INK, ha="center", va="center"
+        )
+    if is_ring:
+        return Picture(figure, f"Nodes 1 to {nodes} with {nodes} one-way links, around the ring.")
+    links = f"{nodes * (nodes - 1)} links in all"
+    return Picture(figure, f"Nodes 1 to {nodes} with a one-way link each way between any two, {links}.")
