@@ -12,6 +12,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise, permutations, product
+from math import ceil
 from typing import Any, NamedTuple
 
 import lab3
@@ -65,6 +66,23 @@ def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -
         TimedStep(step, before + 1, before * interval_s + start_s, before * interval_s + end_s)
         for before in range(inputs)
         for step, start_s, end_s in first
+    ]
+
+
+def started(first: TimedStep, interval_s: Fraction, inputs: int, until_s: Fraction) -> int:
+    """How many of the inputs start a step before then, given the step of the first input."""
+    return max(0, min(inputs, ceil((until_s - first.start_s) / interval_s)))
+
+
+def steps_until(
+    first: Sequence[TimedStep], interval_s: Fraction, inputs: int, until_s: Fraction
+) -> list[TimedStep]:
+    """Of these steps of the first input, those of all inputs that start before then."""
+    return [
+        it._replace(input=1 + before, start_s=it.start_s + later_s, end_s=it.end_s + later_s)
+        for it in first
+        for before in range(started(it, interval_s, inputs, until_s))
+        for later_s in [before * interval_s]
     ]
 
 
