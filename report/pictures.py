@@ -84,7 +84,7 @@ def _settings(style: Style) -> Iterator[None]:
     import matplotlib.style
 
     settings = {
-        "font.family": [style.face, "DejaVu Serif" if "Serif" in style.face else "DejaVu Sans"],
+        "font.family": [style.face, "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"],
         "font.size": style.font_pt,
         "axes.axisbelow": True,
         "hatch.linewidth": 0.6,
@@ -201,6 +201,7 @@ class Sheet:
         shares = (left / self.width_pt, bottom / self.height_pt)
         size = (width / self.width_pt, height / self.height_pt)
         axes = self.figure.add_axes((*shares, *size))
+        axes.patch.set_visible(False)  # or it would cover what is said there
         axes.spines[:].set_visible(False)
         axes.tick_params(colors=NOTE, length=3, pad=2)
         axes.set(xticks=[], yticks=[])

@@ -5,17 +5,15 @@ from __future__ import annotations
 from itertools import permutations
 
 import lab3
-from report.pictures import Picture
-
-INK, PALE = "#222222", "#E4E4E4"
+from report.pictures import INK, PALE, Picture, Style
 
 
-def machine(topology: str, nodes: int, size_pt: float = 100, font_pt: float = 13) -> Picture:
-    """Nodes clockwise from the top left, each with its number."""
+def machine(topology: str, nodes: int, style: Style) -> Picture:
+    """Nodes clockwise from the top left, each with its number; as high as wide."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Circle
 
-    figure = Figure(figsize=(size_pt / 72, size_pt / 72))
+    figure = Figure(figsize=(style.width_pt / 72, style.width_pt / 72))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
     axes.axis("off")
     corner = 1.15 * complex(-1, 1) / 2**0.5
@@ -32,10 +30,9 @@ def machine(topology: str, nodes: int, size_pt: float = 100, font_pt: float = 13
         axes.annotate("", (tip.real, tip.imag), (tail.real, tail.imag), arrowprops=arrow)
     for number, place in enumerate(places, 1):
         axes.add_patch(Circle((place.real, place.imag), 0.26, color=PALE))
-        axes.text(
-            place.real, place.imag, str(number), size=font_pt, color=INK, ha="center", va="center"
-        )
+        looks = {"size": style.font_pt, "family": style.face, "color": INK}
+        axes.text(place.real, place.imag, str(number), ha="center", va="center", **looks)
     if is_ring:
         return Picture(figure, f"Nodes 1 to {nodes} with {nodes} one-way links, around the ring.")
-    links = f"{nodes * (nodes - 1)} links in all"
-    return Picture(figure, f"Nodes 1 to {nodes} with a one-way link each way between any two, {links}.")
+    links = f"a one-way link each way between any two, {nodes * (nodes - 1)} links in all"
+    return Picture(figure, f"Nodes 1 to {nodes} with {links}.")
