@@ -218,12 +218,12 @@ class Sheet:
             y += self.style.line_pt
         return y
 
-    def key(self, y: float, rows: Iterable[Sequence[Mark]]) -> float:
+    def key(self, y: float, rows: Iterable[Sequence[Mark]], left: float = MARGIN_PT) -> float:
         """Marks side by side, in rows. Returns where the next row would be."""
         from matplotlib.patches import Rectangle
 
         for row in rows:
-            x: float = MARGIN_PT
+            x = left
             for mark in row:
                 if mark.face:
                     size = (1.6 * self.style.font_pt, 0.8 * self.style.font_pt)
@@ -267,13 +267,18 @@ def _wrapped(text: str, width_pt: float, style: Style) -> list[str]:
     return [line for line in lines if line]
 
 
+def _mark_pt(mark: Mark, style: Style) -> float:
+    """The width of a mark, with the gap after it."""
+    box_pt = 1.6 * style.font_pt + GAP_PT / 2 if mark.face else 0
+    return box_pt + _width_pt(mark.text, style) + 2 * GAP_PT
+
+
 def _key_rows(marks: Sequence[Mark], width_pt: float, style: Style) -> list[list[Mark]]:
     """Marks in rows that are no wider."""
     rows: list[list[Mark]] = [[]]
     used = 0.0
     for mark in marks:
-        needed = _width_pt(mark.text, style) + 2 * GAP_PT
-        needed += 1.6 * style.font_pt + GAP_PT / 2 if mark.face else 0
+        needed = _mark_pt(mark, style)
         if rows[-1] and used + needed > width_pt:
             rows.append([])
             used = 0
@@ -370,13 +375,19 @@ def timeline(
     foot = _foot(question, style.width_pt, style, *notes)
     key = [Mark("numbers: inputs"), Mark("on links", COLOURS["link"][0])]
     line, n_rows = style.line_pt, sum(len(lane.rows) for lane in lanes)
-    fixed = line * (len(lanes) * 1.3 + sum(bool(it.note) for it in lanes) + 2.6 + len(foot))
+    left = _widest(chain(*(lane.rows for lane in lanes)), style) + 2 * GAP_PT
+    width = style.width_pt - left - 2.5 * style.font_pt
+    key_left = left + width - sum(_mark_pt(mark, style) for mark in key) + 2 * GAP_PT
+    title = f"{lanes[0].name}: {lanes[0].pace}"
+    is_beside = left + _width_pt(title, style) + 2 * GAP_PT < key_left  # the first title, or below
+    fixed = line * (len(lanes) * 1.3 + sum(bool(it.note) for it in lanes) + 1.6 + len(foot))
+    fixed += 0 if is_beside else line
     row_pt = (style.height_pt - fixed) / n_rows if style.height_pt else 1.2 * line
     sheet = Sheet(style.width_pt, fixed + row_pt * n_rows, style)
     unit = _unit(SECONDS, end_s, 1)
-    left = _widest(chain(*(lane.rows for lane in lanes)), style) + 2 * GAP_PT
-    width = style.width_pt - left - 2.5 * style.font_pt
     y = line / 2
+    if is_beside:
+        sheet.key(y, [key], key_left)
     for lane in lanes:
         sheet.say(left, y, f"{lane.name}: {lane.pace}", COLOURS[lane.kind][0])
         if lane.note:
@@ -399,8 +410,8 @@ def timeline(
         )
         y += height + 0.8 * line
     _time_axis(axes, unit)
-    y = sheet.key(y + 0.9 * line, [key])
-    sheet.lines(y, foot)
+    y += 0.9 * line
+    sheet.lines(y if is_beside else sheet.key(y, [key]), foot)
     paces = "; ".join(f"{lane.name}: {lane.pace}" for lane in lanes)
     alt = f"Timeline of the first {_time(end_s)}, a row per node. {paces}."
     return Picture(sheet.figure, " ".join([alt, *(f"{note}." for note in notes)]))
