@@ -248,7 +248,8 @@ def _width(text: str, font_pt: float, face: str) -> float:
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(size=font_pt)  # of the settings
-    return float(text_to_path.get_text_width_height_descent(text, font, False)[0])
+    width = text_to_path.get_text_width_height_descent(text, font, False)[0]
+    return 1.03 * float(width)  # one that stands in for another face may be so much narrower
 
 
 def _widest(texts: Iterable[str], style: Style) -> float:
