@@ -76,9 +76,8 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     found = {
         "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(92, 92)),
         "ring": machine(lab3.RING, nodes, style(92, 92)),
-        "timeline": pictures.timeline(analysis, style=style(770, 165)),
-        "limits": pictures.limits(analysis, style=style(770, 145)),
-        "plans": pictures.plans(analysis, style=style(400, 190)),
+        "timeline": pictures.timeline(analysis, style=style(770, 181)),
+        "limits": pictures.limits(analysis, style=style(770, 150)),
         "sram": pictures.sram(analysis, style=style(770, 170)),
     }
     svgs = {
