@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import lab3
 from report.pictures import INK, PALE, Picture, Style
@@ -30,9 +31,9 @@ def machine(topology: str, nodes: int, style: Style) -> Picture:
         axes.annotate("", (tip.real, tip.imag), (tail.real, tail.imag), arrowprops=arrow)
     for number, place in enumerate(places, 1):
         axes.add_patch(Circle((place.real, place.imag), 0.26, color=PALE))
-        looks = {"size": style.font_pt, "family": style.face, "color": INK}
+        looks: dict[str, Any] = {"size": style.font_pt, "family": style.face, "color": INK}
         axes.text(place.real, place.imag, str(number), ha="center", va="center", **looks)
-    if is_ring:
-        return Picture(figure, f"Nodes 1 to {nodes} with {nodes} one-way links, around the ring.")
     links = f"a one-way link each way between any two, {nodes * (nodes - 1)} links in all"
+    if is_ring:
+        links = "one-way links from each to the next, and from the last to the first"
     return Picture(figure, f"Nodes 1 to {nodes} with {links}.")

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
-from typing import TypeVar, Union
+from typing import TypeVar
 
 import lab3
 from lab3 import Rate
@@ -23,7 +23,7 @@ from report.analysis import (
 from report.question import Impossible, Question
 from report.terminal import GIGA, MB, MS, US
 
-Fact = Union[str, list[list[str]]]  # of a table the rows
+Fact = str | list[list[str]]  # of a table the rows
 Found = TypeVar("Found")
 
 READINGS = (  # the columns of page 2's table
@@ -66,7 +66,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     streamed, pipeline_streamed = possible(tensor.streamed), possible(pipeline.streamed)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
-    limit_s, losses = analysis.limit_s, possible(analysis.losses)
+    limit_s = analysis.limit_s
     next_plan, same_bytes_plan = possible(analysis.plans.best)[1:3]
     data_s = data_parallel_latency(*question)
     ring = possible(analysis.result("tensor", 1, lab3.RING))
@@ -76,6 +76,8 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     found: dict[str, Fact] = {
         # page 1
         "inputs": said(inputs),
+        "tensor-32-ms": said(tensor.latency_s * MS, 2),
+        "pipeline-32-ms": said(pipeline.latency_s * MS, 2),
         "links": said(system.nodes * (system.nodes - 1)),
         "sram": said(sram),
         "times-as-fast-1": said(pipeline_one.latency_s / one.latency_s, 2),
@@ -99,6 +101,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         # page 3
         "steps": step_rows(analysis),
         "later-inputs": said(inputs - 1),
+        "pipeline-interval-us": said(pipeline.interval_s * US, 5),
         "gather-bytes": said(possible(analysis.strategies["tensor"]).steps[-1].traffic_bytes),
         # page 4
         "limit-ms": said(limit_s * MS, 2),
@@ -114,7 +117,6 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "pipeline-streamed-ms": said(pipeline_streamed.latency_s * MS, 2),
         "times-as-fast-streamed": said(pipeline_streamed.latency_s / streamed.latency_s, 2),
         "node-2-percent": percent(Fraction(network[1].ops, ops)),
-        "imbalance-ms": said(losses.load_imbalance_s * MS, 2),
         "equal-stage-ms": said(one_node_s(network, system) / system.nodes * MS, 5),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
         "plans": said(len(plans.every_plan(network, system))),
@@ -153,13 +155,11 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     for (strategy, count), it in results.items():
         found |= {
             f"{strategy}-{count}-s": said(it.latency_s, 11),
-            f"{strategy}-{count}-ms": said(it.latency_s * MS, 2),
             f"{strategy}-{count}-us": said(it.latency_s * US, 5),
             f"{strategy}-{count}-bytes": said(it.traffic_bytes),
             f"{strategy}-compute-us": said(it.compute_s * US, 5),
             f"{strategy}-communication-us": said(it.communication_s * US, 5),
             f"{strategy}-interval-ms": said(it.interval_s * MS, 2),
-            f"{strategy}-interval-us": said(it.interval_s * US, 5),
             f"{strategy}-busy-percent": percent(it.utilisation),
         }
     return found
