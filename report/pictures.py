@@ -49,7 +49,7 @@ COLOURS = {
     "data": ("#222222", "#5E5E5E"),
 }
 PARTS = {"weights": ("#505050", ""), "input": ("#7A7A7A", "///"), "output": ("#949494", "\\\\\\")}
-INK, NOTE = "#222222", "#595959"
+INK, NOTE, PALE = "#222222", "#595959", "#E4E4E4"
 ALARM = "#C00020"  # what does not fit
 
 ENDINGS = (".svg", ".png")
@@ -87,7 +87,7 @@ def _settings(style: Style) -> Iterator[None]:
     import matplotlib.style
 
     settings = {
-        "font.family": [style.face, "DejaVu Serif" if "Serif" in style.face else "DejaVu Sans"],
+        "font.family": [style.face, "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"],
         "font.size": style.font_pt,
         "hatch.linewidth": 0.6,
         "svg.fonttype": "none",  # text, not its outlines
@@ -209,20 +209,23 @@ class Sheet:
         """A line of text, y its middle."""
         self.paper.text(x, y, text, color=colour, ha=ha, va="center_baseline")
 
-    def below(self, y: float, keys: Iterable[Sequence[Mark]], notes: Iterable[str]) -> None:
-        """Rows of marks, then notes."""
+    def key(self, x: float, y: float, marks: Iterable[Mark]) -> None:
+        """Marks side by side."""
         from matplotlib.patches import Rectangle
 
         width, height = _box(self.style)
-        for row in keys:
-            x: float = MARGIN_PT
-            for mark in row:
-                if mark.face:
-                    box = Rectangle((x, y - height / 2), width, height, label="key")
-                    box.set(facecolor=mark.face, edgecolor=mark.edge, hatch=mark.hatch)
-                    self.paper.add_patch(box)
-                self.say(x + bool(mark.face) * (width + GAP_PT / 2), y, mark.text)
-                x += _mark_pt(mark, self.style)
+        for mark in marks:
+            if mark.face:
+                box = Rectangle((x, y - height / 2), width, height, label="key")
+                box.set(facecolor=mark.face, edgecolor=mark.edge, hatch=mark.hatch)
+                self.paper.add_patch(box)
+            self.say(x + bool(mark.face) * (width + GAP_PT / 2), y, mark.text)
+            x += _mark_pt(mark, self.style)
+
+    def below(self, y: float, keys: Iterable[Iterable[Mark]], notes: Iterable[str]) -> None:
+        """Rows of marks, then notes."""
+        for marks in keys:
+            self.key(MARGIN_PT, y, marks)
             y += self.style.line_pt
         for text in notes:
             self.say(MARGIN_PT, y, text, NOTE)
@@ -239,8 +242,8 @@ def _measured(text: str, font_pt: float, face: str) -> float:
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(size=font_pt)  # and the face of the settings
-    hinted = 1.05  # in pixels letters are wider
-    return hinted * float(text_to_path.get_text_width_height_descent(text, font, False)[0])
+    room = 1.05  # hinted letters, or those of another face, are wider
+    return room * float(text_to_path.get_text_width_height_descent(text, font, False)[0])
 
 
 def _widest(texts: Iterable[str], style: Style) -> float:
@@ -380,12 +383,16 @@ def timeline(
         notes.append(f"time ends here, since {_own(SECONDS, wanted_s)} would have too many bars")
 
     foot = _foot(analysis.question, notes, style.width_pt, style)
+    left = _widest(chain(*(lane.rows for lane in lanes)), style) + MARGIN_PT + GAP_PT
     line, n_rows = style.line_pt, sum(len(lane.rows) for lane in lanes)
-    fixed = line * (sum(1.8 + bool(lane.note) for lane in lanes) + 2.1 + len(foot))
+    key = [Mark("numbers: inputs"), Mark("on links", COLOURS["link"][0])]
+    key_pt = sum(_mark_pt(mark, style) for mark in key)
+    is_beside = left + _width_pt(lanes[0].title, style) + key_pt < style.width_pt  # its title
+    fixed = line * (sum(1.8 + bool(lane.note) for lane in lanes) + 1.1 + len(foot))
+    fixed += 0 if is_beside else line
     row_pt = (style.height_pt - fixed) / n_rows if style.height_pt else 1.2 * line
     sheet = Sheet(style.width_pt, fixed + row_pt * n_rows, style)
     unit = _unit(SECONDS, end_s, 1)
-    left = _widest(chain(*(lane.rows for lane in lanes)), style) + MARGIN_PT + GAP_PT
     width = style.width_pt - left - 2.5 * style.font_pt  # half of the axis' last number
     y = 0.0
     for lane in lanes:
@@ -400,8 +407,9 @@ def timeline(
         _draw_lane(axes, lane, end_s, unit, style)
         y += row_pt * len(lane.rows) + 0.8 * line
     _number_time(axes, unit)
-    key = [Mark("numbers: inputs"), Mark("on links", COLOURS["link"][0])]
-    sheet.below(y + line, [key], foot)
+    if is_beside:
+        sheet.key(style.width_pt - key_pt, line / 2, key)
+    sheet.below(y + line, [] if is_beside else [key], foot)
     window = f"Timeline of the first {_own(SECONDS, end_s)}, a row per node"
     told = "; ".join(lane.title.replace(":", ",", 1) for lane in lanes)
     return Picture(sheet.figure, " ".join(f"{text}." for text in (f"{window}: {told}", *notes)))
