@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-if sys.version_info < (3, 10):
-    sys.exit("report needs Python 3.10 or newer; lab3.py does not")
-sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
-
 import argparse
 import os
+import sys
 from contextlib import suppress
 from importlib import import_module
-
-from report.terminal import COLUMNS, filled
+from pathlib import Path
+from typing import Any
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -123,11 +117,12 @@ def overview() -> str:
 
 def parsed(argv: list[str]) -> tuple[str, argparse.Namespace]:
     """The command's module and options. Ends by SystemExit where they are wrong."""
+    from report.terminal import COLUMNS, filled
 
     def look(prog: str) -> argparse.HelpFormatter:
         return argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS)
 
-    shared = {"formatter_class": look, "allow_abbrev": False}
+    shared: dict[str, Any] = {"formatter_class": look, "allow_abbrev": False}
     parser = argparse.ArgumentParser(prog=PROG, description=__doc__, **shared)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, (module, line, *examples) in COMMANDS.items():
@@ -146,4 +141,7 @@ def parsed(argv: list[str]) -> tuple[str, argparse.Namespace]:
 
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 10):  # noqa: UP036
+        sys.exit("report needs Python 3.10 or newer; lab3.py does not")
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
     sys.exit(main(sys.argv[1:]))

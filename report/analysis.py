@@ -81,8 +81,8 @@ class Losses(NamedTuple):
     """Where the pipeline's latency goes:
 
     ideal compute    N * sum(C) / (P * R), as if all nodes computed all the time
-    load imbalance   N * (longest C / R - sum(C) / (P * R)), waiting for the busiest node
-    busiest link     N * (interval - longest C / R), waiting for a link that is slower still
+    load imbalance   N * (longest C / R - sum(C) / (P * R)): waits for a node
+    busiest link     N * (interval - longest C / R): waits for a slower link
     fill and drain   computing of one input that is not the bottleneck
     sending          sends of one input that are not the bottleneck
     """
@@ -94,6 +94,16 @@ class Losses(NamedTuple):
     sending_s: Fraction
 
 
+class Totals(NamedTuple):
+    """Of all inputs, and of all nodes."""
+
+    weight_bytes: int  # held once
+    excess_bytes: int  # of the weights over a node's SRAM, below 0 if they fit
+    input_bytes: int
+    output_bytes: int
+    sram_bytes: int
+
+
 class Latency(NamedTuple):
     """What some inputs take."""
 
@@ -101,21 +111,21 @@ class Latency(NamedTuple):
     latency_s: Fraction
 
 
-def one_node_s(network: Network, system: System) -> Fraction:
-    """sum(C) / R: one input on one node, which sends nothing."""
-    return Fraction(sum(layer.ops for layer in network)) / system.ops_per_s
+def one_node_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """N * sum(C) / R seconds: one node alone, which sends nothing."""
+    return streaming.compute_bound(network, system._replace(nodes=1), inputs)
 
 
 def data_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """ceil(N / P) * sum(C) / R seconds: whole inputs, shared out over the nodes, nothing sent."""
     lab3.check(network, system, inputs)
-    return ceil(Fraction(inputs, system.nodes)) * one_node_s(network, system)
+    return one_node_latency(network, system, ceil(Fraction(inputs, system.nodes)))
 
 
 def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """(P + N - 1) * sum(C) / (P * R) seconds: P equal stages, free communication."""
     lab3.check(network, system, inputs)
-    return (system.nodes + inputs - 1) * one_node_s(network, system) / system.nodes
+    return streaming.compute_bound(network, system, system.nodes + inputs - 1)
 
 
 def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
@@ -260,6 +270,18 @@ class Analysis:
         return streaming.compute_bound(*self.question)
 
     @cached_property
+    def totals(self) -> Totals:
+        """What has to be held in all, and where."""
+        weights = sum(layer.weight_bytes for layer in self.network)
+        return Totals(
+            weight_bytes=weights,
+            excess_bytes=weights - self.system.sram_bytes,
+            input_bytes=self.inputs * self.network[0].input_bytes,
+            output_bytes=self.inputs * self.network[-1].output_bytes,
+            sram_bytes=self.system.nodes * self.system.sram_bytes,
+        )
+
+    @cached_property
     def losses(self) -> Losses | Impossible:
         """Where the pipeline's latency goes."""
         return self.impossible.get("pipeline") or losses(self.question)
@@ -292,7 +314,7 @@ def _result(strategy: str, question: Question) -> Result:
     longest = max(stages, key=lambda stage: lab3.duration(stage, system))
     latency_s = lab3.latency(stages, system, inputs)
     compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
-    speed_up = inputs * one_node_s(network, system) / latency_s
+    speed_up = one_node_latency(*question) / latency_s
     streamed: Streamed | Impossible
     try:
         streamed_s = streaming.streamed_latency(strategy, *question)
@@ -322,7 +344,7 @@ def losses(question: Question) -> Losses:
     stages = lab3.pipeline_parallel_stages(network, system)
     bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
     others = [step for stage in stages if stage is not bottleneck for step in stage]
-    share_s = one_node_s(network, system) / system.nodes
+    share_s = streaming.compute_bound(network, system)
     busiest_s = Fraction(max(layer.ops for layer in network)) / system.ops_per_s
     return Losses(
         ideal_compute_s=inputs * share_s,
@@ -346,6 +368,7 @@ def as_dict(question: Question) -> dict[str, Any]:
         "layers": [
             {
                 "layer": number,
+                **layer._asdict(),
                 **{name: getattr(layer, name) for name in (*SIZES, *BYTES)},
                 "ops_per_byte": ops_per_byte(layer),
             }
@@ -356,9 +379,11 @@ def as_dict(question: Question) -> dict[str, Any]:
         "lower_bound": it.latencies(streaming.compute_bound),
         "last_row_share_s": last_row_share_s(it.network, it.system),
         "losses": it.losses,
+        "one_node": it.latencies(one_node_latency),
         "data_parallel": it.latencies(data_parallel_latency),
         "balanced_pipeline": it.latencies(balanced_pipeline_latency),
         "two_way_ring": it.two_way_ring,
+        "totals": it.totals,
         "sram": it.sram,
         "plans": it.plans,
         "readings": it.readings,

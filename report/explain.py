@@ -1,488 +1,545 @@
-#!/usr/bin/env python3
-"""Why: the answers in sentences, and every figure derived, for people and as JSON.
+"""Why: the answers in sentences, and every number derived, for people and as JSON.
 
-Figures are computed in figures.py; formulas are printed from the docstrings of what computes them.
+Numbers are computed in analysis.py; formulas are printed from the docstrings of what computes them.
 """
 
 from __future__ import annotations
 
-import whatif  # first, since it finds lab3
-
-# isort: split
-import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from inspect import getdoc
 from itertools import chain
 
-import figures
 import lab3
-import plans
-import rows
-import sram
-from figures import Need, Result
-from lab3 import ConvLayer
-from tables import figure, json_text, table
-from whatif import Question, count, filled
+from lab3 import ALL_TO_ALL, RING, ConvLayer
+from report import analysis, compare, question, readings, sram, streaming
+from report.analysis import Analysis, Result, SramResult, Strategy
+from report.question import Impossible, Question, headed, question_of
+from report.terminal import MS, US, count, filled, json_text, number, short, table
 
-MS, US = 10**3, 10**6  # in a second
-Blocks = Iterator["str | None"]
-
+Blocks = Iterator[str]
 READINGS = """\
 Q2's sample block   the same four lines as Q1's
 GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
-one by one          no batching; only a pipeline has several inputs on their way
+one by one          no batches; only a pipeline works on several inputs at once
 initial inputs      already wherever they are needed
 final output        on one node: gathered, or where the last layer is
 ring of 4 links     one-way, like the 12 links all-to-all
-SRAM                one input at a time: nothing of others that wait or are done"""
+SRAM                one input at a time, without queued inputs, stored outputs"""
 
 # ------------------------------------------------ in short
 
 
-def in_short(question: Question) -> Blocks:
+def in_short(it: Analysis) -> Blocks:
     """The answers, and what follows from them, in sentences."""
-    network, system, inputs = question
-    found = figures.results(question)
+    system = it.system
     yield "IN SHORT"
     yield filled(
-        f"{count(inputs, 'input')}, {count(len(network), 'layer')}, {count(system.nodes, 'node')}"
-        f" {system.topology}, R = {figure(system.ops_per_s)} ops/s a node, B ="
-        f" {figure(system.link_bytes_per_s)} bytes/s a link, {figure(system.sram_bytes)} bytes of"
-        " SRAM a node. Figures are exact, or rounded to 9 digits."
+        f"{count(it.inputs, 'input')}, {count(len(it.network), 'layer')},"
+        f" {count(system.nodes, 'node')}, {system.topology}. Per node: R ="
+        f" {number(system.ops_per_s)} ops/s, {count(system.sram_bytes, 'byte')} of SRAM. Per link:"
+        f" B = {number(system.link_bytes_per_s)} bytes/s. Tables are exact, or rounded to 9 digits."
     )
-    head = ["inputs", "strategy", "latency ms", "traffic bytes", "streamed ms", "limit ms"]
-    yield table(
-        head,
-        [
-            [
-                it.inputs,
-                it.strategy,
-                _in(MS, it.latency_s),
-                it.traffic_bytes,
-                _in(MS, it.streamed_latency_s),
-                _in(MS, it.limit_s),
-            ]
-            for it in found
-        ],
-    )
+    head = ["inputs", "strategy", "latency ms", "traffic bytes", "streamed ms", "lower bound ms"]
+    cells = []
+    for inputs in it.counts:
+        for strategy, result in _results(it, inputs).items():
+            streamed = result.streamed
+            streamed_ms = None if isinstance(streamed, Impossible) else streamed.latency_s * MS
+            limit_ms = streaming.compute_bound(it.network, system, inputs) * MS
+            latency_ms = result.latency_s * MS
+            cells.append(
+                [inputs, strategy, latency_ms, result.traffic_bytes, streamed_ms, limit_ms]
+            )
+    yield table(head, cells)
     yield filled(
-        "Latency is with whole tensors: an output is sent when all of it is computed. Streamed:"
-        " each row is sent as soon as it is computed. No schedule is below the limit."
+        "Latency assumes whole-tensor transfers, a layer's output being sent when all of it is"
+        " computed, and that tensor parallelism takes inputs one by one. Streamed: each output row"
+        " is sent as soon as it is computed. No schedule is faster than the lower bound."
     )
-    yield from map(filled, chain(_speed(found), _distribution(question), _ring(question)))
+    yield from map(filled, chain(_why_not(it), _speed(it), _distribution(it), _ring(it)))
 
 
-def _speed(found: Sequence[Result]) -> Iterator[str]:
-    """Q1 and Q2: who is faster, by how much, why, and at what cost in bytes."""
-    yield from dict.fromkeys(f"{it.reason}." for it in found if it.reason)
-    yield from dict.fromkeys(f"{it.streamed_reason}." for it in found if it.streamed_reason)
-    for number, (tensor, pipeline) in enumerate(zip(found[::2], found[1::2], strict=True), 1):
-        if tensor.utilisation and pipeline.utilisation:
-            yield (
-                f"Q{number}: {_faster(tensor, pipeline, 'latency_s', 'with whole tensors')}"
-                f" Tensor parallelism keeps the nodes computing {_percent(tensor.utilisation)} of"
-                f" the time, pipeline parallelism {_percent(pipeline.utilisation)}."
-            )
-        if tensor.streamed_latency_s and pipeline.streamed_latency_s:
-            yield _faster(tensor, pipeline, "streamed_latency_s", "with rows streamed")
-    *_, tensor, pipeline = found  # of all inputs
-    if tensor.interval_s and pipeline.interval_s:
+def _results(it: Analysis, inputs: int, topology: str = "") -> dict[str, Result]:
+    """Of the strategies that are possible, on the machine's own topology unless told."""
+    results = {name: it.result(name, inputs, topology) for name in it.strategies}
+    return {name: each for name, each in results.items() if isinstance(each, Result)}
+
+
+def _why_not(it: Analysis) -> Iterator[str]:
+    for impossible in it.impossible.values():
+        yield f"{impossible.reason}."
+    for result in _results(it, it.inputs).values():
+        if isinstance(result.streamed, Impossible):
+            yield f"{result.streamed.reason}."
+
+
+def _speed(it: Analysis) -> Iterator[str]:
+    """Q1 and Q2: which is faster, by how much, why, and at what cost in bytes."""
+    for n, inputs in enumerate(it.counts, 1):
+        results = _results(it, inputs)
+        whole_s = {name: each.latency_s for name, each in results.items()}
+        if len(whole_s) == 2:
+            yield f"Q{n}: {_faster(whole_s, inputs, 'whole-tensor transfers')}"
+        streamed_s = {
+            name: each.streamed.latency_s
+            for name, each in results.items()
+            if not isinstance(each.streamed, Impossible)
+        }
+        if len(streamed_s) == 2:
+            yield _faster(streamed_s, inputs, "row streaming")
+    for name, each in _results(it, it.inputs).items():
+        pace = "all its steps" if name == "tensor" else f"its bottleneck, the {each.bottleneck}"
         yield (
-            f"Pipeline parallelism gives an output every {_time(pipeline.interval_s)}, the time of"
-            f" its bottleneck ({pipeline.bottleneck}), tensor parallelism every"
-            f" {_time(tensor.interval_s)}."
+            f"{name.capitalize()} parallelism keeps the nodes computing"
+            f" {_percent(each.utilisation)} of the time for {count(it.inputs, 'input')}. It"
+            f" finishes one input every {_time(each.interval_s)}, the time of {pace}."
         )
-    if tensor.traffic_bytes and pipeline.traffic_bytes:
-        times = Fraction(tensor.traffic_bytes, pipeline.traffic_bytes)
-        yield (
-            f"Tensor parallelism sends {_short(times)} times the bytes of pipeline parallelism, and"
-            f" communicates for {_us(tensor.communication_s)} an input instead of"
-            f" {_us(pipeline.communication_s)}."
-        )
-    for it in (tensor, pipeline):
-        if it.streamed_latency_s and it.limit_s:
-            above_s = it.streamed_latency_s - it.limit_s
+    yield from _bytes(_results(it, 1))
+    for name, each in _results(it, it.inputs).items():
+        if not isinstance(each.streamed, Impossible):
+            above_s = each.streamed.above_limit_s
+            distance = f"is {_time(above_s)} above" if above_s else "reaches"
             yield (
-                f"{it.strategy.capitalize()} parallelism with rows streamed is"
-                f" {_time(above_s)} above the limit for {count(it.inputs, 'input')}."
+                f"{name.capitalize()} parallelism with row streaming {distance} the lower bound for"
+                f" {count(it.inputs, 'input')}."
             )
 
 
-def _faster(tensor: Result, pipeline: Result, field: str, how: str) -> str:
-    fast, slow = sorted((tensor, pipeline), key=lambda it: getattr(it, field))
-    fast_s, slow_s = getattr(fast, field), getattr(slow, field)
-    start = f"For {count(fast.inputs, 'input')} {how}"
+def _faster(latencies_s: dict[str, Fraction], inputs: int, how: str) -> str:
+    (fast, fast_s), (slow, slow_s) = sorted(latencies_s.items(), key=lambda item: item[1])
+    start = f"For {count(inputs, 'input')} with {how},"
     if fast_s == slow_s:
-        return f"{start} both take {_ms(fast_s)}."
+        return f"{start} both strategies take {_time(fast_s)}."
+    if short(slow_s / fast_s) == "1":
+        return f"{start} {fast} parallelism is faster by {_time(slow_s - fast_s)}."
     return (
-        f"{start} {fast.strategy} parallelism is {_short(slow_s / fast_s)} times as fast:"
-        f" {_ms(fast_s)} against {_ms(slow_s)}."
+        f"{start} {fast} parallelism is {short(slow_s / fast_s)} times as fast as {slow}"
+        f" parallelism: {_time(fast_s)} against {_time(slow_s)}."
     )
 
 
-def _distribution(question: Question) -> Iterator[str]:
-    """Q3: what fits the SRAM, why to distribute, and data parallelism."""
-    network, system, inputs = question
-    needs = {need.scheme: need for need in figures.needs(network, system)}
+def _bytes(one_input: dict[str, Result]) -> Iterator[str]:
+    if len(one_input) < 2:
+        return
+    tensor, pipeline = one_input["tensor"], one_input["pipeline"]
+    sent = (
+        f"Per input, tensor parallelism sends {count(tensor.traffic_bytes, 'byte')}, pipeline"
+        f" parallelism {number(pipeline.traffic_bytes)}"
+    )
+    if pipeline.traffic_bytes:
+        ratio = Fraction(tensor.traffic_bytes, pipeline.traffic_bytes)
+        sent += f": {short(ratio)} times as many"
+    yield (
+        f"{sent}. They communicate for {_time(tensor.communication_s)} and"
+        f" {_time(pipeline.communication_s)}."
+    )
+
+
+def _distribution(it: Analysis) -> Iterator[str]:
+    """Q3: what fits in the SRAM, why to distribute, and data parallelism."""
+    fullest = {name: use.fullest for name, use in _sram(it).items()}
+    space = f"in the {count(it.system.sram_bytes, 'byte')} of SRAM per node, one input at a time"
     for fits, verb in ((True, "fits"), (False, "does not fit")):
-        texts = [_need_text(need) for need in needs.values() if need.fits == fits]
-        sram_text = f"the {figure(system.sram_bytes)} bytes of SRAM of a node"
-        said = "; ".join(texts) if texts else "nothing"
-        yield f"What {verb} {sram_text}, one input at a time: {said}."
-    weights, lacking = sum(layer.weight_bytes for layer in network), -needs["data"].free_bytes
-    over = weights - system.sram_bytes
-    all_weights = f"all weights, {figure(weights)} bytes"
-    latency_s = figures.data_parallel_latency(*question)
+        said = [
+            f"{name} ({need.where}, {count(need.total_bytes, 'byte')})"
+            for name, need in fullest.items()
+            if need.fits == fits
+        ]
+        if said:
+            yield f"This {verb} {space}: {'; '.join(said)}."
+    inputs = count(it.inputs, "input")
+    data_s = _time(analysis.data_parallel_latency(*it.question))
+    all_weights = f"all weights, {count(it.totals.weight_bytes, 'byte')}"
+    over, lacking = it.totals.excess_bytes, -fullest["data"].free_bytes
+    if lacking <= 0:
+        alone_s = analysis.one_node_latency(*it.question)
+        yield (
+            f"Q3: A node can hold {all_weights}, and the fullest layer's input and output, so data"
+            f" parallelism is possible: {data_s} for {inputs}. The work need not be distributed to"
+            f" fit: one node alone takes {_time(alone_s)}."
+        )
+        return
+    lacks = f"the fullest layer's input and output by {count(lacking, 'byte')}"
     if over > 0:
         yield (
-            f"Q3: The work must be distributed, since no node can hold {all_weights}. Data"
-            f" parallelism is not possible for the same reason: each node lacks {figure(over)}"
-            f" bytes for the weights alone, {figure(lacking)} with the fullest layer's input and"
-            f" output. With room it would take {_ms(latency_s)} for {count(inputs, 'input')}."
-        )
-    elif lacking > 0:
-        yield (
-            f"Q3: A node can hold {all_weights}, but lacks {count(lacking, 'byte')} for the fullest"
-            " layer's input and output besides, so the work must be distributed, and data"
-            f" parallelism, {_ms(latency_s)} for {count(inputs, 'input')}, is not possible."
+            f"Q3: A node cannot hold {all_weights}, so the work must be distributed. Data"
+            " parallelism is not possible for the same reason: the weights alone exceed a node's"
+            f" SRAM by {count(over, 'byte')}, with {lacks}."
         )
     else:
         yield (
-            f"Q3: A node can hold {all_weights}, and the tensors, so distribution only saves time,"
-            f" and data parallelism is possible: {_ms(latency_s)} for {count(inputs, 'input')}."
+            f"Q3: A node can hold {all_weights}, but with whole-tensor transfers these exceed its"
+            f" SRAM with {lacks}. So the work must be distributed, and data parallelism is not"
+            " possible."
         )
+    yield f"If everything fitted, data parallelism would take {data_s} for {inputs}."
+    if not any(need.fits for need in fullest.values()):
+        yield f"No strategy counted here fits on {count(it.system.nodes, 'node')}."
 
 
-def _need_text(need: Need) -> str:
-    return f"{need.scheme} ({need.where}, {figure(need.total_bytes)} bytes)"
+def _sram(it: Analysis) -> dict[str, SramResult]:
+    return {name: use for name, use in it.sram.items() if isinstance(use, SramResult)}
 
 
-def _ring(question: Question) -> Iterator[str]:
+def _ring(it: Analysis) -> Iterator[str]:
     """Q4: what a ring changes for one input."""
-    nodes = question.system.nodes
+    nodes = it.system.nodes
     if nodes < 3:
-        yield f"Q4: A ring of {count(nodes, 'node')} is all-to-all, so nothing changes."
+        links = "the same links as all-to-all" if nodes == 2 else "no links"
+        yield f"Q4: A ring of {count(nodes, 'node')} has {links}, so it changes nothing."
         return
-    one = question._replace(inputs=1)
-    [before, *_], [after, pipeline] = (
-        figures.results(one.on(topology=topology)) for topology in (lab3.ALL_TO_ALL, lab3.RING)
-    )
-    if before.latency_s and before.communication_s and after.latency_s and after.communication_s:
+    before, after = (_results(it, 1, topology) for topology in (ALL_TO_ALL, RING))
+    if "tensor" in after:
+        was, now = before["tensor"], after["tensor"]
         yield (
-            f"Q4: On a one-way ring tensor parallelism communicates {_us(after.communication_s)}"
-            f" for 1 input instead of {_us(before.communication_s)},"
-            f" {_short(after.communication_s / before.communication_s)} times as long, since each"
-            " link passes on the shards of all in turn; its latency is"
-            f" {_percent(after.latency_s / before.latency_s - 1)} longer."
+            f"Q4: On a one-way ring, tensor parallelism communicates for"
+            f" {_time(now.communication_s)} per input instead of {_time(was.communication_s)},"
+            f" {nodes - 1:,} times as long, because the busiest link carries {nodes - 1:,} shards"
+            f" one after another. Its latency for 1 input is {_time(now.latency_s)} instead of"
+            f" {_time(was.latency_s)}."
         )
-    if pipeline.latency_s:
-        yield "Q4: A ring changes nothing for pipeline parallelism: nodes send to their neighbours."
+    if "pipeline" in after:
+        yield (
+            "Q4: Pipeline parallelism takes as long on a ring, because each node sends only to the"
+            " next one."
+        )
 
 
-# ------------------------------------------------ derivations, to be followed with a pencil
+# ------------------------------------------------ readings
 
 
-def law_and_network(question: Question) -> Blocks:
-    """Symbols first; then the layers: what they compute, hold and hand on."""
+def readings_of_the_handout(it: Analysis) -> Blocks:
+    """What a grader compares other numbers with."""
+    yield "READINGS OF THE HANDOUT"
+    yield READINGS
+    for strategy in it.possible:
+        found: dict[str, dict[int, readings.Answer]] = {}
+        for each in it.readings:
+            if each.strategy == strategy:
+                reading = ", ".join(each.changes) or "as read here"
+                found.setdefault(reading, {})[each.inputs] = each
+        counts = " and ".join(count(inputs, "input") for inputs in it.counts)
+        yield f"{strategy.upper()} PARALLELISM\nOther readings, one change at a time, for {counts}:"
+        head = ["one input s", "all inputs s"][: len(it.counts)]
+        yield table(
+            [*head, "bytes per input", "reading"],
+            [
+                [
+                    *(by[n].latency_s if n in by else None for n in it.counts),
+                    next(each.traffic_bytes // n for n, each in by.items()),
+                    reading,
+                ]
+                for reading, by in found.items()
+            ],
+        )
+    yield filled("`python3 report find NUMBER` finds which reading gives a number.")
+
+
+# ------------------------------------------------ derivations, to be checked by hand
+
+
+def law_and_cnn(it: Analysis) -> Blocks:
+    """Symbols first; then the layers: what they compute, hold and send."""
     yield "1. THE LAW"
-    yield _told(lab3)
+    yield _told(lab3, 2)
     yield _told(lab3.latency)
-    layers = [*enumerate(question.network, 1)]
-    yield "2. THE NETWORK"
+    yield _told(lab3.traffic)
+    yield "2. THE CNN"
     yield _told(ConvLayer)
-    yield "\n".join(f"{name:<12}  {_told(getattr(ConvLayer, name))}" for name in figures.SIZES)
-    names = [*ConvLayer._fields, "out_x", "out_y"]
-    yield table(
-        ["layer", *names], [[n, *(getattr(it, name) for name in names)] for n, it in layers]
-    )
-    names = [*figures.SIZES[2:]]
-    cells = [[n, *(getattr(it, name) for name in names)] for n, it in layers]
-    sums = _sums("sum", cells)
+    sizes = [*analysis.SIZES, *analysis.BYTES]
+    yield "\n".join(f"{name} = {_told(getattr(ConvLayer, name))}" for name in sizes)
+    names = [*ConvLayer._fields, *analysis.SIZES[:2]]
+    yield table(["layer", *names], _attributes(it, names))
+    names = [*analysis.SIZES[3:], *analysis.BYTES]
+    cells = _attributes(it, names)
+    sums = _sums(cells)
     sums[names.index("input_bytes") + 1] = ""  # which is the output before it
     yield table(["layer", *names], [*cells, sums])
-    ratios = ", ".join(figure(figures.ops_a_byte(it)) for _, it in layers)
-    ridge = figures.ops_while_a_byte_is_sent(question.system)
+    yield table(
+        ["layer", "C / A, ops per byte of output"],
+        [[n, analysis.ops_per_byte(layer)] for n, layer in enumerate(it.network, 1)],
+    )
     yield filled(
-        f"C / A, the ops for a byte of output, by layer: {ratios}. While a link carries a byte, a"
-        f" node does R / B = {figure(ridge)} ops. A layer of more ops a byte computes for longer"
-        " than its output takes on a link; where P - 1 shards pass a link in turn, around a ring,"
-        " of P - 1 times more."
+        f"While a link carries a byte, a node does R / B ="
+        f" {number(analysis.machine_balance(it.system))} ops. A layer with more ops per byte takes"
+        " longer to compute than its output takes on a link. With tensor parallelism on a ring, the"
+        " threshold is P - 1 times higher."
     )
 
 
-def tensor_parallelism(question: Question) -> Blocks:
+def _attributes(it: Analysis, names: Sequence[str]) -> list[list[object]]:
+    """Of each layer, behind its number."""
+    return [[n, *(getattr(layer, name) for name in names)] for n, layer in enumerate(it.network, 1)]
+
+
+def tensor_parallelism(it: Analysis) -> Blocks:
     """Its steps and their sums."""
     yield "3. TENSOR PARALLELISM"
-    yield from map(_told, (lab3.tensor_parallel_stages, lab3.all_gather, lab3.gather))
-    yield from _derivation("tensor", question)
+    functions = (
+        lab3.tensor_parallel_stages,
+        lab3.shards_in_turn,
+        lab3.all_gather,
+        lab3.gather,
+        lab3.tensor_parallel_latency,
+        lab3.tensor_parallel_traffic,
+    )
+    yield from map(_told, functions)
+    yield from _derivation("tensor", it)
 
 
-def pipeline_parallelism(question: Question) -> Blocks:
+def pipeline_parallelism(it: Analysis) -> Blocks:
     """Its steps and their sums, and where the time goes."""
     yield "4. PIPELINE PARALLELISM"
-    yield _told(lab3.pipeline_parallel_stages)
-    yield from _derivation("pipeline", question)
-    if len(question.network) <= question.system.nodes:
-        parts = figures.losses(question)
-        total_s = sum(parts.values())
-        yield _told(figures.losses)
+    functions = (
+        lab3.pipeline_parallel_stages,
+        lab3.pipeline_parallel_latency,
+        lab3.pipeline_parallel_traffic,
+    )
+    yield from map(_told, functions)
+    yield from _derivation("pipeline", it)
+    if not isinstance(it.losses, Impossible):
+        total_s = sum(it.losses)
+        yield _told(analysis.Losses)
         yield table(
-            [f"part of {count(question.inputs, 'input')}", "ms", "% of the latency"],
-            [[name, _in(MS, part_s), 100 * part_s / total_s] for name, part_s in parts.items()],
+            [f"part of {count(it.inputs, 'input')}", "ms", "% of the latency"],
+            [
+                [name[:-2].replace("_", " "), part_s * MS, 100 * part_s / total_s]
+                for name, part_s in it.losses._asdict().items()
+            ],
         )
-        balanced_s = figures.balanced_pipeline_latency(*question)
-        yield filled(
-            f"A perfectly balanced pipeline would take {_ms(balanced_s)} for"
-            f" {count(question.inputs, 'input')}: {_told(figures.balanced_pipeline_latency)}"
-        )
+    balanced_s = analysis.balanced_pipeline_latency(*it.question)
+    yield filled(
+        f"A perfectly balanced pipeline would take {_exact(balanced_s)} for"
+        f" {count(it.inputs, 'input')}: {_told(analysis.balanced_pipeline_latency)}"
+    )
 
 
-def _derivation(strategy: str, question: Question) -> Blocks:
-    possible, reasons = lab3.possible_strategies(question.network, question.system)
-    if strategy in reasons:
-        yield filled(f"{reasons[strategy]}.")
+def _derivation(name: str, it: Analysis) -> Blocks:
+    strategy = it.strategies[name]
+    if isinstance(strategy, Impossible):
+        yield filled(f"{strategy.reason}.")
         return
-    cells = [
-        [
-            step.layer,
-            step.work,
-            step.node_ops,
-            step.link_bytes,
-            _in(US, lab3.duration([step], question.system)),
-            step.traffic_bytes,
-        ]
-        for step in chain(*possible[strategy])
+    cells: list[list[object]] = [
+        [*step[:4], step.time_s * US, step.traffic_bytes] for step in strategy.steps
     ]
     head = ["layer", "step", "ops of a node", "bytes of a link", "time us", "traffic bytes"]
-    yield table(head, [*cells, _sums("sum", cells)])
-    found = [it for it in figures.results(question) if it.strategy == strategy]
+    yield table(head, [*cells, _sums(cells)])
     yield "Computing + communicating + (N - 1) * interval, and N * traffic:"
-    for it in found:
-        compute, communication, interval, total = (
-            figure(_in(US, part_s))
-            for part_s in (it.compute_s, it.communication_s, it.interval_s, it.latency_s)
+    results = [each for each in strategy.results if each.topology == it.system.topology]
+    for each in results:
+        parts_s = (each.compute_s, each.communication_s, each.interval_s, each.latency_s)
+        compute, communication, interval, total = (number(part_s * US) for part_s in parts_s)
+        law = f"{compute} + {communication} + {each.inputs - 1:,} * {interval} = {total} us"
+        sent = f"{number(results[0].traffic_bytes)} = {count(each.traffic_bytes, 'byte')}"
+        yield f"{filled(law)}\n{each.inputs:,} * {sent}"
+    yield filled(f"The interval is the time of the bottleneck: {results[0].bottleneck}.")
+
+
+def row_streaming(it: Analysis) -> Blocks:
+    """Row streaming, and the lower bound."""
+    yield "5. ROW STREAMING, AND THE LOWER BOUND"
+    yield _told(streaming)
+    yield _told(streaming.streamed_latency)
+    yield _told(streaming.compute_bound)
+    for inputs in it.counts:
+        for name, each in _results(it, inputs).items():
+            if not isinstance(each.streamed, Impossible):
+                yield filled(f"{name}, N = {inputs:,}: {_streamed_sum(name, each, it)}")
+
+
+def _streamed_sum(name: str, result: Result, it: Analysis) -> str:
+    """Of tensor parallelism the lower bound and what is above it, of the pipeline the law."""
+    assert not isinstance(result.streamed, Impossible)
+    total_s, above_s = result.streamed
+    if name == "tensor":
+        share_s = analysis.last_row_share_s(it.network, it.system)
+        is_share = above_s == share_s and it.system.nodes > 1
+        said = " (the last row's share, A / (P * out_y * B))" * is_share
+        return (
+            f"{_exact(total_s - above_s)} (lower bound) + {_exact(above_s)}{said}"
+            f" = {_exact(total_s)}"
         )
-        law = f"{compute} + {communication} + {it.inputs - 1:,} * {interval} = {total} us"
-        bytes_ = f"{figure(found[0].traffic_bytes)} = {figure(it.traffic_bytes)} bytes"
-        yield f"{filled(law)}\n{it.inputs:,} * {bytes_}"
-    yield filled(f"The interval is that of the bottleneck: {found[0].bottleneck}.")
+    further = result.inputs - 1
+    first = f"{_exact(total_s - further * result.interval_s)} (the first input)"
+    return f"{first} + {further:,} * {_exact(result.interval_s)} (interval) = {_exact(total_s)}"
 
 
-def streaming(question: Question) -> Blocks:
-    """Rows streamed, the limit, and how far the nodes are used."""
-    yield "5. ROWS STREAMED, AND THE LIMIT"
-    yield _told(rows)
-    yield _told(rows.compute_bound)
-    for it in figures.results(question):
-        yield _streamed_sum(it, question)
-
-
-def _streamed_sum(it: Result, question: Question) -> str | None:
-    """Of tensor parallelism the limit and what is above it, of the pipeline the law."""
-    if it.streamed_latency_s is None or it.limit_s is None or it.interval_s is None:
-        return None
-    last, system = question.network[-1], question.system
-    share_bytes = Fraction(last.output_bytes, last.out_y * system.nodes)
-    above_s = it.streamed_latency_s - it.limit_s
-    is_share = above_s == share_bytes / system.link_bytes_per_s
-    first_s = it.streamed_latency_s - (it.inputs - 1) * it.interval_s
-    parts = {
-        "tensor": f"{_us(it.limit_s)} (the limit) + {_us(above_s)}"
-        + " (the last row's share, A / (P * out_y * B))" * is_share,
-        "pipeline": f"{_us(first_s)} (the first input) + {it.inputs - 1:,} * {_us(it.interval_s)}",
-    }
-    total = _us(it.streamed_latency_s)
-    return filled(f"{it.strategy}, N = {it.inputs:,}: {parts[it.strategy]} = {total}")
-
-
-def changes(question: Question) -> Blocks:
+def utilisation(it: Analysis) -> Blocks:
     """How far the nodes are used, and what more of everything would change."""
-    found = figures.results(question)
     yield "6. UTILISATION, AND WHAT WOULD CHANGE IT"
     yield filled(
-        "With whole tensors. Speed-up over one node: N * sum(C) / R / latency. Utilisation:"
-        " speed-up / P. Spare: nodes without a layer."
+        "With whole-tensor transfers. Speed-up over one node: N * sum(C) / R / latency."
+        " Utilisation: speed-up / P. Idle: nodes without a layer."
     )
     yield table(
-        ["inputs", "strategy", "speed-up", "utilisation %", "spare", "bottleneck"],
+        ["inputs", "strategy", "speed-up", "utilisation %", "idle", "bottleneck"],
         [
-            [
-                it.inputs,
-                it.strategy,
-                it.speed_up,
-                None if it.utilisation is None else 100 * it.utilisation,
-                it.idle_nodes,
-                it.bottleneck,
-            ]
-            for it in found
+            [inputs, name, each.speed_up, 100 * each.utilisation, each.idle_nodes, each.bottleneck]
+            for inputs in it.counts
+            for name, each in _results(it, inputs).items()
         ],
     )
-    yield "Speed-up over the machine as it is by twice as much of one thing:"
-    yield table(["inputs", "strategy", "speed-up", "twice"], figures.doubling(question))
+    yield "Speed-up from doubling one resource, where that is possible:"
+    doubled = [
+        [each.inputs, name, each.speed_up, each.twice]
+        for name, strategy in it.strategies.items()
+        if isinstance(strategy, Strategy)
+        for each in strategy.doubling
+    ]
+    yield table(["inputs", "strategy", "speed-up", "twice"], doubled)
 
 
-def what_fits(question: Question) -> Blocks:
+def what_fits(it: Analysis) -> Blocks:
     """Q3: every byte that a node must hold."""
     yield "7. SRAM (Q3)"
     yield _told(sram)
-    yield "The fullest node of each. Waiting: for so many more inputs there is room."
-    head = ["scheme", "where", "layer", "bytes", "fits", "bytes left", "waiting"]
-    yield table(head, figures.needs(question.network, question.system))
-    for scheme, uses in figures.sram_uses(question.network, question.system).items():
-        yield f"{scheme.upper()}\n{_told(figures.SCHEMES[scheme])}"
-        head = ["layer", "work", "weight_bytes", "input_bytes", "output_bytes", "total_bytes"]
-        yield table(head, [[*use, use.total_bytes] for use in uses])
-    inputs, last = question.inputs, question.network[-1]
     yield filled(
-        f"{count(inputs, 'waiting input')}: {figure(inputs * question.network[0].input_bytes)}"
-        f" bytes; as many outputs: {figure(inputs * last.output_bytes)} bytes; all nodes together"
-        f" hold {figure(question.system.nodes * question.system.sram_bytes)} bytes."
+        "The fullest node of each strategy. Waiting: how many more inputs fit where inputs wait, on"
+        " a pipeline's first node, otherwise on every node."
     )
+    head = ["strategy", "fullest", "layer", "bytes", "fits", "bytes left", "waiting"]
+    yield table(head, [[name, *use.fullest[:-1]] for name, use in _sram(it).items()])
+    for name, use in it.sram.items():
+        yield f"{name.upper()}\n{_told(analysis.SRAM[name])}"
+        if isinstance(use, Impossible):
+            yield filled(f"{use.reason}.")
+        else:
+            head = ["where", "layer", "work", "weights", "input", "output", "total bytes"]
+            yield table(head, [[*each, each.total_bytes] for each in use.uses])
+    yield filled(_queue(it))
 
 
-def ring(question: Question) -> Blocks:
+def _queue(it: Analysis) -> str:
+    """Whether all inputs and outputs have room beside the weights."""
+    weights, _, inputs, outputs, held = it.totals
+    free = held - weights
+    said = (
+        f"{count(it.inputs, 'input')}: {count(inputs, 'byte')}; their outputs:"
+        f" {count(outputs, 'byte')}; all nodes together: {count(held, 'byte')} of SRAM,"
+    )
+    if free < 0:
+        return f"{said} less than all weights."
+    said += f" {number(free)} beside the weights, held once."
+    late = [("inputs must arrive", inputs), ("outputs must leave", outputs)]
+    must = [words for words, needed in late if needed > free]
+    if must:
+        return f"{said} So {' and '.join(must)} during the run."
+    if inputs + outputs > free:
+        return f"{said} There is room for either, not for both."
+    return f"{said} There is room for both."
+
+
+def ring(it: Analysis) -> Blocks:
     """Q4: both topologies side by side."""
     yield "8. RING (Q4)"
-    found = [
-        it
-        for topology in (lab3.ALL_TO_ALL, lab3.RING)
-        for it in figures.results(question.on(topology=topology))
-    ]
     yield table(
         ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"],
         [
             [
-                it.topology,
-                it.inputs,
-                it.strategy,
-                _in(US, it.communication_s),
-                _in(MS, it.latency_s),
-                it.traffic_bytes,
+                topology,
+                inputs,
+                name,
+                each.communication_s * US,
+                each.latency_s * MS,
+                each.traffic_bytes,
             ]
-            for it in sorted(found, key=lambda it: (it.inputs, it.strategy != "tensor"))
+            for inputs in it.counts
+            for name in it.possible
+            for topology in (ALL_TO_ALL, RING)
+            for each in [_results(it, inputs, topology)[name]]
         ],
     )
-    yield "Communication is of one input; those of a pipeline overlap with computing."
-    if found[0].latency_s:
+    yield filled(
+        "Communication is that of one input; in a pipeline it overlaps with the computing of"
+        " others."
+    )
+    if not isinstance(it.two_way_ring, Impossible):
         times = " and ".join(
-            f"{_ms(figures.two_way_ring_latency(question.network, question.system, inputs))} for"
-            f" {count(inputs, 'input')}"
-            for inputs in sorted({1, question.inputs})
+            f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}"
+            for each in it.two_way_ring
         )
-        yield filled(f"{_told(figures.two_way_ring_latency)} That takes {times}.")
+        yield filled(f"{_told(analysis.two_way_ring_latency)} That takes {times}.")
 
 
-def which_plan(question: Question) -> Blocks:
-    """The plans that fit, the best whether they fit or not, and slower links."""
-    found = plans.compare(question)
+def which_plan(it: Analysis) -> Blocks:
+    """The Pareto-optimal plans, and slower links."""
     yield "9. WHICH PLAN"
-    yield from plans.best_plans_text(found, more="report/plans.py --all")
-    if "pipeline" in found.faster:
-        these, many = map(plans.bounds_text, found.faster["pipeline"])
+    yield from compare.best_plans_text(it.plans, it.question, more="python3 report plans --all")
+    for each in it.plans.faster.get("pipeline", ()):
+        inputs = count(each.inputs, "input") if each.inputs else "very many inputs"
         yield filled(
-            "Links on which pipeline parallelism is faster than tensor parallelism, whole tensors"
-            f" in both: {these} for {count(question.inputs, 'input')}, {many} for very many."
+            f"Links on which pipeline parallelism is faster than tensor parallelism for {inputs},"
+            " whole-tensor transfers, tensor parallelism taking inputs one by one:"
+            f" {compare.links_text(each.links)}."
         )
-
-
-def readings(question: Question) -> Blocks:
-    """What a grader compares other numbers with."""
-    yield "10. READINGS OF THE HANDOUT"
-    yield READINGS
-    for inputs in sorted({1, question.inputs}):
-        yield f"Read otherwise, one change at a time, whole tensors, {count(inputs, 'input')}:"
-        cells = []
-        for reading in figures.readings(question.network, question.system):
-            answers = {it.strategy: it for it in reading.answers(inputs)}
-            numbers = [
-                answers[name][-2:] if name in answers else (None, None) for name in lab3.STRATEGIES
-            ]
-            cells.append([*(it for s, n in numbers for it in (_in(MS, s), n)), reading.name])
-        yield table(["tensor ms", "bytes", "pipeline ms", "bytes", "reading"], cells)
 
 
 # ------------------------------------------------ words and numbers
 
 
-def _told(formula: object) -> str:
-    """What a docstring tells of a formula, without the paragraph on errors; tables stay as they
+def _told(formula: object, paragraph: int | None = None) -> str:
+    """A docstring without its paragraph on errors, or one paragraph of it; tables stay as they
     are."""
     paragraphs = (getdoc(formula) or "").split("\n\n")  # python -OO strips it
     told = [text for text in paragraphs if not text.startswith("Raises")]
+    if paragraph is not None:
+        told = told[paragraph : paragraph + 1]
     return "\n\n".join(text if "  " in text else filled(text) for text in told)
 
 
-def _in(unit: int, seconds: Fraction | None) -> Fraction | None:
-    return None if seconds is None else seconds * unit
+def _time(seconds: Fraction) -> str:
+    """Rounded, for a sentence."""
+    return f"{short(seconds * MS, 5)} ms" if seconds * MS >= 1 else f"{short(seconds * US, 5)} us"
 
 
-def _ms(seconds: Fraction) -> str:
-    return f"{figure(seconds * MS)} ms"
-
-
-def _us(seconds: Fraction | None) -> str:
-    return f"{figure(_in(US, seconds))} us"
+def _exact(seconds: Fraction) -> str:
+    return f"{number(seconds * US)} us"
 
 
 def _percent(share: Fraction) -> str:
-    return f"{_short(100 * share)} %"
+    return f"{short(100 * share)} %"
 
 
-def _time(seconds: Fraction) -> str:
-    return _ms(seconds) if seconds * MS >= 1 else _us(seconds)
-
-
-def _short(value: Fraction) -> str:
-    return lab3.plain(value, 4)
-
-
-def _sums(name: str, cells: Sequence[Sequence[object]]) -> list[object]:
+def _sums(cells: Sequence[Sequence[object]]) -> list[object]:
     """Of the columns of numbers after the first."""
     columns = [*zip(*cells, strict=True)][1:]
-    return [name, *("" if isinstance(column[0], str) else sum(column) for column in columns)]
+    return ["sum", *("" if isinstance(column[0], str) else sum(column) for column in columns)]
 
 
-# ------------------------------------------------ the script
+# ------------------------------------------------ the command: explain
 
 SECTIONS = (
     in_short,
-    law_and_network,
+    readings_of_the_handout,
+    law_and_cnn,
     tensor_parallelism,
     pipeline_parallelism,
-    streaming,
-    changes,
+    row_streaming,
+    utilisation,
     what_fits,
     ring,
     which_plan,
-    readings,
 )
 
 
 def explain(question: Question) -> str:
-    """Everything, in the order in which a student asks."""
-    lab3.answers(*question)  # raises where neither strategy is possible
-    blocks = [whatif.asked(question), *chain(*(section(question) for section in SECTIONS))]
+    """Everything, in the order in which a student asks. Raises ValueError as Analysis does."""
+    it = Analysis(question)
+    blocks = chain(*(section(it) for section in SECTIONS))
     return "\n\n".join(block for block in blocks if block)  # python -OO strips the formulas
 
 
-def respond(argv: Sequence[str] | None) -> str:
-    """The explanation, or every figure as JSON: Fractions as the nearest float."""
-    parser = whatif.option_parser(
-        "Why the answers are what they are: in sentences, and every figure derived.",
-        [
-            "python3 report/explain.py",
-            "python3 report/explain.py --nodes 8 --link-gbs 0.1",
-            "python3 report/explain.py --json",
-        ],
-    )
-    parser.add_argument("--json", action="store_true", help="every figure, for programs")
-    options = parser.parse_args(argv)
-    question = whatif.question(options)
+def add_options(parser: ArgumentParser) -> None:
+    """What if, and --json."""
+    question.add_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def answer(options: Namespace) -> str:
+    """The explanation, or every number as JSON: Fractions as the nearest float."""
+    asked = question_of(options)
     if options.json:
-        return json_text(figures.figures(question))
-    return explain(question)
-
-
-if __name__ == "__main__":
-    sys.exit(whatif.run(respond))
+        return json_text(analysis.as_dict(asked))
+    return headed(asked, explain(asked))

@@ -425,7 +425,6 @@ def _work_of(steps: Iterable[Step]) -> tuple[int, int]:
     return sum(ops), sum(sent)
 
 
-
 # ------------------------------------------------ some of them side by side
 
 

@@ -3,7 +3,8 @@
 Each row of an output (all filters, all x, one y) is sent as soon as it is computed; row r of the
 next layer needs the fy rows r ... r + fy - 1. All inputs wait at time 0, and a row starts
 
-    on a node    once the node's previous row is done and the last input row it needs has arrived
+    on a node    once the node's previous row is done and the last input row it
+                 needs has arrived
     on a link    once it is computed and the link's previous row is gone
 
 layer after layer, input after input: the law one level down.
@@ -30,11 +31,11 @@ GATHERING = 0  # the node that gathers the output
 def streamed_latency(strategy: str, network: Network, system: System, inputs: int = 1) -> Fraction:
     """Seconds that "tensor" or "pipeline" parallelism takes with row streaming, if SRAM is ample.
 
-    tensor      every node computes its share of a row, C / (P * out_y * R) seconds, and sends it to
-                each peer on a link of its own, A / (P * out_y * B) seconds; of the last layer only
-                to the gathering node
-    pipeline    each node computes its layer's rows, C / (out_y * R) seconds each, and sends them to
-                the next layer's node, A / (out_y * B) seconds each
+    tensor      every node computes its share of a row, C / (P * out_y * R), and
+                sends it to each peer on a link of its own, A / (P * out_y * B);
+                of the last layer only to the gathering node
+    pipeline    each node computes its layer's rows, C / (out_y * R) each, and
+                sends them to the next layer's node, A / (out_y * B) each
 
     Raises ValueError where lab3's strategy is not possible, for tensor parallelism on a ring of
     more than 2 nodes, and for layers of more than MOST_ROWS rows.

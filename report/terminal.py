@@ -68,17 +68,17 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     between words or after commas. What is too wide for that is a block of lines for each row."""
     cells = [[_cell(value) for value in row] for row in rows]
     columns = [*zip(head, *cells, strict=True)]
-    is_text = [any(isinstance(value, str) and value for value in it) for it in zip(*rows)]
+    is_text = [any(isinstance(row[n], str) and row[n] for row in rows) for n in range(len(head))]
     widths = [max(map(len, column)) for column in columns]
     left_width = sum(widths[:-1]) + 2 * len(widths[:-1])
     longest_word = max(map(len, _words(" ".join(columns[-1])))) if is_text[-1] else widths[-1]
     if left_width + longest_word > COLUMNS:
         return _blocks(head, cells)
     lines = []
-    for row in zip(*columns):
+    for row in zip(*columns, strict=True):
         aligned = [
             text.ljust(width) if flush_left else text.rjust(width)
-            for text, width, flush_left in zip(row, widths, is_text)
+            for text, width, flush_left in zip(row, widths, is_text, strict=True)
         ]
         lines += _broken("".join(f"{text}  " for text in aligned[:-1]), aligned[-1].rstrip())
     return "\n".join(lines)
@@ -99,6 +99,7 @@ def _blocks(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
         "\n".join(
             line
             for name, text in zip(head, row, strict=True)
+            if text
             for line in _broken(f"{name:<{width}}  ", text)
         )
         for row in cells

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from lab3 import ConvLayer, System
+from lab3 import NETWORK, ConvLayer, System
+from report.question import Question
 
 RATES = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**6))
 TOPOLOGIES = st.sampled_from(["all-to-all", "ring"])
@@ -88,3 +89,17 @@ def plan_cases(draw):
     if on_a_ring and shape == "one group":
         system = system._replace(nodes=used)
     return network, system, plan
+
+
+@st.composite
+def questions(draw):
+    """Of which one strategy is possible or both: the lab's network or small ones, from 1 input to a
+    billion, on machines of all kinds, down to links so slow that sends decide."""
+    system = draw(systems(max_nodes=8))
+    multiple = draw(st.sampled_from([1, system.nodes]))
+    layers = system.nodes if multiple < system.nodes else 5
+    network = draw(networks(min(layers, 5), multiple))
+    if draw(st.booleans()) and system.nodes in (1, 2, 4, 8):
+        network, system = NETWORK, system._replace(sram_bytes=draw(st.integers(10**5, 10**7)))
+    inputs = draw(st.sampled_from([1, 2, 3, 32, 10**9]))
+    return Question(network, system, inputs)
