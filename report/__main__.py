@@ -8,7 +8,6 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -59,6 +58,8 @@ COMMANDS = {  # its module, what it does, examples
     ),
 }
 PROG = "python3 report"
+HELP = {"-h", "--help"}
+NOTHING = ("[]", "--", "['--']")  # what --x=-- gives, before Python 3.13 and since
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
 
 
@@ -76,6 +77,8 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         return end(2, str(error))
     except ModuleNotFoundError as error:
+        if not error.name or error.name.split(".")[0] in ("lab3", "report"):
+            raise  # no library
         again = f"then .venv/bin/python report {argv[0]} ..."
         return end(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, {again}")
     except OSError as error:
@@ -101,10 +104,17 @@ def end(status: int, message: str) -> int:
 
 def answer(argv: list[str]) -> str:
     """What the command says."""
-    if not argv:
+    if not argv or argv[0] in HELP:
         return overview()
-    module, options = parsed(argv)
-    return str(import_module(module).answer(options))
+    name, *words = argv
+    if name not in COMMANDS:
+        raise ValueError(f"COMMAND: {name!a:.40} is not one of {', '.join(COMMANDS)}")
+    module = import_module(COMMANDS[name][0])
+    parser = parser_of(name)
+    module.add_options(parser)
+    if not HELP.isdisjoint(words):  # argparse is silent where it cannot be written
+        return parser.format_help().rstrip()
+    return str(module.answer(parsed(parser, words)))
 
 
 def overview() -> str:
@@ -115,33 +125,32 @@ def overview() -> str:
     return "\n".join([*lines, "", f"{PROG} COMMAND --help shows a command's options."])
 
 
-def parsed(argv: list[str]) -> tuple[str, argparse.Namespace]:
-    """The command's module and options. Ends by SystemExit where they are wrong."""
-    from report.terminal import COLUMNS, filled
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """A command's parser, without its options."""
+    from report.terminal import COLUMNS
 
-    def look(prog: str) -> argparse.HelpFormatter:
-        return argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS)
+    _, line, *examples = COMMANDS[name]
+    return argparse.ArgumentParser(
+        prog=f"{PROG} {name}",
+        description=line,
+        epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS),
+        allow_abbrev=False,
+    )
 
-    shared: dict[str, Any] = {"formatter_class": look, "allow_abbrev": False}
-    parser = argparse.ArgumentParser(prog=PROG, description=__doc__, **shared)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (module, line, *examples) in COMMANDS.items():
-        epilog = "\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)])
-        command = commands.add_parser(
-            name, help=line, description=filled(line), epilog=epilog, **shared
-        )
-        if name == argv[0]:
-            import_module(module).add_options(command)
-    options = parser.parse_args(argv)
+
+def parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """The command's options. Ends by SystemExit where they are wrong."""
+    options = parser.parse_args(words)
     for name, value in vars(options).items():
-        if value == [] or (isinstance(value, list) and [] in value):  # of --x=-- before 3.13
-            command = commands.choices[argv[0]]
-            command.error(f"argument --{name.replace('_', '-')}: expected one argument")
-    return COMMANDS[argv[0]][0], options
+        values = value if isinstance(value, list) and value else [value]
+        if value != parser.get_default(name) and any(str(each) in NOTHING for each in values):
+            parser.error(f"argument --{name.replace('_', '-')}: expected one argument")
+    return options
 
 
 if __name__ == "__main__":
-    if sys.version_info < (3, 10):  # noqa: UP036
+    if sys.version_info < (3, 10):
         sys.exit("report needs Python 3.10 or newer; lab3.py does not")
     sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
     sys.exit(main(sys.argv[1:]))

@@ -324,7 +324,7 @@ def _group_names(plan: Plan) -> Iterator[str]:
 
 MOST_BARS = 10_000  # of a timeline
 MOST_PLANS = 8
-MOST_ROWS = 48  # of all plans, if that leaves each as many as a group may have
+MOST_ROWS = 32  # of all plans, if that leaves each as many as a group may have
 MOST_NODES = 8  # of a group, that have a row each
 
 
@@ -694,7 +694,7 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     dots = {text: _dot(question, it, times, sizes) for text, it in found.items()}
     front, strategies = ([dots[it.text] for it in them] for them in (best, both))
     bound = times.said(analysis.limit_s)
-    which = count(len(dots), "plan") if every else f"the {len(dots):,} best plans"
+    which = count(len(dots), "plan") if every else f"{len(dots):,} of very many plans"
     fitting = sum(dot.fits for dot in dots.values())
     head = f"{which}; filled: fits in the SRAM ({fitting:,})"
 

@@ -71,7 +71,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     is_text = [any(isinstance(row[n], str) and row[n] for row in rows) for n in range(len(head))]
     widths = [max(map(len, column)) for column in columns]
     left_width = sum(widths[:-1]) + 2 * len(widths[:-1])
-    longest_word = max(map(len, _words(" ".join(columns[-1])))) if is_text[-1] else widths[-1]
+    words = _words(" ".join(columns[-1])) if is_text[-1] else columns[-1]
+    longest_word = max(len(word.rstrip()) for word in words)
     if left_width + longest_word > COLUMNS:
         return _blocks(head, cells)
     lines = []

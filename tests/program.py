@@ -27,6 +27,13 @@ def python(*arguments, **more):
     return run(sys.executable, "-B", *arguments, **more)
 
 
+def shell(command, **more):
+    """A command as a reader types it, where python3 is this Python."""
+    folders = os.pathsep.join([str(Path(sys.executable).parent), PLAIN["PATH"]])
+    environment = {**PLAIN, "PATH": folders, "PYTHONDONTWRITEBYTECODE": "1"}
+    return run("sh", "-c", command, env=environment, **more)
+
+
 def call(line):
     """Status, stdout and stderr of `python3 report` with this line of options, in this process."""
     out, err = io.StringIO(), io.StringIO()
