@@ -16,7 +16,6 @@ from report.analysis import (
     balanced_pipeline_latency,
     data_parallel_latency,
     machine_balance,
-    one_node_s,
     ops_per_byte,
     two_way_ring_latency,
 )
@@ -55,7 +54,6 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     """All of them, by name."""
     network, system, inputs = question = analysis.question
     link, sram = Fraction(system.link_bytes_per_s), system.sram_bytes
-    weights = sum(layer.weight_bytes for layer in network)
     ops = sum(layer.ops for layer in network)
     results = {
         (strategy, count): possible(analysis.result(strategy, count))
@@ -66,7 +64,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     streamed, pipeline_streamed = possible(tensor.streamed), possible(pipeline.streamed)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
-    limit_s = analysis.limit_s
+    limit_s, totals = analysis.limit_s, analysis.totals
     next_plan, same_bytes_plan = possible(analysis.plans.best)[1:3]
     data_s = data_parallel_latency(*question)
     ring = possible(analysis.result("tensor", 1, lab3.RING))
@@ -89,7 +87,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "gops": said(Fraction(system.ops_per_s) / GIGA),
         "link-gbs": said(link / GIGA),
         "layers": layer_rows(analysis),
-        "weights": said(weights),
+        "weights": said(totals.weight_bytes),
         "ops": said(ops),
         "ops-per-byte-1": said(ops_per_byte(network[0])),
         "ops-per-byte-2": said(ops_per_byte(network[1])),
@@ -117,22 +115,22 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "pipeline-streamed-ms": said(pipeline_streamed.latency_s * MS, 2),
         "times-as-fast-streamed": said(pipeline_streamed.latency_s / streamed.latency_s, 2),
         "node-2-percent": percent(Fraction(network[1].ops, ops)),
-        "equal-stage-ms": said(one_node_s(network, system) / system.nodes * MS, 5),
+        "equal-stage-ms": said(limit_s / inputs * MS, 5),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
         "plans": said(len(plans.every_plan(network, system))),
         "next-plan-ms": said(next_plan.latency_s * MS, 2),
         "next-plan-percent": percent(Fraction(next_plan.traffic_bytes, tensor.traffic_bytes)),
         "same-bytes-plan-percent": percent(1 - same_bytes_plan.latency_s / pipeline.latency_s),
         # page 5
-        "weights-per-node": said(Fraction(weights, system.nodes)),
-        "weights-lack": said(weights - sram),
+        "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
+        "weights-lack": said(totals.excess_bytes),
         "node-2-lacks": said(node_2.weight_bytes + node_2.input_bytes - sram),
         "pipeline-streamed-bytes": said(fullest["pipeline, streamed"].total_bytes),
         "inputs-per-node": said(Fraction(inputs, system.nodes)),
         "data-ms": said(data_s * MS, 2),
         "data-less-percent": percent(1 - data_s / tensor.latency_s),
-        "outputs-bytes": said(inputs * network[-1].output_bytes),
-        "all-sram": said(system.nodes * sram),
+        "outputs-bytes": said(totals.output_bytes),
+        "all-sram": said(totals.sram_bytes),
         # every node has room for as many, so this is how many fit if each is on one node only
         "waiting": said(system.nodes * fullest["tensor"].waiting_inputs),
         "waiting-streamed": said(system.nodes * fullest["tensor, streamed"].waiting_inputs),
