@@ -85,12 +85,6 @@ def test_with_whole_tensors_tensor_parallelism_alone_of_the_three_fits(it):
     return fitting == ["tensor"]
 
 
-@claim(LAB.on(ops_per_s=3 * 10**9 + 1))
-def test_the_latencies_of_page_1_are_exact(it):
-    both = (of(it, strategy, inputs) for strategy in ("tensor", "pipeline") for inputs in (1, 32))
-    return all((10**11 * result.latency_s).denominator == 1 for result in both)
-
-
 # ------------------------------------------------ page 2
 
 

@@ -1,9 +1,9 @@
 """The deck as its readers have it, and the command that builds it."""
 
+import json
 import os
 import subprocess
 import sys
-from importlib.metadata import version
 from io import BytesIO
 
 import pypdfium2
@@ -96,7 +96,7 @@ def test_text_of_pictures_is_in_the_decks_own_face(deck):
 
 def test_pictures_are_no_wider_than_the_page():
     drawn = build.drawn(Analysis(LAB))["pictures"]
-    for svg, width, height, _ in build.json.loads(drawn).values():
+    for svg, width, height, _ in json.loads(drawn).values():
         assert width <= 770
         assert height <= 200
         assert svg.startswith("<?xml")
@@ -115,25 +115,13 @@ def test_committed_files_are_what_is_built(built, deck):
     assert committed["results.png"] == built["results.png"]
 
 
-def test_the_same_versions_build_the_same_bytes(built):
-    pins = (ROOT / "report" / "requirements.txt").read_text().split()
-    pinned = dict(pin.split("==") for pin in pins if "==" in pin)
-    if any(version(name) != number for name, number in pinned.items()):
-        pytest.skip("other versions than the pinned ones")
-    assert built == {name: (ROOT / "report" / name).read_bytes() for name in OUTPUTS}
-
-
-def test_author_uid_and_date_are_at_the_foot_of_each_page():
+def test_author_uid_and_date_are_at_the_foot_of_each_page(deck):
     name = "Zoë O'Neil #[x] $y$ Ωж"
     pdf = build.build({"author": name, "uid": "123 456 789", "date": "June 12"})["slides.pdf"]
-    deck = PdfReader(BytesIO(pdf))
-    assert deck.metadata.author == name
-    for number, text in enumerate(texts(deck), 1):
+    named = PdfReader(BytesIO(pdf))
+    assert (named.metadata.author, deck.metadata.author) == (name, None)
+    for number, text in enumerate(texts(named), 1):
         assert text.endswith(f"{name} · 123 456 789 · June 12 {number} / 6")
-
-
-def test_nobody_is_named_by_default(deck):
-    assert deck.metadata.author is None
 
 
 # ------------------------------------------------ what is not built
