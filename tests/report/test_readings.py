@@ -372,6 +372,27 @@ def test_a_number_is_found(text, strategy, inputs, unit, changes):
     assert found(text) == [(strategy, inputs, unit, tuple(changes))]
 
 
+ENDS_EVERYWHERE, STARTS_ON_ONE = "the output ends on every node", "inputs start on one node"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        # padded, a shard has 65,536 bytes, and 12 of each layer's move; the input stays as it is
+        ("3,145,728 bytes", [ENDS_EVERYWHERE, PADDING]),
+        ("2,574,336 bytes", [PADDING, STARTS_ON_ONE]),  # 2,555,904 + 18,432
+        # the pipeline's last output is padded, too: 4 * 262,144 bytes
+        ("1,048,576 bytes", ["the last output is sent, too", PADDING]),
+        ("7,710,720 bytes", ["whole outputs are sent, not shards", STARTS_ON_ONE]),  # + 18,432
+        # over one link all 2,254,848 or 1,941,504 bytes: 1127.424 or 970.752 us and 3033.30816
+        ("4160.73216 us", [ENDS_EVERYWHERE, "all shards go over one link"]),
+        ("4004.06016 us", [STARTS_ON_ONE, "all shards go over one link"]),
+    ],
+)
+def test_what_changes_mean_together(text, changes):
+    assert [it.changes for it in readings.find(text)] == [tuple(changes)]
+
+
 def test_the_digits_that_are_given_decide():
     assert ("tensor", 32, "ms", ()) in found("100.1")  # 100.07232512
     assert ("tensor", 32, "ms", ()) not in found("100.10")
