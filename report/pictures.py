@@ -678,7 +678,7 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     line, font = style.line_pt, style.font_pt
     names = [head, OTHERS, f"lower bound {bound}", *(f"10 {it.name}" for it in strategies + front)]
     key_pt = _widest(names, style) + 3 * font
-    left = _width_pt("10,000", style) + 2 * MARGIN_PT
+    left = _width_pt("100,000", style) + 2 * MARGIN_PT
     full = max(style.width_pt, left + key_pt + LEAST_PT)
     foot = _foot(question, notes, full, style)
     n_names = min(MOST_NAMES, len({*strategies, *front}))
@@ -689,10 +689,11 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     axes = sheet.axes(
         left, 1.2 * line, full - left - key_pt - line, height - line * (2.8 + len(foot))
     )
-    _scale(axes, [*dots.values()], sizes.name, 1.6 * font)
+    bound_y = times.of(analysis.limit_s)
+    _scale(axes, [*dots.values()], bound_y, sizes.name, 1.6 * font)
     if front:
         axes.step([it.x for it in front], [it.y for it in front], INK, where="pre", label="front")
-    axes.axhline(times.of(analysis.limit_s), color=INK, linestyle="--", label="lower bound")
+    axes.axhline(bound_y, color=INK, linestyle="--", label="lower bound")
     for drawn in axes.lines:
         drawn.set(linewidth=1, zorder=1)
 
@@ -701,8 +702,8 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     for number, dot in enumerate(numbered, 1):
         away: dict[str, Any] = {"xytext": (-5, -4), "textcoords": "offset points"}
         axes.annotate(f"{number}", (dot.x, dot.y), ha="right", va="top", zorder=1.5, **away)
-    named = {**{dot: f"{n} {dot.name}" for n, dot in enumerate(numbered, 1)}}
-    named = {**named, **{dot: dot.name for dot in strategies if dot not in named}}
+    named = {dot: f"{number} {dot.name}" for number, dot in enumerate(numbered, 1)}
+    named |= {dot: dot.name for dot in strategies if dot not in named}
     others = [dot._replace(kind="other") for dot in dots.values() if dot not in named]
     _draw_dots(axes, [*named, *others])
     if others:
@@ -741,12 +742,13 @@ def _dot(question: Question, it: PlanResult, times: Unit, sizes: Unit) -> Dot:
     return Dot(it.text, name, kind, x, y, it.fits, told)
 
 
-def _scale(axes: Axes, dots: Sequence[Dot], unit: str, room_pt: float) -> None:
+def _scale(axes: Axes, dots: Sequence[Dot], bound: float, unit: str, room_pt: float) -> None:
     """Axes from 0, with room for numbers left of it; latencies that are far apart are on a
     logarithmic one."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
-    right, high, low = max(it.x for it in dots), max(it.y for it in dots), min(it.y for it in dots)
+    right, high = max(it.x for it in dots), max(it.y for it in dots)
+    is_log = high > 20 * min(it.y for it in dots)
     room = room_pt * axes.figure.dpi / 72
     across, up = (room / (size - 2 * room) for size in (axes.bbox.width, axes.bbox.height))
     axes.set_xlim(-across * (right or 1), (1 + across) * (right or 1))
@@ -754,12 +756,10 @@ def _scale(axes: Axes, dots: Sequence[Dot], unit: str, room_pt: float) -> None:
     axes.xaxis.set_major_formatter(f"{{x:,g}} {unit}")
     if not right:
         axes.set_xticks([0])
-    if high > 20 * low:
-        axes.set_yscale("log")
-        axes.set_ylim(low * (low / high) ** up, high * (high / low) ** up)
-    else:
-        axes.set_ylim(0, (1 + up) * high)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > 20 * low else MaxNLocator(5))
+    axes.set_yscale("log" if is_log else "linear")
+    beyond = (high / bound) ** up
+    axes.set_ylim(*((bound / beyond, high * beyond) if is_log else (0, (1 + up) * high)))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if is_log else MaxNLocator(5))
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.minorticks_off()
     axes.spines[["left", "bottom"]].set_visible(True)
