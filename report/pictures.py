@@ -18,10 +18,11 @@ from fractions import Fraction
 from functools import lru_cache, wraps
 from html import escape
 from io import BytesIO
-from itertools import chain
+from itertools import chain, groupby
 from math import floor, log10
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab3 import Rate
 from report import plans as planning
@@ -36,8 +37,6 @@ from report.terminal import MS, US, count, filled, shown
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Options = ParamSpec("Options")
 
 # After Okabe and Ito, whom the colour-blind can tell apart, darkened until each has 3 : 1 or more
 # against white. The second shade is for every other input, and for time that is lost.
@@ -54,6 +53,7 @@ ALARM = "#C00020"  # what does not fit
 
 ENDINGS = (".svg", ".png")
 MARGIN_PT, GAP_PT = 4, 6
+BOX = (1.6, 0.8)  # of a key, in sizes of the type
 LEAST_PT = 140  # a picture with long names or numbers is wider, so that bars have this
 
 
@@ -103,9 +103,7 @@ def _settings(style: Style) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _in_style(
-    draw: Callable[Concatenate[Analysis, Style, Options], Picture],
-) -> Callable[..., Picture]:
+def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
     @wraps(draw)
     def drawn(analysis: Analysis, *args: Any, style: Style = DEFAULT, **options: Any) -> Picture:
         with _settings(style):
@@ -213,7 +211,7 @@ class Sheet:
         """Marks side by side."""
         from matplotlib.patches import Rectangle
 
-        width, height = _box(self.style)
+        width, height = (size * self.style.font_pt for size in BOX)
         for mark in marks:
             if mark.face:
                 box = Rectangle((x, y - height / 2), width, height, label="key")
@@ -232,16 +230,12 @@ class Sheet:
             y += self.style.line_pt
 
 
-def _width_pt(text: str, style: Style) -> float:
-    return _measured(text, style.font_pt, style.face)
-
-
 @lru_cache(maxsize=10_000)
-def _measured(text: str, font_pt: float, face: str) -> float:
+def _width_pt(text: str, style: Style) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=font_pt)  # and the face of the settings
+    font = FontProperties(size=style.font_pt)  # and the face of the settings
     room = 1.05  # hinted letters, or those of another face, are wider
     return room * float(text_to_path.get_text_width_height_descent(text, font, False)[0])
 
@@ -250,13 +244,8 @@ def _widest(texts: Iterable[str], style: Style) -> float:
     return max((_width_pt(text, style) for text in texts), default=0)
 
 
-def _box(style: Style) -> tuple[float, float]:
-    """Of a key."""
-    return 1.6 * style.font_pt, 0.8 * style.font_pt
-
-
 def _mark_pt(mark: Mark, style: Style) -> float:
-    box = _box(style)[0] + GAP_PT / 2 if mark.face else 0
+    box = BOX[0] * style.font_pt + GAP_PT / 2 if mark.face else 0
     return box + _width_pt(mark.text, style) + 2 * GAP_PT
 
 
@@ -333,7 +322,7 @@ class Lane(NamedTuple):
 
     title: str
     kind: str
-    note: str  # if not all of it is shown
+    note: str  # where not all of it is shown
     rows: list[str]
     layers: dict[int, range]  # the rows of each layer that is shown
     first: list[TimedStep]  # of the first input, those that are shown
@@ -347,10 +336,6 @@ class Lane(NamedTuple):
             * (len(self.layers[it.step.layer]) if it.step.work == "compute" else 1)
             for it in self.first
         )
-
-    def steps(self, until_s: Fraction) -> list[TimedStep]:
-        """Of all inputs that run until then."""
-        return schedule.steps_until(self.first, self.interval_s, self.inputs, until_s)
 
 
 @_in_style
@@ -366,15 +351,18 @@ def timeline(
 
     Raises ValueError as plans.plan_stages does, and for more than MOST_PLANS.
     """
-    notes: list[str] = []
+    if until_s is not None and until_s <= 0:
+        raise ValueError(f"until_s: {shown(until_s)} must be above 0")
+    question, notes = analysis.question, []
     if plans is None:
         strategies = strategy_plans(analysis.network, analysis.system)
-        plans = dict.fromkeys(strategies[name] for name in analysis.possible)  # two may be one
-        lanes = _lanes(analysis.question, list(plans))
+        plans = dict.fromkeys(strategies[name] for name in analysis.possible).keys()  # or both one
         notes = [it.reason for it in analysis.impossible.values()]
-    else:
-        chosen = plans.values() if isinstance(plans, Mapping) else plans
-        lanes = _lanes(analysis.question, list(chosen))
+    chosen = list(plans.values() if isinstance(plans, Mapping) else plans)
+    if not 1 <= len(chosen) <= MOST_PLANS:
+        raise ValueError(f"plan: a timeline shows 1 to {MOST_PLANS} plans, not {len(chosen)}")
+    most_rows = max(MOST_NODES, MOST_ROWS // len(chosen))
+    lanes = [_lane(question, plan, most_rows) for plan in chosen]
     wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.first[-1].end_s for it in lanes))
     end_s = wanted_s
     while sum(lane.bars(end_s) for lane in lanes) > MOST_BARS:
@@ -382,24 +370,25 @@ def timeline(
     if end_s < wanted_s:
         notes.append(f"time ends here, since {_own(SECONDS, wanted_s)} would have too many bars")
 
-    foot = _foot(analysis.question, notes, style.width_pt, style)
+    foot = _foot(question, notes, style.width_pt, style)
     left = _widest(chain(*(lane.rows for lane in lanes)), style) + MARGIN_PT + GAP_PT
     line, n_rows = style.line_pt, sum(len(lane.rows) for lane in lanes)
     key = [Mark("numbers: inputs"), Mark("on links", COLOURS["link"][0])]
     key_pt = sum(_mark_pt(mark, style) for mark in key)
     is_beside = left + _width_pt(lanes[0].title, style) + key_pt < style.width_pt  # its title
-    fixed = line * (sum(1.8 + bool(lane.note) for lane in lanes) + 1.1 + len(foot))
-    fixed += 0 if is_beside else line
+    heads = [_wrapped(lane.title, style.width_pt - left, style) for lane in lanes]
+    n_lines = sum(len(head) + bool(lane.note) for head, lane in zip(heads, lanes, strict=True))
+    fixed = line * (n_lines + 0.8 * len(lanes) + 1.1 + len(foot) + (not is_beside))
     row_pt = (style.height_pt - fixed) / n_rows if style.height_pt else 1.2 * line
     sheet = Sheet(style.width_pt, fixed + row_pt * n_rows, style)
     unit = _unit(SECONDS, end_s, 1)
     width = style.width_pt - left - 2.5 * style.font_pt  # half of the axis' last number
     y = 0.0
-    for lane in lanes:
-        for text, colour in ((lane.title, COLOURS[lane.kind][0]), (lane.note, NOTE)):
-            if text:
-                sheet.say(left, y + line / 2, text, colour)
-                y += line
+    for head, lane in zip(heads, lanes, strict=True):
+        colours = [COLOURS[lane.kind][0]] * len(head) + [NOTE]
+        for text, colour in zip([*head, *filter(None, [lane.note])], colours, strict=False):
+            sheet.say(left, y + line / 2, text, colour)
+            y += line
         axes = sheet.axes(left, y, width, row_pt * len(lane.rows))
         axes.set(xlim=(0, unit.of(end_s)), ylim=(len(lane.rows) - 0.5, -0.5))
         for number, name in enumerate(lane.rows):
@@ -410,16 +399,9 @@ def timeline(
     if is_beside:
         sheet.key(style.width_pt - key_pt, line / 2, key)
     sheet.below(y + line, [] if is_beside else [key], foot)
-    window = f"Timeline of the first {_own(SECONDS, end_s)}, a row per node"
     told = "; ".join(lane.title.replace(":", ",", 1) for lane in lanes)
-    return Picture(sheet.figure, " ".join(f"{text}." for text in (f"{window}: {told}", *notes)))
-
-
-def _lanes(question: Question, plans: Sequence[Plan]) -> list[Lane]:
-    if not 1 <= len(plans) <= MOST_PLANS:
-        raise ValueError(f"plan: a timeline shows from 1 to {MOST_PLANS} plans, not {len(plans)}")
-    most_rows = max(MOST_NODES, MOST_ROWS // len(plans))
-    return [_lane(question, plan, most_rows) for plan in plans]
+    alt = f"Timeline of the first {_own(SECONDS, end_s)}: {told}"
+    return Picture(sheet.figure, " ".join(f"{text}." for text in [alt, *notes]))
 
 
 def _lane(question: Question, plan: Plan, most_rows: int) -> Lane:
@@ -433,34 +415,29 @@ def _lane(question: Question, plan: Plan, most_rows: int) -> Lane:
     if idle:
         title += f"; {count(idle, 'idle node')}"
 
-    rows: dict[range, list[str]] = {}  # by group
-    layers = schedule.layer_nodes(plan)
-    for nodes in dict.fromkeys(layers.values()):
+    rows: list[str] = []
+    places: dict[int, range] = {}
+    for nodes, layers in groupby(schedule.layer_nodes(plan).items(), itemgetter(1)):
         names = [f"node {node}" for node in nodes[:MOST_NODES]]
         names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"] if len(nodes) > MOST_NODES else names
-        if len(names) + sum(map(len, rows.values())) > most_rows:
+        if len(rows + names) > most_rows:
             break
-        rows[nodes] = names
-    starts = {nodes: sum(map(len, [*rows.values()][:at])) for at, nodes in enumerate(rows)}
-    places = {
-        layer: range(starts[nodes], starts[nodes] + len(rows[nodes]))
-        for layer, nodes in layers.items()
-        if nodes in rows
-    }
+        places |= {layer: range(len(rows), len(rows + names)) for layer, _ in layers}
+        rows += names
     first = [it for it in steps if it.step.layer in places]
     if first[-1].step.work == "send":
         first.pop()  # to a node that is not shown
     is_all = len(places) == len(network)
     note = "" if is_all else f"only the first {len(places)} of {len(network):,} layers are shown"
     kind = _kind(question, plan)
-    return Lane(title, kind, note, [*chain(*rows.values())], places, first, interval_s, inputs)
+    return Lane(title, kind, note, rows, places, first, interval_s, inputs)
 
 
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
     """Bars of one input after the other in two shades; the number in each that has room."""
     spans = defaultdict(list)  # by height and colour
     points = axes.bbox.width * 72 / axes.figure.dpi / unit.of(end_s)
-    for it in lane.steps(end_s):
+    for it in schedule.steps_until(lane.first, lane.interval_s, lane.inputs, end_s):
         rows = lane.layers[it.step.layer]
         start, end = unit.of(it.start_s), unit.of(min(it.end_s, end_s))
         shade = (it.input - 1) % 2
@@ -701,7 +678,7 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     line, font = style.line_pt, style.font_pt
     names = [head, OTHERS, f"lower bound {bound}", *(f"10 {it.name}" for it in strategies + front)]
     key_pt = _widest(names, style) + 3 * font
-    left = _width_pt("10,000", style) + 2 * MARGIN_PT
+    left = _width_pt("100,000", style) + 2 * MARGIN_PT
     full = max(style.width_pt, left + key_pt + LEAST_PT)
     foot = _foot(question, notes, full, style)
     n_names = min(MOST_NAMES, len({*strategies, *front}))
@@ -712,10 +689,11 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     axes = sheet.axes(
         left, 1.2 * line, full - left - key_pt - line, height - line * (2.8 + len(foot))
     )
-    _scale(axes, [*dots.values()], sizes.name, 1.6 * font)
+    bound_y = times.of(analysis.limit_s)
+    _scale(axes, [*dots.values()], bound_y, sizes.name, 1.6 * font)
     if front:
         axes.step([it.x for it in front], [it.y for it in front], INK, where="pre", label="front")
-    axes.axhline(times.of(analysis.limit_s), color=INK, linestyle="--", label="lower bound")
+    axes.axhline(bound_y, color=INK, linestyle="--", label="lower bound")
     for drawn in axes.lines:
         drawn.set(linewidth=1, zorder=1)
 
@@ -724,8 +702,8 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     for number, dot in enumerate(numbered, 1):
         away: dict[str, Any] = {"xytext": (-5, -4), "textcoords": "offset points"}
         axes.annotate(f"{number}", (dot.x, dot.y), ha="right", va="top", zorder=1.5, **away)
-    named = {**{dot: f"{n} {dot.name}" for n, dot in enumerate(numbered, 1)}}
-    named = {**named, **{dot: dot.name for dot in strategies if dot not in named}}
+    named = {dot: f"{number} {dot.name}" for number, dot in enumerate(numbered, 1)}
+    named |= {dot: dot.name for dot in strategies if dot not in named}
     others = [dot._replace(kind="other") for dot in dots.values() if dot not in named]
     _draw_dots(axes, [*named, *others])
     if others:
@@ -764,12 +742,13 @@ def _dot(question: Question, it: PlanResult, times: Unit, sizes: Unit) -> Dot:
     return Dot(it.text, name, kind, x, y, it.fits, told)
 
 
-def _scale(axes: Axes, dots: Sequence[Dot], unit: str, room_pt: float) -> None:
+def _scale(axes: Axes, dots: Sequence[Dot], bound: float, unit: str, room_pt: float) -> None:
     """Axes from 0, with room for numbers left of it; latencies that are far apart are on a
     logarithmic one."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
-    right, high, low = max(it.x for it in dots), max(it.y for it in dots), min(it.y for it in dots)
+    right, high = max(it.x for it in dots), max(it.y for it in dots)
+    is_log = high > 20 * min(it.y for it in dots)
     room = room_pt * axes.figure.dpi / 72
     across, up = (room / (size - 2 * room) for size in (axes.bbox.width, axes.bbox.height))
     axes.set_xlim(-across * (right or 1), (1 + across) * (right or 1))
@@ -777,12 +756,10 @@ def _scale(axes: Axes, dots: Sequence[Dot], unit: str, room_pt: float) -> None:
     axes.xaxis.set_major_formatter(f"{{x:,g}} {unit}")
     if not right:
         axes.set_xticks([0])
-    if high > 20 * low:
-        axes.set_yscale("log")
-        axes.set_ylim(low * (low / high) ** up, high * (high / low) ** up)
-    else:
-        axes.set_ylim(0, (1 + up) * high)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > 20 * low else MaxNLocator(5))
+    axes.set_yscale("log" if is_log else "linear")
+    beyond = (high / bound) ** up
+    axes.set_ylim(*((bound / beyond, high * beyond) if is_log else (0, (1 + up) * high)))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if is_log else MaxNLocator(5))
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.minorticks_off()
     axes.spines[["left", "bottom"]].set_visible(True)
