@@ -78,7 +78,7 @@ def drawn(analysis: Analysis) -> dict[str, str]:
         "ring": machine(lab3.RING, nodes, style(92, 92)),
         "timeline": pictures.timeline(analysis, style=style(770, 190)),
         "limits": pictures.limits(analysis, style=style(770, 150)),
-        "sram": pictures.sram(analysis, style=style(770, 170)),
+        "sram": pictures.sram(analysis, style=style(770, 163)),
     }
     svgs = {
         name: [pictures.image(it, ".svg").decode(), *it.figure.get_size_inches() * 72, it.alt]

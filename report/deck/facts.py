@@ -63,6 +63,10 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     one, tensor, pipeline_one, pipeline = results.values()
     streamed, pipeline_streamed = possible(tensor.streamed), possible(pipeline.streamed)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
+    tensor_use, streamed_use, pipeline_use = (
+        max(possible(analysis.sram[name]).uses, key=lambda use: use.total_bytes)
+        for name in ("tensor", "tensor, streamed", "pipeline, streamed")
+    )
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
     limit_s, totals = analysis.limit_s, analysis.totals
     next_plan, same_bytes_plan = possible(analysis.plans.best)[1:3]
@@ -122,6 +126,9 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "next-plan-percent": percent(Fraction(next_plan.traffic_bytes, tensor.traffic_bytes)),
         "same-bytes-plan-percent": percent(1 - same_bytes_plan.latency_s / pipeline.latency_s),
         # page 5
+        "shard-bytes": said(tensor_use.output_bytes),
+        "row-share-bytes": said(streamed_use.output_bytes),
+        "three-rows-bytes": said(pipeline_use.input_bytes),
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
         "weights-lack": said(totals.excess_bytes),
         "node-2-lacks": said(node_2.weight_bytes + node_2.input_bytes - sram),

@@ -206,6 +206,13 @@ def test_weights_and_input_alone_are_too_much_for_node_2(it):
     return node_2.weight_bytes + node_2.input_bytes > it.system.sram_bytes
 
 
+# layer 1's 64 filters, or layer 4's 32, make another layer the fullest
+@claim(with_filters(64, 128, 128, 128), with_filters(128, 128, 128, 32))
+def test_the_fullest_are_layer_2_and_with_row_streaming_the_pipelines_node_4(it):
+    names = ("tensor", "tensor, streamed", "pipeline, streamed")
+    return [it.sram[name].fullest.layer for name in names] == [2, 2, 4]
+
+
 @claim(sram(462_335))
 def test_the_pipeline_with_row_streaming_fits(it):
     return it.sram["pipeline, streamed"].fullest.fits
