@@ -484,13 +484,22 @@ def test_its_constants_can_be_changed_in_the_file(tmp_path, inputs, status, out,
     assert said.decode().startswith(err) and said.count(b"\n") == (status > 0)
 
 
-@pytest.mark.parametrize("arguments", [["--nodes", "8"], ["--help"], [""]])
-def test_an_argument_is_answered_with_one_sentence(monkeypatch, capsys, arguments):
+def status_of(arguments, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["lab3.py", *arguments])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(SCRIPT), run_name="__main__")
+    return ended.value.code
+
+
+def test_the_answers_end_with_status_0(monkeypatch, capsys):
+    assert (status_of([], monkeypatch), *capsys.readouterr()) == (0, ANSWERS, "")
+
+
+@pytest.mark.parametrize("arguments", [["--nodes", "8"], ["--help"], [""]])
+def test_an_argument_is_answered_with_one_sentence(monkeypatch, capsys, arguments):
+    status = status_of(arguments, monkeypatch)
     out, err = capsys.readouterr()
-    assert (ended.value.code, out, err.count("\n")) == (2, "", 1)
+    assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.isascii() and err.startswith("lab3.py: error: ")
     for part in ("no arguments", "constants at the top of this file", "python3 report"):
         assert part in err
