@@ -152,10 +152,8 @@ class Unit(NamedTuple):
 
 
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = (
-    *(Unit(name, Fraction(1, 10**zeros)) for name, zeros in (("GB", 9), ("MB", 6), ("kB", 3))),
-    Unit("bytes", 1),
-)
+PREFIXES = {"EB": 18, "PB": 15, "TB": 12, "GB": 9, "MB": 6, "kB": 3, "bytes": 0}
+BYTES = [Unit(name, Fraction(1, 10**zeros)) for name, zeros in PREFIXES.items()]
 
 
 def _unit(units: Sequence[Unit], most: Rate, least: int = 10) -> Unit:
@@ -378,7 +376,7 @@ def timeline(
     is_beside = left + _width_pt(lanes[0].title, style) + key_pt < style.width_pt  # its title
     heads = [_wrapped(lane.title, style.width_pt - left, style) for lane in lanes]
     n_lines = sum(len(head) + bool(lane.note) for head, lane in zip(heads, lanes, strict=True))
-    fixed = line * (n_lines + 0.8 * len(lanes) + 1.1 + len(foot) + (not is_beside))
+    fixed = line * (n_lines + 0.4 * len(lanes) + 1.5 + len(foot) + (not is_beside))
     row_pt = (style.height_pt - fixed) / n_rows if style.height_pt else 1.2 * line
     sheet = Sheet(style.width_pt, fixed + row_pt * n_rows, style)
     unit = _unit(SECONDS, end_s, 1)
@@ -394,11 +392,11 @@ def timeline(
         for number, name in enumerate(lane.rows):
             sheet.say(left - GAP_PT, y + row_pt * (number + 0.5), name, ha="right")
         _draw_lane(axes, lane, end_s, unit, style)
-        y += row_pt * len(lane.rows) + 0.8 * line
+        y += row_pt * len(lane.rows) + 0.4 * line
     _number_time(axes, unit)
     if is_beside:
         sheet.key(style.width_pt - key_pt, line / 2, key)
-    sheet.below(y + line, [] if is_beside else [key], foot)
+    sheet.below(y + 1.4 * line, [] if is_beside else [key], foot)
     told = "; ".join(lane.title.replace(":", ",", 1) for lane in lanes)
     alt = f"Timeline of the first {_own(SECONDS, end_s)}: {told}"
     return Picture(sheet.figure, " ".join(f"{text}." for text in [alt, *notes]))
@@ -752,14 +750,16 @@ def _scale(axes: Axes, dots: Sequence[Dot], bound: float, unit: str, room_pt: fl
     room = room_pt * axes.figure.dpi / 72
     across, up = (room / (size - 2 * room) for size in (axes.bbox.width, axes.bbox.height))
     axes.set_xlim(-across * (right or 1), (1 + across) * (right or 1))
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(f"{{x:,g}} {unit}")
     if not right:
         axes.set_xticks([0])
     axes.set_yscale("log" if is_log else "linear")
     beyond = (high / bound) ** up
     axes.set_ylim(*((bound / beyond, high * beyond) if is_log else (0, (1 + up) * high)))
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if is_log else MaxNLocator(5))
+    axes.yaxis.set_major_locator(
+        LogLocator(subs=(1, 2, 5) if high < 300 * bound else (1,)) if is_log else MaxNLocator(5)
+    )
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.minorticks_off()
     axes.spines[["left", "bottom"]].set_visible(True)

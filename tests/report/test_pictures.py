@@ -8,7 +8,6 @@ from functools import cache
 
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from lab3 import NETWORK, RING, ConvLayer
@@ -38,7 +37,9 @@ ALL = [(name, which) for which in QUESTIONS for name in pictures.PICTURES]
 @cache
 def drawn(name, which):
     """Each picture of each question, drawn once."""
-    return pictures.PICTURES[name](Analysis(QUESTIONS[which]))
+    picture = pictures.PICTURES[name](Analysis(QUESTIONS[which]))
+    picture.figure.draw_without_rendering()  # which finds the numbers of axes
+    return picture
 
 
 def near(values):
@@ -49,10 +50,20 @@ def colour(value):
     return to_hex(value).upper()
 
 
+def ticks(axis):
+    """The numbers of an axis that are in the picture, by their place on it."""
+    low, high = sorted(axis.get_view_interval())
+    places = axis.get_majorticklocs()
+    found = {place: tick.label1 for place, tick in zip(places, axis.get_major_ticks(), strict=True)}
+    return {place: text for place, text in found.items() if low <= place <= high}
+
+
 def texts(figure):
     """All that can be read in a picture."""
-    found = [text for axes in figure.axes for text in axes.findobj(Text) if text.get_text()]
-    return [text for text in found if text.get_visible()]
+    found = [text for axes in figure.axes for text in axes.texts]
+    for axes in figure.axes:
+        found += [*ticks(axes.xaxis).values(), *ticks(axes.yaxis).values()]
+    return [text for text in found if text.get_text()]
 
 
 def row_of(figure, axes, y):
@@ -209,6 +220,14 @@ def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, until_s):
     assert_shows(picture.figure, axes, ODD_ALL_TO_ALL, plan, until_s, 1)
 
 
+@pytest.mark.parametrize(("which", "unit"), [("the lab", "ms"), ("odd", "s"), ("64 nodes", "ms")])
+def test_time_is_numbered_below_the_last_plan(which, unit):
+    *_, axes = drawn("timeline", which).figure.axes
+    numbers = {place: text.get_text() for place, text in ticks(axes.xaxis).items()}
+    assert len(numbers) > 4
+    assert numbers == {place: f"{place:,g} {unit}" for place in numbers}
+
+
 def test_inputs_end_where_there_are_no_more():
     _, tensor, _ = drawn("timeline", "64 nodes").figure.axes
     # 8 nodes' worth of 32 inputs at 141.22 us are done after 4.519 ms, the window ends at 9.85
@@ -307,7 +326,7 @@ def test_a_timeline_of_very_much_has_few_marks_and_says_so():
     question = LAB.on(nodes=1_000)._replace(network=many, inputs=10**9)
     picture = pictures.timeline(Analysis(question), until_s=10**6)
     _, axes = picture.figure.axes
-    assert 0 < len(marks(axes)) <= pictures.MOST_BARS
+    assert pictures.MOST_BARS / 4 < len(marks(axes)) <= pictures.MOST_BARS  # halved until they fit
     said = [text.get_text() for text in texts(picture.figure)]
     assert "only the first 32 of 1,000 layers are shown" in said
     assert any(text.startswith("time ends here") for text in said)
@@ -463,6 +482,8 @@ def test_plans_of_a_machine_that_differs_in_everything():
     assert len(found) == len(plans.every_plan(*ODD_ALL_TO_ALL[:2]))
     # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
     assert found["1-3:6"][:2] == near((54.72, 4821.6))
+    sent = ticks(drawn("plans", "odd").figure.axes[1].xaxis)
+    assert {place: text.get_text() for place, text in sent.items()}[20] == "20 kB"
     assert found["1,2,3"][:2] == near((10.08, 13563))
     # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
     assert (found["1-3:6"][4], found["1,2,3"][4], found["1-3"][4]) == (True, True, False)
@@ -531,6 +552,19 @@ def test_a_search_that_is_refused_leaves_the_strategies():
     picture = pictures.plans(Analysis(LAB.on(nodes=100)._replace(network=many)))
     assert [it[2] for it in dots(picture.figure).values()] == ["D"]
     assert "too many plans" in picture.alt
+
+
+def test_latencies_that_are_far_apart_are_on_a_logarithmic_axis():
+    figure = pictures.plans(Analysis(LAB.on(nodes=8, link_bytes_per_s=1_000))).figure
+    figure.draw_without_rendering()
+    axes, found = figure.axes[1], dots(figure)
+    assert axes.get_yscale() == "log"
+    # 606,661,632 ops on 8 nodes and on 1; A_1 + ... of a pipeline at 1,000 bytes/s
+    bound_s = 32 * 606_661_632 / 8 / 50e9
+    assert axes.get_ylim()[0] < bound_s and found["1-4"][1] == near(8 * bound_s)
+    numbers = {text.get_text() for text in ticks(axes.yaxis).values()}
+    assert {"0.1", "1", "10", "100", "1,000"} <= numbers
+    assert drawn("plans", "the lab").figure.axes[1].get_yscale() == "linear"
 
 
 # ------------------------------------------------ what nodes must hold
