@@ -1,0 +1,237 @@
+"""The deck as its readers have it, and the command that builds it."""
+
+import json
+import os
+import subprocess
+import sys
+from io import BytesIO
+
+import pypdfium2
+import pytest
+from pypdf import PdfReader
+
+from report import pictures
+from report.analysis import Analysis
+from report.deck import build
+from report.question import LAB
+
+ROOT = build.HERE.parents[1]
+NOBODY = dict.fromkeys(build.BYLINE, "")
+OUTPUTS = ("slides.pdf", "results.png")
+
+
+@pytest.fixture(scope="module")
+def built():
+    return build.build(NOBODY)
+
+
+@pytest.fixture(scope="module")
+def deck(built):
+    return PdfReader(BytesIO(built["slides.pdf"]))
+
+
+def texts(deck):
+    """Of each page, with single blanks."""
+    pages = (page.extract_text() for page in deck.pages)
+    return [" ".join(page.replace("\u00a0", " ").split()) for page in pages]
+
+
+def elements(parent):
+    """All of a document's structure, in reading order."""
+    kids = parent.get("/K", [])
+    for kid in kids if isinstance(kids, list) else [kids]:
+        element = kid.get_object()
+        if isinstance(element, dict) and "/S" in element:
+            yield element
+            yield from elements(element)
+
+
+def structure(deck):
+    return list(elements(deck.trailer["/Root"]["/StructTreeRoot"]))
+
+
+def pixels(pdf):
+    return [page.render(scale=1).to_numpy() for page in pypdfium2.PdfDocument(pdf)]
+
+
+# ------------------------------------------------ what is built
+
+
+def test_it_has_six_wide_pages(deck):
+    sizes = [page.mediabox for page in deck.pages]
+    assert [round(float(it.width / it.height), 2) for it in sizes] == [1.78] * 6
+
+
+def test_it_is_accessible(deck):
+    root = deck.trailer["/Root"]
+    assert root["/Lang"] == "en"
+    assert b"pdfuaid:part" in root["/Metadata"].get_data()
+    kinds = [element["/S"] for element in structure(deck)]
+    assert kinds.count("/H1") == 6
+    assert {"/Figure", "/Formula", "/P", "/Table", "/TH", "/TD", "/L"} <= {*kinds}
+
+
+def test_pictures_have_their_alternative_texts_in_reading_order(deck):
+    analysis = Analysis(LAB)
+    style = pictures.Style(770, build.SMALL_PT, build.FACE)
+    timeline, limits, sram = (
+        getattr(pictures, name)(analysis, style=style).alt
+        for name in ("timeline", "limits", "sram")
+    )
+    figures = [it["/Alt"] for it in structure(deck) if it["/S"] == "/Figure"]
+    all_to_all, *three, again, ring = figures
+    assert (three, again) == ([timeline, limits, sram], all_to_all)
+    assert "12 links" in all_to_all
+    assert "from the last to the first" in ring
+
+
+def test_text_of_pictures_is_in_the_decks_own_face(deck):
+    fonts = {
+        str(font.get_object()["/BaseFont"]).split("+")[-1]
+        for page in deck.pages
+        for font in page["/Resources"]["/Font"].values()
+    }
+    assert {name.split("-")[0] for name in fonts} <= {"LibertinusSerif", "NewCMMath"}
+
+
+def test_pictures_are_no_wider_than_the_page():
+    drawn = build.drawn(Analysis(LAB))["pictures"]
+    for svg, width, height, _ in json.loads(drawn).values():
+        assert width <= 770
+        assert height <= 200
+        assert svg.startswith("<?xml")
+
+
+def test_committed_files_are_what_is_built(built, deck):
+    committed = {name: (ROOT / "report" / name).read_bytes() for name in OUTPUTS}
+    old = PdfReader(BytesIO(committed["slides.pdf"]))
+    assert texts(old) == texts(deck)
+    tags = [[(it["/S"], it.get("/Alt")) for it in structure(one)] for one in (old, deck)]
+    assert tags[0] == tags[1]
+    for before, after in zip(
+        pixels(committed["slides.pdf"]), pixels(built["slides.pdf"]), strict=True
+    ):
+        assert (before != after).mean() < 1e-3
+    assert committed["results.png"] == built["results.png"]
+
+
+def test_author_uid_and_date_are_at_the_foot_of_each_page(deck):
+    name = "Zoë O'Neil #[x] $y$ Ωж"
+    pdf = build.build({"author": name, "uid": "123 456 789", "date": "June 12"})["slides.pdf"]
+    named = PdfReader(BytesIO(pdf))
+    assert (named.metadata.author, deck.metadata.author) == (name, None)
+    for number, text in enumerate(texts(named), 1):
+        assert text.endswith(f"{name} · 123 456 789 · June 12 {number} / 6")
+
+
+# ------------------------------------------------ what is not built
+
+
+@pytest.mark.parametrize(
+    ("byline", "words"),
+    [
+        ({"author": "Ada \N{CJK UNIFIED IDEOGRAPH-65E5}"}, "\N{CJK UNIFIED IDEOGRAPH-65E5}"),
+        ({"author": "M" * 60, "uid": "M" * 20}, "too long for one line"),
+    ],
+)
+def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
+    with pytest.raises(ValueError, match=words):
+        build.build(NOBODY | byline)
+
+
+@pytest.mark.parametrize("other", [LAB._replace(inputs=31), LAB.on(sram_bytes=524_289)])
+def test_other_numbers_than_the_handouts_are_refused(other, monkeypatch):
+    monkeypatch.setattr(build, "LAB", other)
+    with pytest.raises(ValueError, match=r"handout's numbers"):
+        build.build(NOBODY)
+
+
+def test_a_misspelt_name_stops_the_build(monkeypatch):
+    without = {name: text for name, text in build.facts(Analysis(LAB)).items() if name != "sram"}
+    monkeypatch.setattr(build, "facts", lambda analysis: without)
+    with pytest.raises(ValueError, match='"sram"'):
+        build.build(NOBODY)
+
+
+# ------------------------------------------------ the command
+
+
+def run(*arguments, **options):
+    command = [sys.executable, ROOT / "report", "deck", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_it_writes_both_files_from_any_folder_in_any_zone(tmp_path, built):
+    zone = {**os.environ, "TZ": "Pacific/Auckland", "LC_ALL": "C"}
+    result = run("--output", ".", cwd=tmp_path, env=zone)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [f"wrote {name}" for name in OUTPUTS]
+    assert contents(tmp_path) == built
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--author", "Eve"], "--output"),
+        (["--date=June 12"], "--output"),
+        (["--output=missing"], "missing"),
+        (["--output="], "--output"),
+        (["--author=", "--output=."], "--author"),
+        (["--uid", "1\n2", "--output=."], "--uid"),
+        (["--author", "\u202eevil", "--output=."], "--author"),
+        (["--nodes", "8"], "--nodes"),
+        (["slides.pdf"], "slides.pdf"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_written(tmp_path, arguments, named):
+    result = run(*arguments, cwd=tmp_path)
+    assert (result.returncode, result.stdout, contents(tmp_path)) == (2, "", {})
+    assert named in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("library", ["typst", "matplotlib"])
+def test_help_needs_no_library_and_building_names_it(tmp_path, library):
+    (tmp_path / f"{library}.py").write_text(f"raise ModuleNotFoundError(name={library!r})")
+    without = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    assert run("--help", env=without).returncode == 0
+    result = run("--output", str(tmp_path), env=without)
+    assert result.returncode == 1
+    assert f"needs {library}" in result.stderr
+    assert "slides.pdf" not in contents(tmp_path)
+
+
+FILES = {"slides.pdf": b"pdf", "results.png": b"png"}
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize("is_written", [False, True])
+def test_whatever_ends_it_each_file_is_whole(tmp_path, monkeypatch, error, name, is_written):
+    """Half a file is written, or one is not moved into its place."""
+    for output in OUTPUTS:
+        (tmp_path / output).write_bytes(b"old")
+    write, replace = type(tmp_path).write_bytes, os.replace
+
+    def write_half(path, content):
+        write(path, content[: None if is_written or name not in path.name else 1])
+        if not is_written and name in path.name:
+            raise error
+
+    def fail_to_replace(old, new):
+        if is_written and new.name == name:
+            raise error
+        replace(old, new)
+
+    monkeypatch.setattr(type(tmp_path), "write_bytes", write_half)
+    monkeypatch.setattr(os, "replace", fail_to_replace)
+    with pytest.raises(type(error)) as raised:
+        build.write(tmp_path, FILES)
+    if isinstance(error, OSError):
+        assert raised.value.filename == str(tmp_path)
+    assert set(contents(tmp_path)) == set(OUTPUTS)
+    for output, content in contents(tmp_path).items():
+        assert content in (b"old", FILES[output])

@@ -1,0 +1,205 @@
+"""Every number of the deck, as it is printed, against hand values."""
+
+import re
+from fractions import Fraction
+
+import pytest
+
+import lab3
+from report.analysis import Analysis
+from report.deck import facts
+from report.deck.build import HERE
+from report.question import LAB
+
+HAND = {
+    # page 1, from page 3's sums
+    "inputs": "32",
+    "tensor-1-s": "0.00312726016",
+    "tensor-1-bytes": "1,923,072",
+    "tensor-32-s": "0.10007232512",
+    "tensor-32-ms": "100.07",
+    "tensor-32-bytes": "61,538,304",
+    "pipeline-1-s": "0.01243531264",
+    "pipeline-1-bytes": "604,160",
+    "pipeline-32-s": "0.15578613760",
+    "pipeline-32-ms": "155.79",
+    "pipeline-32-bytes": "19,333,120",
+    "times-as-fast-1": "3.98",  # 12.43531264 / 3.12726016 = 3.9764...
+    "times-as-fast-32": "1.56",  # 155.7861376 / 100.07232512 = 1.5567...
+    "times-the-bytes": "3.18",  # 1,923,072 / 604,160 = 3.1830...
+    "communication-percent": "31",  # 93.952 / 302.08 = 0.3110...
+    "links": "12",  # 4 * 3
+    "sram": "524,288",  # 512 * 1,024
+    # page 2
+    "nodes": "4",
+    "gops": "50",
+    "link-gbs": "2",
+    "layers": [  # 128 * x * y * 2; 128 * channels * 3 * 3 * 2; its half * x * y * 2
+        ["1", "128 x 30 x 30", "230,400", "6,912", "6,220,800"],
+        ["2", "128 x 28 x 28", "200,704", "294,912", "231,211,008"],
+        ["3", "128 x 26 x 26", "173,056", "294,912", "199,360,512"],
+        ["4", "128 x 24 x 24", "147,456", "294,912", "169,869,312"],
+    ],
+    "weights": "891,648",  # 6,912 + 3 * 294,912
+    "ops": "606,661,632",
+    "ops-per-byte-1": "27",  # 3 * 3 * 3 channels, 2 operations for 2 bytes
+    "ops-per-byte-2": "1,152",  # 128 * 3 * 3
+    "machine-balance": "25",  # 50 / 2
+    "readings": [
+        # links of 0.25 GB/s take 8 times as long: 32 * (3,033.30816 + 8 * 93.952) us
+        # one node sends 6,144 bytes to the others first: 32 * (3,127.26016 + 3.072) us
+        ["100.07", "100.07", "100.07", "121.12", "100.17"],
+        # 32 * 12.43531264 ms; 12.43531264 + 31 * (4.62422016 + 0.100352), node 2 computing and
+        # sending; 31 * 0.1152 more, as it receives; 12,133.23264 + 8 * 302.08 + 31 * 4,624.22016 us
+        ["397.93", "158.90", "162.47", "157.90", "155.79"],
+    ],
+    # page 3: operations / 200,000 or / 50,000 us, shards / 2,000 or outputs / 2,000 us
+    "steps": [
+        ["1", "31.10400", "28.80000", "691,200", "124.41600", "115.20000", "230,400"],
+        ["2", "1,156.05504", "25.08800", "602,112", "4,624.22016", "100.35200", "200,704"],
+        ["3", "996.80256", "21.63200", "519,168", "3,987.21024", "86.52800", "173,056"],
+        ["4", "849.34656", "18.43200", "110,592", "3,397.38624", "", ""],
+    ],
+    "tensor-compute-us": "3,033.30816",
+    "tensor-communication-us": "93.95200",
+    "tensor-1-us": "3,127.26016",
+    "tensor-32-us": "100,072.32512",
+    "tensor-interval-ms": "3.13",
+    "tensor-busy-percent": "97",  # 3,033.30816 / 3,127.26016 = 0.9699...
+    "pipeline-compute-us": "12,133.23264",
+    "pipeline-communication-us": "302.08000",
+    "pipeline-1-us": "12,435.31264",
+    "pipeline-32-us": "155,786.13760",
+    "pipeline-interval-us": "4,624.22016",
+    "pipeline-interval-ms": "4.62",
+    "pipeline-busy-percent": "62",  # 97.06586112 / 155.7861376 = 0.6230...
+    "later-inputs": "31",
+    "gather-bytes": "110,592",  # 3 * 147,456 / 4
+    # page 4
+    "limit-ms": "97.07",  # 32 * 3.03330816 = 97.06586112
+    "tensor-above-percent": "3",  # 100.07232512 / 97.06586112 = 1.0309...
+    "pipeline-above-percent": "60",  # 155.7861376 / 97.06586112 = 1.6049...
+    "waits-us": "93.95",
+    "waits-ms": "3.01",  # 32 * 93.952 = 3,006.464
+    "in-turn-ms": "97.08",  # 97.06586112 and the last gather, 0.018432
+    "in-turn-lacks": "209,600",  # 503,488 + 230,400 - 524,288
+    "tensor-streamed-ms": "97.07",  # 97.06586112 and the last row's share, 147,456 / 4 / 24 bytes
+    "tensor-streamed-above-us": "0.768",  # 1,536 / 2,000
+    "tensor-streamed-bytes": "455,104",  # 222,912 + 230,400 + 128 * 28 * 2 / 4
+    "pipeline-streamed-ms": "148.29",  # 4.94232576 + 31 * 4.62422016
+    "times-as-fast-streamed": "1.53",  # 148.29315072 / 97.06662912 = 1.5277...
+    "node-2-percent": "38",  # 231,211,008 / 606,661,632 = 0.3811...
+    "equal-stage-ms": "3.03331",
+    "balanced-ms": "106.17",  # 35 * 3.03330816
+    # one group on 1, 2 or 4 nodes; two groups 3 ways, each on 1 or 2; three groups 3 ways, at most
+    # one of them on 2; four groups: 3 + 3 * 4 + 3 * 4 + 1
+    "plans": "28",
+    # layers 1-2 on two nodes 2,374.31808 + 57.6, to the next two 50.176, layers 3-4 there
+    # 3,692.29824 + 43.264 + 36.864 us; 6,254.52032 + 31 * 3,772.42624
+    "next-plan-ms": "123.20",
+    # 230,400 exchanged, 2 * 200,704 sent, 173,056 exchanged, 73,728 gathered; of 1,923,072
+    "next-plan-percent": "46",
+    # 2,431.91808 + 50.176 + 3,987.21024 + 86.528 + 3,397.38624 + 31 * 3,987.21024 = 133,556.736
+    "same-bytes-plan-percent": "14",
+    # page 5
+    "shard-bytes": "50,176",  # 200,704 / 4
+    "row-share-bytes": "1,792",  # 50,176 / 28
+    "three-rows-bytes": "19,968",  # 3 * 128 * 26 * 2
+    "weights-per-node": "222,912",  # 891,648 / 4
+    "weights-lack": "367,360",  # 891,648 - 524,288
+    "node-2-lacks": "1,024",  # 294,912 + 230,400 - 524,288
+    "pipeline-streamed-bytes": "462,336",  # 294,912 + 3 * 26 * 128 * 2 + 147,456
+    "inputs-per-node": "8",
+    "data-ms": "97.07",  # 8 * 12.13323264
+    "data-less-percent": "3",  # 1 - 97.06586112 / 100.07232512 = 0.0300...
+    "outputs-bytes": "4,718,592",  # 32 * 147,456
+    "all-sram": "2,097,152",
+    "waiting": "12",  # 4 * 3, as 20,800 bytes are free and an input is 6,144
+    "waiting-streamed": "44",  # 4 * 11, as 69,184 are
+    # page 6
+    "ring-communication-us": "281.85600",  # 3 * 93.952
+    "ring-1-us": "3,315.16416",
+    "ring-1-bytes": "2,033,664",  # 1,923,072 + 110,592
+    "ring-more-percent": "6",  # 187.904 / 3,127.26016 = 0.0600...
+    "two-way-more-percent": "1.5",  # 46.976 / 3,127.26016 = 0.0150...
+    "link-mb": "2,000",
+    # where 32 * (0.00303330816 + 187,904 / B) is what the pipeline takes: on slow links the sends,
+    # 0.012 + (604,160 + 31 * 230,400) / B, on others node 2, 0.155484 + 604,160 / B seconds
+    "links-from": "21",  # 1,733,632 / 0.08493262848 = 20.41 million
+    "links-to": "92",  # 5,408,768 / 0.05841819648 = 92.58 million
+    "ring-links-to": "298",  # (32 * 563,712 - 604,160) / 0.05841819648 = 298.44 million
+    # the pipeline takes 148.5788 ms at 121, 148.5763 at 122, 148.6123 at 109, 148.6092 at 110
+    "streamed-ring-to": "121",  # 32 * 563,712 bytes take 149.08 ms, at 122 MB/s 147.86
+    "streamed-ring-in-turn-to": "109",  # 32 * 508,416 take 149.26 ms, at 110 MB/s 147.90
+    "speeds-from": "22",  # 2,000 / 92.58 = 21.60...
+    "speeds-to": "97",  # 2,000 / 20.41 = 97.98...
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return facts.facts(Analysis(LAB))
+
+
+def ascii_cells(fact):
+    """Of a table, with x for the sign of multiplication."""
+    if isinstance(fact, str):
+        return fact
+    return [[cell.replace("\N{MULTIPLICATION SIGN}", "x") for cell in row] for row in fact]
+
+
+@pytest.mark.parametrize("name", HAND)
+def test_a_number_is_the_hand_value(found, name):
+    assert ascii_cells(found[name]) == HAND[name]
+
+
+def test_every_number_has_a_hand_value_and_is_said(found):
+    words = (HERE / "slides.typ").read_text()
+    assert set(found) == set(HAND) == set(re.findall(r"\bf\.([a-z]+(?:-[a-z0-9]+)*)", words))
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "text"),
+    [
+        (Fraction(1, 8), 2, "0.12"),
+        (Fraction(3, 8), 2, "0.38"),
+        (Fraction(-1, 3), 3, "-0.333"),
+        (1234567, 0, "1,234,567"),
+        (Fraction(1234567), 1, "1,234,567.0"),
+        (Fraction(999_996, 1000), 2, "1,000.00"),
+        (0, 2, "0.00"),
+    ],
+)
+def test_a_number_is_rounded_once_and_grouped(value, places, text):
+    assert facts.said(value, places) == text
+
+
+# ------------------------------------------------ conditions that only the deck computes
+
+
+def is_pipeline_faster(topology="all-to-all", link_mb=2000, times=1):
+    """For 32 inputs with whole tensors, by lab3."""
+    system = lab3.System(ops_per_s=times * 50 * 10**9, topology=topology)
+    system = system._replace(link_bytes_per_s=link_mb * 10**6)
+    tensor_s = lab3.tensor_parallel_latency(lab3.NETWORK, system, 32)
+    return lab3.pipeline_parallel_latency(lab3.NETWORK, system, 32) < tensor_s
+
+
+def test_bandwidths_at_which_the_pipeline_is_faster_are_all_those_said():
+    all_to_all = [mb for mb in range(1, 2001) if is_pipeline_faster(link_mb=mb)]
+    ring = [mb for mb in range(1, 2001) if is_pipeline_faster("ring", mb)]
+    assert (all_to_all, ring) == ([*range(21, 93)], [*range(1, 299)])
+
+
+def test_nodes_with_which_the_pipeline_is_faster_are_all_those_said():
+    assert [it for it in range(1, 300) if is_pipeline_faster(times=it)] == [*range(22, 98)]
+
+
+def test_a_ring_link_carries_three_shards_of_each_output():
+    # 3 / 4 of 751,616; in turn the gather's 221,184 bytes are shared out over four links
+    assert facts.busiest_link_bytes(LAB) == 563_712
+    assert facts.mean_link_bytes(LAB) == Fraction(3 * 604_160, 4) + Fraction(221_184, 4)
+
+
+def test_two_inputs_in_turn_need_the_next_ones_largest_input():
+    assert facts.two_in_turn_bytes(Analysis(LAB)) == 503_488 + 230_400

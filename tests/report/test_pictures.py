@@ -1,0 +1,752 @@
+"""What is drawn, read from matplotlib's own objects, against numbers worked out by hand and against
+the schedule. odd_machines.py has the sizes of a machine that differs from the lab's in everything.
+"""
+
+import xml.etree.ElementTree as ElementTree
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.transforms import Bbox
+
+from lab3 import NETWORK, RING, ConvLayer
+from odd_machines import GATHERS, ODD, ODD_ALL_TO_ALL, ODD_OPTIONS, SENDS
+from program import output, python, refusal
+from report import pictures, plans, schedule
+from report.analysis import Analysis
+from report.pictures import ALARM, COLOURS, INK
+from report.question import LAB
+
+EIGHT = (NETWORK[0], *(ConvLayer(128, 128, 3, 3, size, size) for size in range(30, 16, -2)))
+QUESTIONS = {
+    "the lab": LAB,
+    "8 nodes, 8 layers": LAB.on(nodes=8)._replace(network=EIGHT),
+    "1 node": LAB.on(nodes=1),
+    "a ring": LAB.on(topology=RING),
+    "slow links": LAB.on(link_bytes_per_s=2 * 10**7),
+    "64 nodes": LAB.on(nodes=64)._replace(network=NETWORK[:3]),
+    "5 nodes": LAB.on(nodes=5),
+    "odd": ODD_ALL_TO_ALL,
+    "sends": SENDS,
+    "gathers": GATHERS,
+}
+ALL = [(name, which) for which in QUESTIONS for name in pictures.PICTURES]
+
+
+@cache
+def drawn(name, which):
+    """Each picture of each question, drawn once."""
+    picture = pictures.PICTURES[name](Analysis(QUESTIONS[which]))
+    picture.figure.draw_without_rendering()  # which finds the numbers of axes
+    return picture
+
+
+def near(values):
+    return pytest.approx(values, rel=1e-9, abs=1e-9)
+
+
+def colour(value):
+    return to_hex(value).upper()
+
+
+def ticks(axis):
+    """The numbers of an axis that are in the picture, by their place on it."""
+    low, high = sorted(axis.get_view_interval())
+    places = axis.get_majorticklocs()
+    found = {place: tick.label1 for place, tick in zip(places, axis.get_major_ticks(), strict=True)}
+    return {place: text for place, text in found.items() if low <= place <= high}
+
+
+def texts(figure):
+    """All that can be read in a picture."""
+    found = [text for axes in figure.axes for text in axes.texts]
+    for axes in figure.axes:
+        found += [*ticks(axes.xaxis).values(), *ticks(axes.yaxis).values()]
+    return [text for text in found if text.get_text()]
+
+
+def row_of(figure, axes, y):
+    """What is said on the left of a height of the axes."""
+    height = axes.transData.transform((0, y))[1]
+    left = axes.get_window_extent().x0
+    names = [text for text in figure.axes[0].texts if text.get_window_extent().x1 < left]
+    middle = {text: text.get_transform().transform(text.get_position())[1] for text in names}
+    name = min(names, key=lambda text: abs(middle[text] - height))
+    assert middle[name] == near(height)
+    return name
+
+
+def value_of(figure, name):
+    """What is said at the right of a row, and its colour."""
+    y = name.get_position()[1]
+    beside = [text for text in figure.axes[0].texts if text.get_position()[1] == near(y)]
+    last = max(beside, key=lambda text: text.get_window_extent().x1)
+    return last.get_text(), colour(last.get_color())
+
+
+def bars(figure):
+    """Of each row its bar's parts, from the left: name, start, length, colour."""
+    axes = figure.axes[1]
+    rows = {}
+    for bar in axes.patches:
+        name = row_of(figure, axes, bar.get_y() + bar.get_height() / 2)
+        row, _, part = bar.get_label().rpartition(": ")
+        assert row == name.get_text()
+        length = (part, bar.get_x(), bar.get_width(), colour(bar.get_facecolor()))
+        rows.setdefault(row, []).append(length)
+    return rows
+
+
+def limit_of(figure):
+    """The place of the line across the bars, and its label."""
+    lines = figure.axes[1].collections
+    (label,) = {line.get_label() for line in lines}
+    (place,) = {path.vertices[0][0] for line in lines for path in line.get_paths()}
+    return place, label
+
+
+# ------------------------------------------------ all of them
+
+
+@pytest.mark.parametrize(("name", "which"), ALL)
+def test_texts_are_inside_the_picture_and_apart(name, which):
+    figure = drawn(name, which).figure
+    found = texts(figure)
+    assert found
+    extents = [text.get_window_extent() for text in found]
+    page, all_of_them = figure.bbox.padded(1), Bbox.union(extents)
+    assert page.x0 <= all_of_them.x0 and all_of_them.x1 <= page.x1
+    assert page.y0 <= all_of_them.y0 and all_of_them.y1 <= page.y1
+    inner = [extent.padded(-0.12 * extent.height) for extent in extents]
+    for number, box in enumerate(inner):
+        assert not box.count_overlaps(inner[:number]), found[number]
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_what_differs_from_the_lab_is_said(name):
+    assert not any("what if" in text.get_text() for text in texts(drawn(name, "the lab").figure))
+    said = [text.get_text() for text in texts(drawn(name, "64 nodes").figure)]
+    shapes = "128x3x3x3 on 32x32, 128x128x3x3 on 30x30, 128x128x3x3 on 28x28"
+    assert f"what if: 64 nodes, {shapes}" in said
+
+
+def test_a_style_sets_size_and_type():
+    style = pictures.Style(770, 13, "No such Serif", 200)
+    for draw in pictures.PICTURES.values():
+        figure = draw(Analysis(LAB), style=style).figure
+        assert figure.get_size_inches() * 72 == near([770, 200])
+        assert {text.get_fontsize() for text in texts(figure)} == {13}
+        assert {text.get_fontfamily()[0] for text in texts(figure)} == {"No such Serif"}
+
+
+# ------------------------------------------------ timeline
+
+
+def marks(axes):
+    """Each mark: start, end, top, bottom, colour, work."""
+    return [
+        (box.x0, box.x1, box.y0, box.y1, colour(drawn.get_facecolor()[0]), drawn.get_label())
+        for drawn in axes.collections
+        for box in (path.get_extents() for path in drawn.get_paths())
+    ]
+
+
+def assert_shows(figure, axes, question, plan, end_s, factor):
+    """What is busy in a window of a schedule is drawn busy, and nothing else is."""
+    inputs = min(question.inputs, 60)
+    jobs = schedule.schedule(question.network, question.system, plan, inputs)
+    wanted = {}
+    for job in jobs:
+        if job.work == "compute" and job.start_s < end_s:
+            span = [float(it * factor) for it in (job.start_s, min(job.end_s, end_s))]
+            for where in job.where:
+                wanted.setdefault(where, []).append((*span, job.input % 2))
+    shades = COLOURS[plan_kind(question, plan)]
+    found = {}
+    for start, end, top, bottom, shade, work in marks(axes):
+        if work == "compute":
+            name = row_of(figure, axes, (top + bottom) / 2).get_text()
+            found.setdefault(name, []).append((start, end, 1 - shades.index(shade)))
+    assert found.keys() == wanted.keys()
+    for name, spans in wanted.items():
+        assert [*map(near, sorted(spans))] == sorted(found[name])
+    sent = [(it[0], it[1], it[5]) for it in marks(axes) if it[5] != "compute"]
+    exchanged = {
+        (float(job.start_s * factor), job.work)
+        for job in jobs
+        if job.work != "compute" and job.start_s < end_s
+    }
+    assert sorted((start, work) for start, _, work in sent) == [
+        (near(start), work) for start, work in sorted(exchanged)
+    ]
+
+
+def plan_kind(question, plan):
+    text = plans.plan_text(plan)
+    both = plans.strategy_plans(question.network, question.system)
+    return next((name for name, it in both.items() if plans.plan_text(it) == text), "plan")
+
+
+def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
+    figure = drawn("timeline", "the lab").figure
+    _, tensor, pipeline = figure.axes
+    # the pipeline's first output, after 12.43531264 ms, and a tenth
+    end_ms = 13.678843904
+    assert tensor.get_xlim() == pipeline.get_xlim() == (0, near(end_ms))
+    both = plans.strategy_plans(*LAB[:2])
+    for axes, plan in zip((tensor, pipeline), both.values(), strict=True):
+        assert_shows(figure, axes, LAB, plan, Fraction(str(end_ms)) / 1000, 1000)
+    # node 2 starts inputs 0.239616 + 4.62422016 ms apart and is never idle until the edge
+    node_2 = sorted(
+        it[:2] for it in marks(pipeline) if 0.5 < (it[2] + it[3]) / 2 < 1.4 and it[5] == "compute"
+    )
+    assert node_2 == [
+        near((0.239616, 4.86383616)),
+        near((4.86383616, 9.48805632)),
+        near((9.48805632, end_ms)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "until_s"),
+    [("1-2:2,3:3", 9_000), ("1,2:6", 400), ("1-3:6", 10_000), ("1,2,3", 20_000)],
+)
+def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, until_s):
+    plan = plans.parse_plan(text) if text != "1,2:6" else plans.parse_plan("1,2-3:4")
+    picture = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s)
+    _, axes = picture.figure.axes
+    assert axes.get_xlim() == (0, until_s)  # in s
+    assert_shows(picture.figure, axes, ODD_ALL_TO_ALL, plan, until_s, 1)
+
+
+@pytest.mark.parametrize(("which", "unit"), [("the lab", "ms"), ("odd", "s"), ("64 nodes", "ms")])
+def test_time_is_numbered_below_the_last_plan(which, unit):
+    *_, axes = drawn("timeline", which).figure.axes
+    numbers = {place: text.get_text() for place, text in ticks(axes.xaxis).items()}
+    assert len(numbers) > 4
+    assert numbers == {place: f"{place:,g} {unit}" for place in numbers}
+
+
+def test_inputs_end_where_there_are_no_more():
+    _, tensor, _ = drawn("timeline", "64 nodes").figure.axes
+    # 8 nodes' worth of 32 inputs at 141.22 us are done after 4.519 ms, the window ends at 9.85
+    # C_1 + C_2 + C_3 = 436,792,320 ops on 64 nodes, (230,400 + 200,704 + 173,056) / 64 bytes
+    interval_ms = 436_792_320 / 64 / 50e6 + 604_160 / 64 / 2e6
+    assert max(it[1] for it in marks(tensor)) == pytest.approx(32 * interval_ms)
+
+
+def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
+    _, tensor, pipeline = drawn("timeline", "the lab").figure.axes
+    for axes in (tensor, pipeline):
+        spans = [it for it in marks(axes) if it[5] == "compute"]
+        numbers = []
+        for text in axes.texts:
+            x, y = text.get_position()
+            (bar,) = [it for it in spans if it[0] < x < it[1] and it[2] < y < it[3]]
+            interval = 3.12726016 if axes is tensor else 4.62422016
+            start = bar[0] - (axes is pipeline) * (0, 0.239616, 4.96418816, 9.0379264)[round(y)]
+            assert int(text.get_text()) == 1 + int((start + 1e-9) // interval)
+            extent = text.get_window_extent()
+            left, right = axes.transData.transform([(bar[0], y), (bar[1], y)])[:, 0]
+            assert left < extent.x0 and extent.x1 < right
+            numbers.append(bar)
+        wide = [it for it in spans if it[1] - it[0] > 0.4]
+        assert all(bar in numbers for bar in wide)
+
+
+def test_exchanges_are_dark_across_rows_and_sends_between_two():
+    figure = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plans.parse_plan("1-2:2,3:3")]).figure
+    _, axes = figure.axes
+    dark = {it[5]: it for it in sorted(marks(axes), reverse=True) if it[4] in COLOURS["link"]}
+    # two nodes: C / (2 R) 90, 607.5 s; A / 2 / B 144, 108 s; three nodes: 486 s; A_3 / 3 / B 86.4 s
+    assert dark["all-gather"][:4] == near((90, 234, -0.42, 1.42))  # rows 0 and 1
+    assert dark["send"][:4] == near((841.5, 949.5, 1.35, 1.65))  # between rows 1 and 2
+    assert dark["gather"][:4] == near((1435.5, 1521.9, 1.58, 4.42))  # rows 2 to 4
+
+
+def test_of_more_than_eight_nodes_a_group_has_one_row():
+    figure = drawn("timeline", "64 nodes").figure
+    said = [text.get_text() for text in texts(figure)]
+    assert "nodes 1-64" in said and {"node 1", "node 2", "node 3"} <= {*said}
+    assert "node 4" not in said and "node 64" not in said
+    eight = [text.get_text() for text in texts(drawn("timeline", "8 nodes, 8 layers").figure)]
+    assert eight.count("node 8") == 2
+
+
+@pytest.mark.parametrize(
+    ("which", "titles"),
+    [
+        (
+            "the lab",
+            [
+                ("tensor", "tensor parallelism: an output after 3.13 ms, then one every 3.13 ms"),
+                (
+                    "pipeline",
+                    "pipeline parallelism: an output after 12.44 ms, then one every 4.62 ms",
+                ),
+            ],
+        ),
+        (
+            "odd",  # 30 + 48 + 202.5 + 36 + 243 + 43.2; 180 + 288 + 1215 + 216 + 1458 s
+            [
+                ("tensor", "tensor parallelism: an output after 602.70 s, then one every 602.70 s"),
+                (
+                    "pipeline",
+                    "pipeline parallelism: an output after 3,357.00 s, then one every 1,458.00 s;"
+                    " 3 idle nodes",
+                ),
+            ],
+        ),
+    ],
+)
+def test_a_plans_name_and_pace_are_above_it_in_its_colour(which, titles):
+    picture = drawn("timeline", which)
+    said = {text.get_text(): colour(text.get_color()) for text in texts(picture.figure)}
+    for kind, title in titles:
+        assert said[title] == COLOURS[kind][0]
+        assert title.replace(":", ",", 1) in picture.alt
+
+
+def test_a_strategy_that_is_not_possible_has_its_reason():
+    for which, reason in (
+        ("1 node", "Pipeline parallelism is not possible: 4 layers need 4 nodes or more, not 1"),
+        (
+            "5 nodes",
+            "Tensor parallelism is not possible: 5 nodes do not divide layer 1's 128 filters",
+        ),
+    ):
+        picture = drawn("timeline", which)
+        assert reason in [text.get_text() for text in texts(picture.figure)]
+        assert reason in picture.alt and len(picture.figure.axes) == 2
+
+
+def test_a_timeline_of_very_much_has_few_marks_and_says_so():
+    many = tuple(ConvLayer(64, 64, 1, 1, 3, 3) for _ in range(1_000))
+    question = LAB.on(nodes=1_000)._replace(network=many, inputs=10**9)
+    picture = pictures.timeline(Analysis(question), until_s=10**6)
+    _, axes = picture.figure.axes
+    assert pictures.MOST_BARS / 4 < len(marks(axes)) <= pictures.MOST_BARS  # halved until they fit
+    said = [text.get_text() for text in texts(picture.figure)]
+    assert "only the first 32 of 1,000 layers are shown" in said
+    assert any(text.startswith("time ends here") for text in said)
+    end_s = Fraction(axes.get_xlim()[1]) / 10**6
+    interval_s = schedule.interval(many, question.system, [plans.Group(1)] * 1_000)
+    first = [it for it in marks(axes) if it[2] < 0 and it[5] == "compute"]
+    assert len(first) == -(-end_s // interval_s)  # all inputs that node 1 starts in the window
+
+
+# ------------------------------------------------ limits
+
+
+def test_limits_of_the_lab():
+    figure = drawn("limits", "the lab").figure
+    blue, orange, pale, green = "#0069A6", "#B34700", "#D9702B", "#00704F"
+    # 32 * 3.03330816; 32 * 0.093952; parts of the pipeline as design gives them by its law
+    assert bars(figure) == {
+        "tensor parallelism": [
+            ("computing", 0, near(0.09706586112), blue),
+            ("exchanging", near(0.09706586112), near(0.003006464), INK),
+        ],
+        "layers 1-2 on 2 nodes, 3 on 1, 4 on 1": [("latency", 0, near(0.133556736), green)],
+        "pipeline parallelism": [
+            ("ideal compute", 0, near(0.09706586112), orange),
+            # 32 * (4.62422016 - 3.03330816) ms
+            ("load imbalance", near(0.09706586112), near(0.050909184), pale),
+            # 0.124416 + 3.98721024 + 3.39738624 ms
+            ("fill and drain", near(0.14797504512), near(0.00750901248), "#FFFFFF"),
+            ("sending", near(0.1554840576), near(0.00030208), INK),
+        ],
+        "tensor, row streaming": [("latency", 0, near(0.09706662912), blue)],
+        "pipeline, row streaming": [("latency", 0, near(0.14829315072), orange)],
+    }
+    assert limit_of(figure) == (near(0.09706586112), "lower bound 97.07 ms")
+
+
+def test_values_stand_at_their_own_bars_and_the_key_has_the_parts():
+    figure = drawn("limits", "the lab").figure
+    names = {text.get_text(): text for text in texts(figure)}
+    values = {name: value_of(figure, names[name])[0] for name in bars(figure)}
+    assert values == {
+        "tensor parallelism": "100.07 ms",
+        "layers 1-2 on 2 nodes, 3 on 1, 4 on 1": "133.56 ms",
+        "pipeline parallelism": "155.79 ms",
+        "tensor, row streaming": "97.07 ms",
+        "pipeline, row streaming": "148.29 ms",
+    }
+    keys = ["computing 97.07", "exchanging 3.01", "ideal compute 97.07", "load imbalance 50.91"]
+    keys += ["fill and drain 7.51", "sending 0.30", "tensor, ms:", "pipeline, ms:"]
+    assert {*keys} <= names.keys()
+    assert drawn("limits", "the lab").alt == (
+        "Latency of 32 inputs. tensor parallelism: 100.07 ms (computing 97.07, exchanging 3.01);"
+        " layers 1-2 on 2 nodes, 3 on 1, 4 on 1: 133.56 ms; pipeline parallelism: 155.79 ms (ideal"
+        " compute 97.07, load imbalance 50.91, fill and drain 7.51, sending 0.30); tensor, row"
+        " streaming: 97.07 ms; pipeline, row streaming: 148.29 ms. The lower bound is 97.07 ms."
+    )
+
+
+@pytest.mark.parametrize(
+    ("which", "tensor", "pipeline"),
+    [
+        # 8 * 475.5, 8 * 127.2; 8 * 475.5, 8 * (1458 - 475.5), 180 + 1215, 288 + 216 s
+        ("odd", [3804, 1017.6], [3804, 7860, 1395, 504]),
+        # 3 * 12.3, 3 * 4 * 24; 3 * 12.3, 3 * (30 - 12.3), 3 * (60 - 30), 61.5, 30 s
+        ("sends", [36.9, 288], [36.9, 53.1, 90, 61.5, 30]),
+    ],
+)
+def test_limits_of_machines_that_differ_in_everything(which, tensor, pipeline):
+    question, figure = QUESTIONS[which], drawn("limits", which).figure
+    rows = bars(figure)
+    lengths = {name: [part[2] for part in parts] for name, parts in rows.items()}
+    assert lengths["tensor parallelism"] == near(tensor)
+    assert lengths["pipeline parallelism"] == near(pipeline)
+    has_wait = "waiting for a link" in [part[0] for part in rows["pipeline parallelism"]]
+    assert has_wait == (which == "sends")
+    assert limit_of(figure)[0] == near(tensor[0])
+    every = plans.every_plan(*question[:2])
+    results = [plans.plan_result(*question[:2], plan, question.inputs) for plan in every]
+    sent = plans.plan_traffic(*question[:2], plans.parse_plan("1,2,3"), question.inputs)
+    best_s = min(float(it.latency_s) for it in results if it.traffic_bytes <= sent)
+    others = [parts for name, parts in rows.items() if parts[0][3] == COLOURS["plan"][0]]
+    assert [parts[0][2] for parts in others] == [near(best_s)] * (best_s < sum(pipeline))
+
+
+@pytest.mark.parametrize(
+    ("which", "reasons"),
+    [
+        ("1 node", {"pipeline": "not possible: 4 layers need 4 nodes or more, not 1"}),
+        ("5 nodes", {"tensor": "not possible: 5 nodes do not divide layer 1's 128 filters"}),
+        ("a ring", {"tensor, row": "not modelled on a ring of 4 nodes, only all-to-all"}),
+    ],
+)
+def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, reasons):
+    figure = drawn("limits", which).figure
+    rows, said = bars(figure), {text.get_text(): text for text in texts(figure)}
+    for start, reason in reasons.items():
+        names = [name for name in said if name.startswith(start) and not name.endswith(":")]
+        assert names and not set(names) & set(rows)
+        for name in names:
+            assert value_of(figure, said[name])[0] == reason
+
+
+def test_a_search_that_is_refused_has_its_reason_in_place_of_the_bar():
+    many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
+    picture = pictures.limits(Analysis(LAB.on(nodes=100)._replace(network=many)))
+    said = {text.get_text(): text for text in texts(picture.figure)}
+    assert "best other plan" in said and "best other plan" not in bars(picture.figure)
+    assert "have too many plans" in picture.alt
+    assert "pipeline parallelism" in bars(picture.figure)
+
+
+# ------------------------------------------------ plans
+
+
+def dots(figure):
+    """Place, marker, colour and filling of each plan."""
+    found = {}
+    for line in figure.axes[1].lines:
+        if line.get_marker() not in ("None", None):
+            (x,), (y,) = line.get_data()
+            assert line.get_label() not in found
+            filled = colour(line.get_markerfacecolor()) == colour(line.get_color())
+            found[line.get_label()] = (x, y, line.get_marker(), colour(line.get_color()), filled)
+    return found
+
+
+LAB_FRONT = {  # MB and ms of 32 inputs
+    "1-4:4": (61.538304, 100.07232512),
+    "1-2:2,3-4:2": (28.114944, 123.19973376),
+    "1-2:2,3,4": (19.333120, 133.556736),
+    "1-2,3:2,4": (18.382848, 157.49096448),
+    "1-2,3,4": (11.960320, 159.5278336),
+    "1-2,3-4": (6.422528, 241.15607552),
+    "1-3,4": (5.537792, 283.03099904),
+    "1-4": (0, 388.26344448),
+}
+
+
+def test_every_plan_is_at_its_place_and_filled_if_it_fits():
+    found = dots(drawn("plans", "the lab").figure)
+    assert len(found) == 28
+    assert {text: found[text][:2] for text in LAB_FRONT} == {
+        text: near(at) for text, at in LAB_FRONT.items()
+    }
+    assert found["1,2,3,4"][:2] == near((19.33312, 155.7861376))
+    assert [text for text, it in found.items() if it[4]] == ["1-4:4"]
+    assert found["1-4:4"][2:4] == ("s", COLOURS["tensor"][0])
+    assert found["1,2,3,4"][2:4] == ("D", COLOURS["pipeline"][0])
+
+
+def test_plans_of_a_machine_that_differs_in_everything():
+    found = dots(drawn("plans", "odd").figure)
+    assert len(found) == len(plans.every_plan(*ODD_ALL_TO_ALL[:2]))
+    # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
+    assert found["1-3:6"][:2] == near((54.72, 4821.6))
+    sent = ticks(drawn("plans", "odd").figure.axes[1].xaxis)
+    assert {place: text.get_text() for place, text in sent.items()}[20] == "20 kB"
+    assert found["1,2,3"][:2] == near((10.08, 13563))
+    # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
+    assert (found["1-3:6"][4], found["1,2,3"][4], found["1-3"][4]) == (True, True, False)
+
+
+@pytest.mark.parametrize("which", QUESTIONS)
+def test_numbers_are_left_below_their_own_best_plan_where_no_other_can_be(which):
+    question, figure = QUESTIONS[which], drawn("plans", which).figure
+    axes, found = figure.axes[1], dots(figure)
+    best = {it.text: it for it in plans.best_plans(*question)}
+    numbers = {text.get_text(): text for text in axes.texts}
+    assert 0 < len(numbers) <= 10
+    assert [*numbers] == [str(number) for number in range(1, len(numbers) + 1)]
+    places = {text: axes.transData.transform(it[:2]) for text, it in found.items()}
+    latencies = []
+    for text in numbers.values():
+        x, y = axes.transData.transform(text.xy)
+        own = [name for name in best if abs(places[name] - (x, y)).max() < 0.01]
+        extent = text.get_window_extent()
+        assert own and extent.x1 < x and extent.y1 < y
+        assert not any(extent.contains(*place) for place in places.values())
+        latencies.append(best[own[0]].latency_s)
+    assert latencies == sorted(latencies)
+
+
+def test_the_key_names_plans_by_their_numbers():
+    figure = drawn("plans", "the lab").figure
+    said = [text.get_text() for text in texts(figure)]
+    words = {
+        "1": "tensor parallelism",
+        "2": "layers 1-2 on 2 nodes, 3-4 on 2",
+        "3": "layers 1-2 on 2 nodes, 3 on 1, 4 on 1",
+    }
+    for text in figure.axes[1].texts[:3]:
+        at = [*LAB_FRONT.values()][int(text.get_text()) - 1]
+        assert text.xy == near(at)
+        assert f"{text.get_text()} {words[text.get_text()]}" in said
+    assert {"pipeline parallelism", "28 plans; filled: fits in the SRAM (1)"} <= {*said}
+    alt = drawn("plans", "the lab").alt
+    assert "tensor parallelism (100.07 ms, 61.54 MB)" in alt
+    assert "layers 1-4 on 1 node (388.26 ms, 0 bytes)" in alt
+
+
+def test_the_front_and_the_lower_bound_are_lines():
+    lines = {line.get_label(): line for line in drawn("plans", "the lab").figure.axes[1].lines}
+    front = sorted(zip(*lines["front"].get_data(), strict=True), reverse=True)
+    assert front == [near(at) for at in LAB_FRONT.values()]
+    assert list(lines["lower bound"].get_ydata()) == near([97.06586112] * 2)
+
+
+def test_plans_at_one_point_are_shown_as_several():
+    # two layers alike: 1,2:2 and 1:2,2 have the same latency for 1 input, but not the same bytes;
+    # with 1 x 1 layers of equal size, 1,2-3 and 1-2,3 take the same time and send the same
+    alike = tuple(ConvLayer(1, 1, 1, 1, 3, 3) for _ in range(3))
+    picture = pictures.plans(Analysis(LAB.on(nodes=3)._replace(network=alike)))
+    figure = picture.figure
+    found = {line.get_label(): line for line in figure.axes[1].lines}
+    one, other = (found[text] for text in ("1,2-3", "1-2,3"))
+    assert one.get_xydata().tolist() == other.get_xydata().tolist()
+    drawn_at = [line.get_transform().transform(line.get_xydata())[0] for line in (one, other)]
+    assert abs(drawn_at[0] - drawn_at[1]).min() > 1
+
+
+def test_a_search_that_is_refused_leaves_the_strategies():
+    many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
+    picture = pictures.plans(Analysis(LAB.on(nodes=100)._replace(network=many)))
+    assert [it[2] for it in dots(picture.figure).values()] == ["D"]
+    assert "too many plans" in picture.alt
+
+
+def test_latencies_that_are_far_apart_are_on_a_logarithmic_axis():
+    figure = pictures.plans(Analysis(LAB.on(nodes=8, link_bytes_per_s=1_000))).figure
+    figure.draw_without_rendering()
+    axes, found = figure.axes[1], dots(figure)
+    assert axes.get_yscale() == "log"
+    # 606,661,632 ops on 8 nodes and on 1; A_1 + ... of a pipeline at 1,000 bytes/s
+    bound_s = 32 * 606_661_632 / 8 / 50e9
+    assert axes.get_ylim()[0] < bound_s and found["1-4"][1] == near(8 * bound_s)
+    numbers = {text.get_text() for text in ticks(axes.yaxis).values()}
+    assert {"0.1", "1", "10", "100", "1,000"} <= numbers
+    assert drawn("plans", "the lab").figure.axes[1].get_yscale() == "linear"
+
+
+# ------------------------------------------------ what nodes must hold
+
+
+def test_sram_of_the_lab():
+    figure = drawn("sram", "the lab").figure
+    rows = {name: sum(part[2] for part in parts) for name, parts in bars(figure).items()}
+    held = {
+        "tensor, every node": (222_912, 230_400, 50_176),
+        "tensor, row streaming, every node": (222_912, 230_400, 1_792),
+        "pipeline, node 1": (6_912, 6_144, 230_400),
+        "pipeline, node 2": (294_912, 230_400, 200_704),
+        "pipeline, node 3": (294_912, 200_704, 173_056),
+        "pipeline, node 4": (294_912, 173_056, 147_456),
+        "pipeline, row streaming, node 4": (294_912, 19_968, 147_456),
+        "data, every node": (891_648, 230_400, 200_704),
+    }
+    assert rows == {name: sum(sizes) for name, sizes in held.items()}
+    names = {text.get_text(): text for text in texts(figure)}
+    for name, sizes in held.items():
+        said, shade = value_of(figure, names[name])
+        assert said == f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
+        assert shade == (ALARM if sum(sizes) > 524_288 else INK)
+        told = f"{name}: {sum(sizes):,}"
+        assert (f"{told}, too many" in drawn("sram", "the lab").alt) == (sum(sizes) > 524_288)
+    assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
+
+
+@pytest.mark.parametrize("which", QUESTIONS)
+def test_red_is_what_is_beyond_the_sram(which):
+    figure = drawn("sram", which).figure
+    limit = QUESTIONS[which].system.sram_bytes
+    for parts in bars(figure).values():
+        end = 0
+        for _, start, length, shade in parts:
+            assert start == end
+            end += length
+            assert (start >= limit) == (shade == ALARM)
+            assert end <= limit or start >= limit
+
+
+def test_sram_of_a_machine_that_differs_in_everything():
+    rows = bars(drawn("sram", "odd").figure)
+    # the parts inside the 9,216 bytes and beyond; weights 10,512, a sixth of them 1,752
+    lengths = {name: [part[2] for part in parts] for name, parts in rows.items()}
+    assert lengths["tensor, every node"] == [1_752, 720, 90]
+    assert lengths["pipeline, node 1"] == [144, 216, 720]
+    assert lengths["pipeline, node 2"] == [2_592, 720, 540]
+    assert lengths["pipeline, node 3"] == [7_776, 540, 648]
+    assert lengths["data, every node"] == [9_216, 1_296, 720, 540]
+    gathers = bars(drawn("sram", "gathers").figure)  # weights 60 / 3, output 18 * 4
+    assert [part[2] for part in gathers["tensor, gathering node"]] == [20, 72]
+
+
+@pytest.mark.parametrize(("sram_bytes", "is_line"), [(1_900_000, True), (10**12, False)])
+def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, is_line):
+    figure = pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure
+    said = f"SRAM of a node: {sram_bytes:,} bytes"
+    assert [line.get_label() for line in figure.axes[1].collections] == [said] * 8 * is_line
+    found = [text.get_text() for text in texts(figure)]
+    assert (said if is_line else f"{said} →") in found
+    assert "more than the SRAM" not in found
+
+
+def test_a_bar_that_would_squeeze_the_others_is_cut():
+    question = QUESTIONS["8 nodes, 8 layers"]
+    figure = drawn("sram", "8 nodes, 8 layers").figure
+    rows = {name: sum(part[2] for part in parts) for name, parts in bars(figure).items()}
+    assert max(rows.values()) == rows["data, every node"] == 2_502_400
+    end = figure.axes[1].get_xlim()[1]
+    assert sorted(rows.values())[-2] < question.system.sram_bytes * 2 > end
+    assert "//: longer than shown" in [text.get_text() for text in texts(figure)]
+
+
+# ------------------------------------------------ units
+
+
+@pytest.mark.parametrize(
+    ("speed", "unit", "said"),
+    [
+        (1, "ms", "100.07 ms"),
+        (1_000, "µs", "100.07 µs"),
+        (10**6, "ns", "100.07 ns"),
+        (Fraction(1, 1_000), "s", "100.07 s"),
+    ],
+)
+def test_units_go_with_the_size_of_numbers(speed, unit, said):
+    system = LAB.system
+    question = LAB.on(
+        ops_per_s=speed * system.ops_per_s, link_bytes_per_s=speed * system.link_bytes_per_s
+    )
+    found = [text.get_text() for text in texts(pictures.limits(Analysis(question)).figure)]
+    assert said in found and f"pipeline, {unit}:" in found
+    (axis,) = [
+        text
+        for text in texts(pictures.plans(Analysis(question)).figure)
+        if text.get_text().endswith("against traffic")
+    ]
+    assert axis.get_text() == f"latency of 32 inputs, {unit}, against traffic"
+
+
+# ------------------------------------------------ files and the command
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_an_svg_has_its_text_and_its_alternative_text(name, folder):
+    said = output(f"picture {name} {ODD_OPTIONS}").replace("\n", " ")
+    assert said.startswith("what if: 8 inputs, 6 nodes, ring,")
+    assert said.endswith(f"drawn: {name}.svg ")
+    root = ElementTree.parse(folder / f"{name}.svg").getroot()
+    alt = root.find(f"{SVG}desc").text
+    assert alt.startswith(root.find(f"{SVG}title").text)
+    assert alt.replace("µ", "u") in said
+    written = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert any(text.startswith("what if: 8 inputs") for text in written)
+    assert ODD.system.topology == "ring"
+
+
+@pytest.mark.parametrize("name", ["a.b.png", "a.PNG", "a.svg", "a.SVG"])
+def test_the_ending_chooses(folder, name):
+    output(f"picture limits --output {name}")
+    start = b"<?xml" if name.lower().endswith("svg") else b"\x89PNG"
+    assert (folder / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("limits --output a.pdf", ".png"),
+        ("limits --output a", ".svg"),
+        ("limits --plan tensor", "--plan"),
+        ("plans --until 3", "--until"),
+        ("timeline --until 0", "ms"),
+        ("timeline --until nan", "ms"),
+        ("timeline --plan 1-3", "layer 3"),
+        ("timeline --nodes 3", "3 nodes do not divide"),
+        (
+            "timeline"
+            + " --plan tensor --plan 1-4" * 1
+            + "".join(f" --plan {it}" for it in LAB_FRONT),
+            "8",
+        ),
+        ("all", "timeline"),
+    ],
+)
+def test_what_is_refused_writes_nothing(folder, line, said):
+    assert said in refusal(f"picture {line}")
+    assert not [*folder.iterdir()]
+
+
+def test_until_and_plan_are_a_timelines(folder):
+    said = output("picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1")
+    assert "first 7.50 ms" in said.replace("\n", " ")
+    assert "layers 1-2 on 2 nodes, 3 on 1, 4 on 1" in said.replace("\n", " ")
+    assert "pipeline parallelism, an output after 12.44 ms" in said.replace("\n", " ")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_same_bytes_whatever_the_users_settings(folder, ending):
+    (folder / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\nbackend: pdf\n")
+    output(f"picture sram --output here.{ending}")
+    there = folder / f"there.{ending}"
+    env = {"MATPLOTLIBRC": str(folder / "matplotlibrc"), "HOME": str(folder)}
+    done = python("report", "picture", "sram", "--output", str(there), env=env)
+    assert done.returncode == 0, done.stderr
+    assert there.read_bytes() == (folder / f"here.{ending}").read_bytes()
+
+
+def test_help_needs_no_matplotlib_and_a_picture_says_how_to_install_it(folder):
+    (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    env = {"PYTHONPATH": str(folder), "HOME": str(folder)}
+    done = python("report", "picture", "--help", env=env)
+    assert done.returncode == 0 and "--until MS" in done.stdout
+    done = python("report", "picture", "sram", env=env, cwd=None)
+    assert done.returncode == 1 or "No such file" in done.stderr
