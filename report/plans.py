@@ -27,7 +27,7 @@ from typing import NamedTuple
 import lab3
 from lab3 import Network, Stages, Step, System
 from report import sram
-from report.question import Impossible, Question, possible_strategies
+from report.question import STRATEGIES, Impossible, Question
 from report.terminal import count, shown
 
 
@@ -498,11 +498,17 @@ class Comparison(NamedTuple):
 
 def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
     """The best plans, both strategies, and the plans asked for by their names. Raises ValueError
-    for what is wrong, and where neither strategy is possible."""
+    for what is wrong."""
     network, system, inputs = question
-    possible, impossible = possible_strategies(network, system)
-    strategies = strategy_plans(network, system)
-    plans = {**{name: strategies[name] for name in possible}, **(asked or {})}
+    plans: dict[str, Plan] = {}
+    impossible = {}
+    for name, plan in strategy_plans(network, system).items():
+        try:
+            STRATEGIES[name](network, system)
+            plans[name] = plan
+        except ValueError as error:
+            impossible[name] = Impossible(str(error))
+    plans.update(asked or {})
     results = {name: plan_result(network, system, plans[name], inputs) for name in plans}
     return Comparison(
         fitting=best_plans_if_possible(question, fitting=True),
@@ -511,7 +517,7 @@ def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comp
         faster={
             name: [Faster(n, faster_between(network, system, plan, n)) for n in (inputs, None)]
             for name, plan in plans.items()
-            if name != "tensor" and "tensor" in possible
+            if name != "tensor" and "tensor" not in impossible
         },
     )
 
@@ -534,19 +540,18 @@ def add_plan_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--plan",
         action="append",
-        default=[],
         help="tensor, pipeline, or groups of LAYERS:NODES, such as 1-2:2,3,4 (repeatable)",
     )
 
 
-def plans_asked(texts: Sequence[str], network: Network, system: System) -> dict[str, Plan]:
+def plans_asked(texts: Sequence[str] | None, network: Network, system: System) -> dict[str, Plan]:
     """The plans of --plan by their names. Raises ValueError for one that is not possible."""
     strategies = strategy_plans(network, system)
     asked: dict[str, Plan] = {}
-    for given in texts:
+    for given in texts or ():
         try:
             if given not in strategies and not re.search("[0-9]", given):
-                raise ValueError("is not tensor, pipeline, or groups of LAYERS:NODES")
+                raise ValueError("not tensor, pipeline, or LAYERS:NODES, such as 1-2:2,3,4")
             plan = strategies.get(given) or parse_plan(given)
             plan_stages(network, system, plan)
         except ValueError as error:
