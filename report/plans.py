@@ -377,7 +377,7 @@ def _part(network: Network, system: System, start: int, group: Group) -> Part:
     if end < len(network):
         stages.append([_send(network, end, group.nodes, 0)])
     ticks_per_s = lcm(system.ops_per_s.numerator, system.link_bytes_per_s.numerator)
-    ticks = [int(lab3.duration(stage, system) * ticks_per_s) for stage in stages]
+    ticks = [(lab3.duration(stage, system) * ticks_per_s).numerator for stage in stages]
     received_bytes = _send(network, start, 1, group.nodes).traffic_bytes if start else 0
     sent_bytes = lab3.traffic(stages) + received_bytes
     sram_bytes = max(use.total_bytes for use in _held(network, system, start, group))
@@ -499,6 +499,8 @@ class Comparison(NamedTuple):
 def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
     """The best plans, both strategies, and the plans asked for by their names. Raises ValueError
     for what is wrong."""
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {shown(question)} is not a Question")
     network, system, inputs = question
     plans: dict[str, Plan] = {}
     impossible = {}

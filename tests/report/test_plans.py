@@ -1,4 +1,4 @@
-"""Plans against figures worked out by hand, against lab3's strategies, and as text."""
+"""Plans against numbers worked out by hand, against lab3's strategies, and as text."""
 
 import re
 from fractions import Fraction
@@ -16,15 +16,15 @@ from lab3 import (
     tensor_parallel_stages,
 )
 from machines import networks, plan_cases
-from plans import (
+from report.plans import (
     Group,
     best_plans,
     compare,
     every_plan,
     faster_between,
     parse_plan,
-    plan_figures,
     plan_latency,
+    plan_result,
     plan_sram,
     plan_stages,
     plan_text,
@@ -32,8 +32,8 @@ from plans import (
     plans_asked,
     strategy_plans,
 )
-from sram import pipeline_parallel_sram, tensor_parallel_sram
-from whatif import LAB
+from report.question import LAB
+from report.sram import pipeline_parallel_sram, tensor_parallel_sram
 
 RING = SYSTEM._replace(topology="ring")
 
@@ -53,7 +53,7 @@ RING = SYSTEM._replace(topology="ring")
 # 1-3,4         layers 1 to 3 in 8,735.8464 us: 12,219.76064 + 31 * 8,735.8464 = 283,030.99904 us
 #               32 * 173,056 bytes; layer 2: 596,736 + 230,400 + 200,704
 # 1-4           606,661,632 ops in 12,133.23264 us, 32 times; 891,648 + 230,400 + 200,704 bytes
-# The first three are in test_hand_computed.py step by step.
+# The first three are in test_lab3.py and test_plan_steps.py step by step.
 BEST = [
     ("1-4:4", "100.07232512", 61_538_304, 4, 503_488),
     ("1-2:2,3-4:2", "123.19973376", 28_114_944, 4, 582_144),
@@ -78,17 +78,17 @@ def test_a_plan_that_is_beaten():
     # 2,312.11008 + 50.176 + 1,993.60512 = 4,475.6992 us; 43.264 us to send, layer 4 3,397.38624 us:
     # 7,916.34944 + 31 * 4,475.6992 = 146,663.02464 us; 32 * (230,400 + 200,704 + 173,056) bytes.
     # Layer 2: 596,736 / 2 + 230,400 + 100,352, more than layer 4's 615,424
-    found = plan_figures(NETWORK, SYSTEM, [(3, 2), (1, 1)], 32)
+    found = plan_result(NETWORK, SYSTEM, [(3, 2), (1, 1)], 32)
     plan = (Group(3, 2), Group(1, 1))
     latency_s = Fraction("0.14666302464")
     assert found == (plan, "1-3:2,4", latency_s, 19_333_120, 3, 629_120, False)
-    assert plan_figures(NETWORK, SYSTEM, plan).latency_s == Fraction("0.00791634944")
+    assert plan_result(NETWORK, SYSTEM, plan).latency_s == Fraction("0.00791634944")
 
 
 def test_of_the_labs_28_plans_one_fits():
     every = every_plan(NETWORK, SYSTEM)
     assert len(every) == 28
-    fitting = [plan for plan in every if plan_figures(NETWORK, SYSTEM, plan).fits]
+    fitting = [plan for plan in every if plan_result(NETWORK, SYSTEM, plan).fits]
     assert fitting == [((4, 4),)]
     for inputs in (1, 32, 10**6):
         [best] = best_plans(NETWORK, SYSTEM, inputs, fitting=True)
@@ -185,7 +185,7 @@ def test_texts_that_are_no_plan(text, group):
     ],
 )
 def test_plans_that_are_refused(system, plan, said):
-    for function in (plan_stages, plan_latency, plan_traffic, plan_sram, plan_figures):
+    for function in (plan_stages, plan_latency, plan_traffic, plan_sram, plan_result):
         with pytest.raises(ValueError) as caught:
             function(NETWORK, system, plan)
         check_sentence(str(caught.value), said)
@@ -207,7 +207,7 @@ def test_a_long_plan_is_cut():
         (every_plan, (NETWORK, None), "system None"),
         (strategy_plans, (None, SYSTEM), "network None"),
         (plan_latency, (NETWORK, SYSTEM, [(4, 1)], -1), "inputs -1"),
-        (plan_figures, (NETWORK, SYSTEM, [(4, 1)], "2"), "inputs 2"),
+        (plan_result, (NETWORK, SYSTEM, [(4, 1)], "2"), "inputs 2"),
         (faster_between, (NETWORK, SYSTEM, [(4, 1)], 0), "inputs 0"),
         (faster_between, (NETWORK, SYSTEM, [(3, 1)], None), "group 1"),
         (faster_between, (NETWORK, SYSTEM._replace(nodes=3), [(4, 1)]), "3 nodes"),
@@ -217,7 +217,7 @@ def test_a_long_plan_is_cut():
         (plans_asked, (["tensor"], NETWORK, SYSTEM._replace(nodes=3)), "--plan tensor 3 128"),
         (plans_asked, (["1,2"], NETWORK, SYSTEM), "--plan 1,2 group 2"),
         (parse_plan, (4,), "plan 4"),
-        (parse_plan, ("1-2,4:7",), "group 2 4 7 layers 3"),
+        (parse_plan, ("1-2,4:7",), "group 2 layer 4 3"),
         (parse_plan, (None,), "plan None"),
         (plan_text, ("1-4",), "plan 1-4"),
         (plan_text, ([("1", 4)],), "group 1"),
