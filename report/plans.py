@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import chain, islice
-from math import isqrt, lcm
+from itertools import chain
+from math import gcd, isqrt, lcm
 from operator import attrgetter
 from typing import NamedTuple
 
 import lab3
 from lab3 import Network, Stages, Step, System
 from report import sram
-from report.question import Impossible, Question, possible_strategies
+from report.question import STRATEGIES, Impossible, Question
 from report.terminal import count, shown
 
 
@@ -100,8 +101,17 @@ def plan_stages(network: Network, system: System, plan: Plan) -> Stages:
 
 def plan_sram(network: Network, system: System, plan: Plan) -> list[list[sram.SramUse]]:
     """What each node of each group holds, layer by layer, as in tensor parallelism: whole tensors,
-    one input at a time. Raises ValueError as plan_stages does."""
-    return [_held(network, system, *place) for place in _placed(network, system, plan)]
+    one input at a time. "every node" is every node of the group; nodes are numbered in the order
+    of the groups. Raises ValueError as plan_stages does."""
+    held = []
+    node = 1  # the group's first
+    for start, group in _placed(network, system, plan):
+        uses = _held(network, system, start, group)
+        if group.nodes == 1:
+            uses = [use._replace(where=f"node {node}") for use in uses]
+        held.append(uses)
+        node += group.nodes
+    return held
 
 
 def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
@@ -121,16 +131,26 @@ def parse_plan(text: str) -> tuple[Group, ...]:
     plan: list[Group] = []
     done = 0
     for number, part in enumerate(text.split(","), 1):
-        found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([1-9][0-9]{0,8}))?", part.strip())
-        if not found:
-            wanted = "LAYERS:NODES, such as 1-2:2"
-            raise ValueError(f"group {number}: {shown(part)} is not {wanted}")
-        first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
-        if not done + 1 == first <= last:
-            raise ValueError(f"group {number}: {part.strip()} is not layers from {done + 1} on")
-        plan.append(Group(last - done, nodes))
-        done = last
+        try:
+            plan.append(_parse_group(part.strip(), done))
+        except ValueError as error:
+            raise ValueError(f"group {number}: {shown(part.strip())} {error}") from None
+        done += plan[-1].layers
     return tuple(plan)
+
+
+def _parse_group(text: str, done: int) -> Group:
+    found = re.fullmatch("([0-9]{1,9})(-([0-9]{1,9}))?(:([0-9]{1,9}))?", text)
+    if not found:
+        raise ValueError("is not LAYERS:NODES, such as 1-2:2")
+    first, last, nodes = int(found[1]), int(found[3] or found[1]), int(found[5] or 1)
+    if first != done + 1:
+        raise ValueError(f"starts with layer {first}, not with layer {done + 1}")
+    if last < first:
+        raise ValueError(f"ends with layer {last}, before it starts")
+    if nodes == 0:
+        raise ValueError("has 0 nodes, not a number of nodes from 1")
+    return Group(last - done, nodes)
 
 
 def plan_text(plan: Plan) -> str:
@@ -166,9 +186,13 @@ def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Gro
         obstacle = _obstacle(network, system, done, group)
         done, nodes = done + group.layers, nodes + group.nodes
         if done > len(network) or (number == len(groups) and done < len(network)):
-            obstacle = f"it ends with layer {done}, but the network with layer {len(network)}"
+            obstacle = (
+                f"it ends with layer {done}, but the network has {count(len(network), 'layer')}"
+            )
         elif nodes > system.nodes:
-            obstacle = f"up to here it takes {nodes} nodes, but the machine has {system.nodes}"
+            obstacle = (
+                f"up to here the plan takes {nodes} nodes, but the machine has {system.nodes}"
+            )
         if obstacle:
             raise ValueError(f"group {number}: {obstacle}")
     return placed
@@ -178,10 +202,11 @@ def _obstacle(network: Network, system: System, start: int, group: Group) -> str
     """Why the layers cannot have so many nodes, empty if they can."""
     for number, layer in enumerate(network[start : start + group.layers], start + 1):
         if layer.filters % group.nodes:
-            filters = f"the {layer.filters} filters of layer {number}"
+            filters = f"the {count(layer.filters, 'filter')} of layer {number}"
             return f"its {group.nodes} nodes do not divide {filters}"
     if not _suits_topology(network, system, group):
-        return f"on a ring it has 1 node, or all {system.nodes} and all layers, not {group.nodes}"
+        allowed = f"1 node, or all {count(system.nodes, 'node')} and all layers"
+        return f"on a ring a group has {allowed}, not {count(group.nodes, 'node')}"
     return ""
 
 
@@ -216,8 +241,30 @@ def _held(network: Network, system: System, start: int, group: Group) -> list[sr
 
 # ------------------------------------------------ the best plans
 
-MOST_LAYERS, MOST_NODES = 64, 10**6  # of a search
-MOST_PLANS = 20_000  # or, where there are more, groups times nodes: 2 s
+MOST_WORK = 800_000  # of a search: some 1.5 s and at most 200 MB; Work says of what
+MOST_PLANS = 20_000  # of every_plan
+
+
+class Work:
+    """The work of a search, counted so that it ends at the same point on every machine: 1 for each
+    beginning of a plan and for each mark that it is compared with, as much as 100 trial divisions
+    take; 20 for each layer of a group."""
+
+    def __init__(self, network: Network, system: System) -> None:
+        self.network, self.system = network, system
+        self.left = MOST_WORK
+
+    def add(self, amount: int) -> None:
+        """Raises ValueError where all of it is more than MOST_WORK."""
+        self.left -= amount
+        if self.left < 0:
+            raise _too_many(self.network, self.system, f"{MOST_WORK:,} comparisons")
+
+
+def _too_many(network: Network, system: System, limit: str) -> ValueError:
+    verb = "has" if len(network) == 1 else "have"
+    machine = f"{count(len(network), 'layer')} on {count(system.nodes, 'node')}"
+    return ValueError(f"{machine} {verb} too many plans to search: the limit is {limit}")
 
 
 def best_plans(
@@ -230,63 +277,22 @@ def best_plans(
     Raises ValueError for a wrong network, system or inputs, and where there are too many plans.
     """
     lab3.check(network, system, inputs)
-    groups = _groups(network, system)
-    if sum(map(len, groups)) * system.nodes > MOST_PLANS:
-        every_plan(network, system)  # raises if there are too many
     rank = attrgetter("latency", "traffic_bytes", "nodes", "sram_bytes")
     best: list[Part] = []
-    for part in sorted(_grown(network, system, inputs, groups, fitting), key=rank):
+    for part in sorted(_grown(network, system, inputs, fitting), key=rank):
         if not best or part.traffic_bytes < best[-1].traffic_bytes:
             best.append(part)
     return [plan_result(network, system, part.plan, inputs) for part in best]
 
 
 def every_plan(network: Network, system: System) -> list[tuple[Group, ...]]:
-    """All plans that are possible. Raises ValueError for a wrong network or system, and where
-    there are more than MOST_PLANS."""
+    """All plans that are possible, in order. Raises ValueError for a wrong network or system, and
+    where there are more than MOST_PLANS."""
     lab3.check(network, system)
-    plans = list(islice(_continued(_groups(network, system), system.nodes), MOST_PLANS + 1))
+    plans = sorted(part.plan for part in _grown(network, system, forget=False))
     if len(plans) > MOST_PLANS:
         raise _too_many(network, system, f"{MOST_PLANS:,} plans")
     return plans
-
-
-def _continued(groups: list[list[Group]], nodes: int) -> Iterator[tuple[Group, ...]]:
-    """All ways to go on with so many nodes left, and with the groups by the layers done."""
-    if not groups:
-        yield ()
-        return
-    for group in groups[0]:
-        if group.nodes <= nodes:
-            for rest in _continued(groups[group.layers :], nodes - group.nodes):
-                yield (group, *rest)
-
-
-def _groups(network: Network, system: System) -> list[list[Group]]:
-    """Those that can follow 0, 1, 2, ... layers."""
-    if len(network) > MOST_LAYERS or system.nodes > MOST_NODES:
-        raise _too_many(network, system, f"{MOST_LAYERS} layers, {MOST_NODES:,} nodes")
-    groups: list[list[Group]] = []
-    for start in range(len(network)):
-        following = []
-        nodes = _divisors(network[start].filters, system.nodes)
-        for layers, layer in enumerate(network[start:], 1):
-            nodes = [each for each in nodes if layer.filters % each == 0]
-            following += [Group(layers, each) for each in nodes]
-        groups.append([it for it in following if _suits_topology(network, system, it)])
-    return groups
-
-
-@cache
-def _divisors(number: int, most: int) -> list[int]:
-    """Those up to the most, in order: of each pair of them one is no more than the square root."""
-    small = [each for each in range(1, min(most, isqrt(number)) + 1) if number % each == 0]
-    return sorted({each for one in small for each in (one, number // one) if each <= most})
-
-
-def _too_many(network: Network, system: System, limit: str) -> ValueError:
-    machine = f"{count(len(network), 'layer')} on {count(system.nodes, 'node')}"
-    return ValueError(f"{machine} have too many plans: the limit is {limit}")
 
 
 class Part(NamedTuple):
@@ -306,9 +312,14 @@ class Part(NamedTuple):
 
 
 def _grown(
-    network: Network, system: System, inputs: int, groups: list[list[Group]], fitting: bool
+    network: Network,
+    system: System,
+    inputs: int = 1,
+    fitting: bool = False,
+    forget: bool = True,
 ) -> list[Part]:
-    """All plans but some that others beat, or equal with no more nodes and no more need of SRAM.
+    """All plans but, if told to forget, some that others beat, or equal with no more nodes and no
+    more need of SRAM.
 
     Plans grow group by group, and of the beginnings of as many layers only those go on that no
     other beats. Nothing is lost: what can follow the one can follow the other and adds the same
@@ -319,17 +330,44 @@ def _grown(
 
     which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
     """
+    work = Work(network, system)
     grown: list[list[Part]] = [[] for _ in range(len(network) + 1)]  # by how many layers they have
     grown[0].append(Part(0, 0, 0, 0, 0, 0, ()))
-    for start, following in enumerate(groups):
-        beginnings, grown[start] = _unbeaten(grown[start]), []
-        for group in following:
-            able = [old for old in beginnings if old.nodes + group.nodes <= system.nodes]
+    for start in range(len(network)):
+        beginnings, grown[start] = grown[start], []
+        if forget:
+            beginnings = _unbeaten(beginnings, work)
+        if not beginnings:
+            continue
+        for group in _following(network, system, start, work):
+            end = start + group.layers
+            most = system.nodes - group.nodes - (end < len(network))  # the rest needs a node
+            able = [old for old in beginnings if old.nodes <= most]
             if able:
+                work.add(20 * group.layers + len(able))
                 new = _part(network, system, start, group)
                 if not fitting or new.sram_bytes <= system.sram_bytes:
-                    grown[start + group.layers] += [_joined(old, new, inputs) for old in able]
+                    grown[end] += [_joined(old, new, inputs) for old in able]
     return grown[-1]
+
+
+def _following(network: Network, system: System, start: int, work: Work) -> Iterator[Group]:
+    """The groups that can follow so many layers."""
+    filters = 0
+    for layers, layer in enumerate(network[start:], 1):
+        filters = gcd(filters, layer.filters)
+        work.add(1 + min(system.nodes, isqrt(filters)) // 100)
+        for nodes in _divisors(filters, system.nodes):
+            group = Group(layers, nodes)
+            if _suits_topology(network, system, group):
+                yield group
+
+
+@cache
+def _divisors(number: int, most: int) -> list[int]:
+    """Those up to the most, in order: of each pair of them one is no more than the square root."""
+    small = [each for each in range(1, min(most, isqrt(number)) + 1) if number % each == 0]
+    return sorted({each for one in small for each in (one, number // one) if each <= most})
 
 
 def _part(network: Network, system: System, start: int, group: Group) -> Part:
@@ -339,7 +377,7 @@ def _part(network: Network, system: System, start: int, group: Group) -> Part:
     if end < len(network):
         stages.append([_send(network, end, group.nodes, 0)])
     ticks_per_s = lcm(system.ops_per_s.numerator, system.link_bytes_per_s.numerator)
-    ticks = [int(lab3.duration(stage, system) * ticks_per_s) for stage in stages]
+    ticks = [(lab3.duration(stage, system) * ticks_per_s).numerator for stage in stages]
     received_bytes = _send(network, start, 1, group.nodes).traffic_bytes if start else 0
     sent_bytes = lab3.traffic(stages) + received_bytes
     sram_bytes = max(use.total_bytes for use in _held(network, system, start, group))
@@ -359,16 +397,29 @@ def _joined(old: Part, new: Part, inputs: int) -> Part:
     )
 
 
-def _unbeaten(parts: list[Part]) -> list[Part]:
-    """Those that no other equals or beats in latency, sum, nodes and bytes, of equal bytes SRAM."""
+def _unbeaten(parts: list[Part], work: Work) -> list[Part]:
+    """Those that no other equals or beats in latency, sum, nodes and bytes, of equal bytes SRAM.
+
+    The marks on a level are of parts with no more than its nodes: the longer the sum, the less is
+    sent. What is beaten on one level is beaten on those above.
+    """
     kept: list[Part] = []
-    marks: list[tuple[int, int, tuple[int, int]]] = []  # that none beats in what they hold
+    levels = sorted({part.nodes for part in parts})
+    marks: list[list[tuple[int, tuple[int, int]]]] = [[] for _ in levels]
     for new in sorted(parts):  # what comes later is not faster
-        total, nodes, sent = mark = (new.sum, new.nodes, (new.traffic_bytes, new.sram_bytes))
-        if not any(s <= total and n <= nodes and b <= sent for s, n, b in marks):
-            kept.append(new)
-            marks = [(s, n, b) for s, n, b in marks if s < total or n < nodes or b < sent]
-            marks.append(mark)
+        sent = (new.traffic_bytes, new.sram_bytes)
+        own_level = bisect_left(levels, new.nodes)
+        for level in range(own_level, len(levels)):
+            work.add(1)
+            stairs = marks[level]
+            start = end = bisect_right(stairs, (new.sum, sent))
+            if start and stairs[start - 1][1] <= sent:
+                break
+            while end < len(stairs) and stairs[end][1] >= sent:
+                end += 1
+            stairs[start:end] = [(new.sum, sent)]
+            if level == own_level:
+                kept.append(new)
     return kept
 
 
@@ -447,11 +498,19 @@ class Comparison(NamedTuple):
 
 def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
     """The best plans, both strategies, and the plans asked for by their names. Raises ValueError
-    for what is wrong, and where neither strategy is possible."""
+    for what is wrong."""
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {shown(question)} is not a Question")
     network, system, inputs = question
-    possible, impossible = possible_strategies(network, system)
-    strategies = strategy_plans(network, system)
-    plans = {**{name: strategies[name] for name in possible}, **(asked or {})}
+    plans: dict[str, Plan] = {}
+    impossible = {}
+    for name, plan in strategy_plans(network, system).items():
+        try:
+            STRATEGIES[name](network, system)
+            plans[name] = plan
+        except ValueError as error:
+            impossible[name] = Impossible(str(error))
+    plans.update(asked or {})
     results = {name: plan_result(network, system, plans[name], inputs) for name in plans}
     return Comparison(
         fitting=best_plans_if_possible(question, fitting=True),
@@ -460,7 +519,7 @@ def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comp
         faster={
             name: [Faster(n, faster_between(network, system, plan, n)) for n in (inputs, None)]
             for name, plan in plans.items()
-            if name != "tensor" and "tensor" in possible
+            if name != "tensor" and "tensor" not in impossible
         },
     )
 
@@ -483,17 +542,18 @@ def add_plan_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--plan",
         action="append",
-        default=[],
         help="tensor, pipeline, or groups of LAYERS:NODES, such as 1-2:2,3,4 (repeatable)",
     )
 
 
-def plans_asked(texts: Sequence[str], network: Network, system: System) -> dict[str, Plan]:
+def plans_asked(texts: Sequence[str] | None, network: Network, system: System) -> dict[str, Plan]:
     """The plans of --plan by their names. Raises ValueError for one that is not possible."""
     strategies = strategy_plans(network, system)
     asked: dict[str, Plan] = {}
-    for given in texts:
+    for given in texts or ():
         try:
+            if given not in strategies and not re.search("[0-9]", given):
+                raise ValueError("not tensor, pipeline, or LAYERS:NODES, such as 1-2:2,3,4")
             plan = strategies.get(given) or parse_plan(given)
             plan_stages(network, system, plan)
         except ValueError as error:

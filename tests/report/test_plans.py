@@ -1,4 +1,4 @@
-"""Plans against figures worked out by hand, against lab3's strategies, and as text."""
+"""Plans against numbers worked out by hand, against lab3's strategies, and as text."""
 
 import re
 from fractions import Fraction
@@ -10,21 +10,22 @@ from hypothesis import strategies as st
 from lab3 import (
     NETWORK,
     SYSTEM,
+    ConvLayer,
     System,
     pipeline_parallel_stages,
     tensor_parallel_latency,
     tensor_parallel_stages,
 )
 from machines import networks, plan_cases
-from plans import (
+from report.plans import (
     Group,
     best_plans,
     compare,
     every_plan,
     faster_between,
     parse_plan,
-    plan_figures,
     plan_latency,
+    plan_result,
     plan_sram,
     plan_stages,
     plan_text,
@@ -32,8 +33,8 @@ from plans import (
     plans_asked,
     strategy_plans,
 )
-from sram import pipeline_parallel_sram, tensor_parallel_sram
-from whatif import LAB
+from report.question import LAB, Impossible, Question
+from report.sram import pipeline_parallel_sram, tensor_parallel_sram
 
 RING = SYSTEM._replace(topology="ring")
 
@@ -53,7 +54,7 @@ RING = SYSTEM._replace(topology="ring")
 # 1-3,4         layers 1 to 3 in 8,735.8464 us: 12,219.76064 + 31 * 8,735.8464 = 283,030.99904 us
 #               32 * 173,056 bytes; layer 2: 596,736 + 230,400 + 200,704
 # 1-4           606,661,632 ops in 12,133.23264 us, 32 times; 891,648 + 230,400 + 200,704 bytes
-# The first three are in test_hand_computed.py step by step.
+# The first three are in test_lab3.py and test_plan_steps.py step by step.
 BEST = [
     ("1-4:4", "100.07232512", 61_538_304, 4, 503_488),
     ("1-2:2,3-4:2", "123.19973376", 28_114_944, 4, 582_144),
@@ -78,23 +79,92 @@ def test_a_plan_that_is_beaten():
     # 2,312.11008 + 50.176 + 1,993.60512 = 4,475.6992 us; 43.264 us to send, layer 4 3,397.38624 us:
     # 7,916.34944 + 31 * 4,475.6992 = 146,663.02464 us; 32 * (230,400 + 200,704 + 173,056) bytes.
     # Layer 2: 596,736 / 2 + 230,400 + 100,352, more than layer 4's 615,424
-    found = plan_figures(NETWORK, SYSTEM, [(3, 2), (1, 1)], 32)
+    found = plan_result(NETWORK, SYSTEM, [(3, 2), (1, 1)], 32)
     plan = (Group(3, 2), Group(1, 1))
     latency_s = Fraction("0.14666302464")
     assert found == (plan, "1-3:2,4", latency_s, 19_333_120, 3, 629_120, False)
-    assert plan_figures(NETWORK, SYSTEM, plan).latency_s == Fraction("0.00791634944")
+    assert plan_result(NETWORK, SYSTEM, plan).latency_s == Fraction("0.00791634944")
 
 
 def test_of_the_labs_28_plans_one_fits():
     every = every_plan(NETWORK, SYSTEM)
     assert len(every) == 28
-    fitting = [plan for plan in every if plan_figures(NETWORK, SYSTEM, plan).fits]
+    fitting = [plan for plan in every if plan_result(NETWORK, SYSTEM, plan).fits]
     assert fitting == [((4, 4),)]
     for inputs in (1, 32, 10**6):
         [best] = best_plans(NETWORK, SYSTEM, inputs, fitting=True)
         assert best.text == "1-4:4"
     assert best_plans(NETWORK, SYSTEM._replace(sram_bytes=503_488), fitting=True)
     assert best_plans(NETWORK, SYSTEM._replace(sram_bytes=503_487), fitting=True) == []
+
+
+# ------------------------------------------------ another machine, by hand
+
+# Seven nodes; 192 ops take a node 5 s, 24 bytes take a link 7 s; elements of 3 bytes.
+# Layer 1: 6 filters of 2 x 1 x 2 = 4 weights on 3 x 4 places: 2 * 24 * 12 = 576 ops; 72 bytes of
+# weights, 2 * 15 * 3 = 90 of input, 6 * 12 * 3 = 216 of output. Layer 2: 4 of 6 x 2 x 1 = 12 on 2
+# x 4: 2 * 48 * 8 = 768 ops; 144, 216 and 96 bytes. Layer 3: 2 of 4 x 1 x 3 = 12 on 2 x 2: 192 ops;
+# 72, 96 and 24 bytes.
+OTHER = [
+    ConvLayer(6, 2, 1, 2, 3, 5, 3),
+    ConvLayer(4, 6, 2, 1, 3, 4, 3),
+    ConvLayer(2, 4, 1, 3, 2, 4, 3),
+]
+SEVEN = System(7, Fraction(192, 5), Fraction(24, 7), sram_bytes=456)
+
+
+def test_a_plan_whose_longest_stage_is_a_group():
+    # Three nodes: 192 ops, 5 s; each sends 72 bytes to both others, 21 s, 2 * 216 bytes in all. Two
+    # nodes: 384 ops, 10 s; exchange 48 bytes, 14 s, 96 in all; 96 ops, 2.5 s; the last 12 bytes,
+    # 3.5 s. 5 + 21 + 30 + 4 * 30 s; 5 * (432 + 96 + 12) bytes. Two halves of layers 2 and 3's
+    # weights are 108 bytes: 108 + 216 + 48.
+    plan = (Group(1, 3), Group(2, 2))
+    assert plan_result(OTHER, SEVEN, plan, 5) == (plan, "1:3,2-3:2", 176, 2_700, 5, 372, True)
+    assert plan_sram(OTHER, SEVEN, plan) == [
+        [("every node", 1, "compute", 24, 90, 72)],
+        [
+            ("every node", 2, "compute", 108, 216, 48),
+            ("every node", 3, "compute", 108, 96, 12),
+            ("gathering node", 3, "gather", 108, 0, 24),
+        ],
+    ]
+
+
+def test_a_plan_whose_longest_stage_is_a_send():
+    # Two nodes: 288 ops, 7.5 s; each sends 108 bytes to node 3, 31.5 s, 216 in all. Node 3: 768
+    # ops, 20 s; 96 bytes to both others, 28 s, 192 in all. They: 96 ops, 2.5 s, and 12 bytes, 3.5
+    # s. 93 + 4 * 31.5 s; 5 * (216 + 192 + 12) bytes. Node 3 holds 144 + 216 + 96 bytes.
+    plan = (Group(1, 2), Group(1), Group(1, 2))
+    assert plan_result(OTHER, SEVEN, plan, 5) == (plan, "1:2,2,3:2", 219, 2_100, 5, 456, True)
+    assert not plan_result(OTHER, SEVEN._replace(sram_bytes=455), plan).fits
+    assert [use.where for uses in plan_sram(OTHER, SEVEN, plan) for use in uses] == [
+        "every node",
+        "node 3",
+        "every node",
+        "gathering node",
+    ]
+
+
+def test_a_ring_has_plans_of_one_group_or_of_groups_of_one_node():
+    # two nodes divide 6, 4 and 2 filters, three do not divide 4
+    ring = SEVEN._replace(nodes=2, topology="ring")
+    assert every_plan(OTHER, ring) == [((1, 1), (2, 1)), ((2, 1), (1, 1)), ((3, 1),), ((3, 2),)]
+    assert [*map(plan_text, every_plan(OTHER, ring._replace(nodes=3)))] == [
+        "1,2,3",
+        "1,2-3",
+        "1-2,3",
+        "1-3",
+    ]
+
+
+def test_which_results_stand_where_a_strategy_is_impossible():
+    network, system = OTHER, SEVEN._replace(nodes=3)
+    found = compare(Question(network, system, 5), {"1-3": ((3, 1),)})
+    assert isinstance(found.compared["tensor"], Impossible)
+    assert found.compared["pipeline"] == plan_result(network, system, [(1, 1)] * 3, 5)
+    assert found.faster == {}
+    assert found.best == best_plans(network, system, 5)
+    assert found.fitting == best_plans(network, system, 5, True)
 
 
 # ------------------------------------------------ both strategies are cases
@@ -158,6 +228,30 @@ def test_texts_that_are_no_plan(text, group):
     assert len(str(caught.value)) < 120
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("tp", "tensor pipeline LAYERS NODES"),
+        ("", "tensor pipeline LAYERS NODES"),
+        ("1:0", "group 1 0 nodes from 1"),
+        ("5-6:2", "group 1 layer 5 1"),
+        ("1-2,4", "group 2 layer 4 3"),
+        ("1-3,4-2", "group 2 layer 2 before"),
+        ("1-4,", "group 2 LAYERS NODES"),
+        ("1-5:1", "group 1 layer 5 4 layers"),
+    ],
+)
+def test_an_option_that_is_no_plan_is_told_why(text, named):
+    with pytest.raises(ValueError, match=f"^--plan '{text}': ") as caught:
+        plans_asked([text], NETWORK, SYSTEM)
+    check_sentence(str(caught.value), named)
+
+
+def test_the_same_plan_asked_for_twice_stands_once():
+    asked = plans_asked(["1-2:2, 3,4", "1-2:2,3:1,4", "pipeline", "1,2,3,4"], NETWORK, SYSTEM)
+    assert [*asked] == ["1-2:2,3,4", "pipeline", "1,2,3,4"]
+
+
 # ------------------------------------------------ what is refused
 
 
@@ -185,7 +279,7 @@ def test_texts_that_are_no_plan(text, group):
     ],
 )
 def test_plans_that_are_refused(system, plan, said):
-    for function in (plan_stages, plan_latency, plan_traffic, plan_sram, plan_figures):
+    for function in (plan_stages, plan_latency, plan_traffic, plan_sram, plan_result):
         with pytest.raises(ValueError) as caught:
             function(NETWORK, system, plan)
         check_sentence(str(caught.value), said)
@@ -207,7 +301,7 @@ def test_a_long_plan_is_cut():
         (every_plan, (NETWORK, None), "system None"),
         (strategy_plans, (None, SYSTEM), "network None"),
         (plan_latency, (NETWORK, SYSTEM, [(4, 1)], -1), "inputs -1"),
-        (plan_figures, (NETWORK, SYSTEM, [(4, 1)], "2"), "inputs 2"),
+        (plan_result, (NETWORK, SYSTEM, [(4, 1)], "2"), "inputs 2"),
         (faster_between, (NETWORK, SYSTEM, [(4, 1)], 0), "inputs 0"),
         (faster_between, (NETWORK, SYSTEM, [(3, 1)], None), "group 1"),
         (faster_between, (NETWORK, SYSTEM._replace(nodes=3), [(4, 1)]), "3 nodes"),
@@ -217,7 +311,7 @@ def test_a_long_plan_is_cut():
         (plans_asked, (["tensor"], NETWORK, SYSTEM._replace(nodes=3)), "--plan tensor 3 128"),
         (plans_asked, (["1,2"], NETWORK, SYSTEM), "--plan 1,2 group 2"),
         (parse_plan, (4,), "plan 4"),
-        (parse_plan, ("1-2,4:7",), "group 2 4 7 layers 3"),
+        (parse_plan, ("1-2,4:7",), "group 2 layer 4 3"),
         (parse_plan, (None,), "plan None"),
         (plan_text, ("1-4",), "plan 1-4"),
         (plan_text, ([("1", 4)],), "group 1"),

@@ -1,0 +1,264 @@
+"""report/compare.py: what the command plans prints, read back by its heads; directions by hand."""
+
+import json
+import re
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from program import output, refusal
+from report import plans
+from report.compare import best_plans_text, links_text
+from report.plans import Links, compare, parse_plan, plan_text
+from report.question import LAB
+from report.terminal import MB, MS, number
+
+# A machine that differs from the lab's in everything. Both layers have 96 ops, 1 ms of a node; a
+# link carries 240 bytes in one. Elements of 20 bytes: layer 1 has 160 bytes of weights, 240 of
+# input, 480 of output; layer 2 has 320, 480 and 120.
+OTHER = (
+    "plans --inputs 5 --nodes 2 --gops 0.000096 --link-gbs 0.00024 --sram-kib 1 --element-bytes 20"
+    " --layer 4,2,1,1,2,3 --layer 2,4,2,1,2,3"
+)
+# Tensor parallelism: halves in 0.5 + 0.5 ms, 240 bytes in 1 ms, 60 in 0.25 ms: 5 * 2.25 ms; 5 *
+# (2 * 240 + 60) bytes. A half of all weights, layer 2's input, half its output: 240 + 480 + 60.
+TENSOR = ["11.25", "2,700", "2", "780", "yes"]
+# The pipeline: 1 + 2 + 1 ms, and 4 * 2 ms more; 5 * 480 bytes. Layer 2: 320 + 480 + 120.
+PIPELINE = ["12", "2,400", "2", "920", "yes"]
+# One node: 5 * 2 ms; all weights and layer 1's input and output, 480 + 240 + 480, above 1,024.
+ALONE = ["10", "0", "1", "1,200", "NO"]
+NUMBERS = ["latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits"]
+EQUAL = " --layer 128,128,1,1,4,4"
+
+
+def tables(text):
+    """Each table as its title, the block before it, and its rows, heads first."""
+    blocks = text.strip().split("\n\n")
+    found = []
+    for title, block in pairwise(blocks):
+        rows = [re.split(r" {2,}", line.strip()) for line in block.splitlines()]
+        if len(rows) > 1 and rows[0][-1] == "plan":
+            found.append((" ".join(title.split()), rows))
+    return found
+
+
+def test_every_number_of_another_machine():
+    (fitting_title, fitting), (best_title, best), (_, compared), (_, links) = tables(
+        output(f"{OTHER} --plan 1-2 --plan tensor")
+    )
+    assert "of those that fit" in fitting_title and "whether they fit or not" in best_title
+    assert fitting == [
+        ["#", *NUMBERS, "plan"],
+        ["1", *TENSOR, "1-2:2"],
+        ["2", *PIPELINE, "1,2"],
+    ]
+    assert best == [["#", *NUMBERS, "plan"], ["1", *ALONE, "1-2"]]
+    assert compared == [
+        [*NUMBERS, "beaten by", "plan"],
+        [*TENSOR, "#1", "tensor"],
+        [*PIPELINE, "#1", "pipeline"],
+        [*ALONE, "none", "1-2"],
+    ]
+    # Tensor parallelism takes 5 + 1,500 / B ms, B in bytes a ms; in the limit 1 + 300 / B an input.
+    # The pipeline takes the longer of 6 + 480 / B and 2 + 2,400 / B; in the limit of 1 and 480 / B.
+    # One node takes 10 ms, 2 ms an input.
+    assert links == [
+        ["5 inputs", "steady state (N large)", "plan"],
+        ["0.3 to 1.02 MB/s", "above 0.18 MB/s", "pipeline"],
+        ["below 0.3 MB/s", "below 0.3 MB/s", "1-2"],
+    ]
+
+
+def test_the_words_before_the_tables_are_of_the_question():
+    words = " ".join(output(OTHER).split("Pareto")[0].split())
+    assert "5 inputs" in words and "1,024 bytes of a node" in words
+    words = best_plans_text(compare(LAB._replace(inputs=1)), LAB._replace(inputs=1))[0]
+    assert "1 input," in words and "524,288 bytes" in " ".join(words.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "idle"),
+    [
+        ("--plan 1-2", [("1-2", "1", "2 nodes")]),
+        ("", []),
+        ("--nodes 4 --plan 1:2,2", [("pipeline", "2", "4 nodes"), ("1:2,2", "1", "4 nodes")]),
+        ("--nodes 1 --plan 1-2", []),
+    ],
+)
+def test_idle_nodes_are_counted(options, idle):
+    text = output(f"{OTHER} {options}")
+    assert re.findall("^(.*) leaves (.*) of (.*) idle", text, re.M) == idle
+
+
+@pytest.mark.parametrize(
+    ("links", "text"),
+    [
+        (None, "never"),
+        (Links(Fraction(0), None), "always"),
+        (Links(Fraction(1, 3), None), "above 3.33333333e-7 MB/s"),
+        (Links(Fraction(0), Fraction(2_500_000)), "below 2.5 MB/s"),
+        (Links(Fraction(1_500_000), Fraction(2_500_000)), "1.5 to 2.5 MB/s"),
+    ],
+)
+def test_links_in_words(links, text):
+    assert links_text(links) == text
+
+
+def test_the_first_plans_and_all():
+    text, full = output("plans --nodes 8"), output("plans --nodes 8 --all")
+    (_, best), (_, every) = tables(text)[1], tables(full)[1]
+    assert len(every) == 1 + 12
+    assert best == every[:11]
+    assert [row[0] for row in every[1:]] == [str(rank) for rank in range(1, 13)]
+    assert re.findall(r"^2 more: .*--all", text, re.M)
+    assert " more: " not in full + output("plans")
+    assert best_plans_text(compare(LAB), LAB, 3, "see below")[-1] == "5 more: see below"
+
+
+def test_a_plan_that_ties_with_a_best_one_is_not_beaten():
+    rows = tables(output("plans --plan 1-3:2,4 --plan 1-4:4"))[2][1]
+    assert {row[-1]: row[-2] for row in rows[1:]} == {
+        "tensor": "none",
+        "pipeline": "#3",
+        "1-3:2,4": "#3",
+        "1-4:4": "none",
+    }
+
+
+def test_impossible_strategies_leave_the_plans():
+    text = output("plans --nodes 3 --sram-kib 400")
+    assert [title for title, _ in tables(text)] == [
+        "Pareto-optimal plans (latency, traffic), whether they fit or not:"
+    ]
+    assert "fit: none." in text
+    for name in ("Tensor", "Pipeline"):
+        assert re.search(f"^{name} parallelism is not possible: ", text, re.M)
+    text = output("plans --nodes 5")
+    assert [row[-1] for row in tables(text)[-1][1]] == ["plan", "pipeline"]  # nothing to be faster
+    assert "pipeline leaves 1 of 5 nodes idle." in text
+
+
+def test_a_search_that_is_refused_leaves_the_rest(monkeypatch):
+    # 524,288 ops a layer, 10.48576 / 4 = 2.62144 us on four nodes, and 4,096 / 4 bytes to each
+    # other in 0.512 us as at the end: 32 * 300 * 3.13344 us; 32 * (299 * 12 + 3) * 1,024 bytes. On
+    # two nodes 5.24288 and 1.024 us; 32 * (299 * 2 + 1) * 2,048 bytes.
+    monkeypatch.setattr(plans, "MOST_WORK", 10_000)
+    text = output("plans --plan 1-300:2" + EQUAL * 300)
+    assert text.count("too many plans to search") >= 1 and "#" not in text
+    (_, compared), (_, links) = tables(text)
+    assert [(row[0], row[1], row[-1]) for row in compared] == [
+        ("latency ms", "traffic bytes", "plan"),
+        ("30.081024", "117,669,888", "tensor"),
+        ("60.162048", "39,256,064", "1-300:2"),
+    ]
+    assert "beaten by" not in compared[0]
+    assert links[1:] == [["never", "never", "1-300:2"]]
+
+
+@pytest.mark.parametrize("topology", ["ring", "all-to-all"])
+def test_a_ring_is_named_where_it_limits_the_plans(topology):
+    assert ("On a ring" in output(f"plans --topology {topology}")) == (topology == "ring")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--nodes 1",
+        "--nodes 2",
+        "--nodes 16 --inputs 1",
+        "--topology ring --nodes 3",
+        "--link-gbs 1e-6 --gops 1e8 --inputs 1000000000",
+        "--gops 1e-6 --nodes 1000000 --plan pipeline",
+        "--layer 1,1,1,1,1,1",
+        "--layer 1000000,1000000,1000,1000,1000000,1000000 --element-bytes 64 --inputs 1000000000",
+        "--layer 720720,3,3,3,32,32 --nodes 1000000 --link-gbs 0.000777 --plan 1:360360",
+        "--sram-kib 1",
+        "--nodes 12 --inputs 1000 --all" + EQUAL * 6,
+    ],
+)
+def test_each_table_row_is_a_plan_of_the_json(options):
+    found = json.loads(output(f"plans {options} --json"))["plans"]
+    text = output(f"plans {options} --all")
+    plain = " ".join(text.split())
+    for plan in (*found["fitting"], *found["best"], *found["compared"].values()):
+        if "reason" in plan:
+            assert f"{plan['reason']}." in plain
+        else:
+            assert number(plan["traffic_bytes"]) in text
+            assert number(plan["sram_bytes"]) in text
+            assert plan_text(parse_plan(plan["text"])) == plan["text"]
+    for _, (head, *rows) in tables(text):
+        if "SRAM bytes" in head:
+            where = head.index("SRAM bytes")
+            fits = {row[where + 1] for row in rows if len(row) == len(head)}
+            assert fits <= {"yes", "NO"}
+
+
+def test_json_is_the_comparison():
+    data = json.loads(output(f"{OTHER} --plan 1-2 --json"))
+    assert [*data] == ["version", "asked", "plans"]
+    assert data["asked"]["inputs"] == 5 and data["asked"]["system"]["sram_bytes"] == 1024
+    found = data["plans"]
+    assert found["best"] == [
+        {
+            "plan": [{"layers": 2, "nodes": 1}],
+            "text": "1-2",
+            "latency_s": 0.01,
+            "traffic_bytes": 0,
+            "nodes": 1,
+            "sram_bytes": 1200,
+            "fits": False,
+        }
+    ]
+    assert [plan["text"] for plan in found["fitting"]] == ["1-2:2", "1,2"]
+    assert {name: plan["text"] for name, plan in found["compared"].items()} == {
+        "tensor": "1-2:2",
+        "pipeline": "1,2",
+        "1-2": "1-2",
+    }
+
+    def between(inputs, low, high):
+        links = {"low_bytes_per_s": low, "high_bytes_per_s": high}
+        return {"inputs": inputs, "links": links}
+
+    assert found["faster"] == {
+        "pipeline": [between(5, 300_000, 1_020_000), between(None, 180_000, None)],
+        "1-2": [between(5, 0, 300_000), between(None, 0, 300_000)],
+    }
+
+
+def test_json_gives_a_reason_for_what_is_not_there(monkeypatch):
+    found = json.loads(output("plans --nodes 3 --json"))["plans"]
+    assert [*found["compared"]["tensor"]] == ["reason"]
+    assert (found["fitting"], found["faster"]) == ([], {})
+    monkeypatch.setattr(plans, "MOST_WORK", 10_000)
+    found = json.loads(output("plans --json" + EQUAL * 300))["plans"]
+    assert [*found["best"]] == [*found["fitting"]] == ["reason"]
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("--plan 1-2:3,3,4", ["--plan '1-2:3,3,4'", "group 1"]),
+        ("--plan 1-4 --plan 1-2,3", ["--plan '1-2,3'", "group 2"]),
+        ("--plan x", ["--plan 'x'", "tensor", "pipeline"]),
+        ("--nodes 3 --plan tensor", ["--plan 'tensor'", "128", "3"]),
+        ("--nodes 3 --plan pipeline", ["--plan 'pipeline'", "group 4", "3"]),
+        ("--topology ring --plan 1-2:2,3,4", ["group 1", "ring"]),
+        (f"--plan {'1' * 9_999}", ["--plan '1111", "group 1"]),
+        ("--plan=--", ["--plan"]),
+    ],
+)
+def test_a_wrong_plan_is_refused_in_one_sentence(line, parts):
+    said = refusal(f"plans {line}")
+    assert [part for part in parts if part not in said] == []
+
+
+def test_latency_is_in_ms_and_links_in_mb():
+    found = compare(LAB)
+    (_, best), (_, links) = tables(output("plans"))[1], tables(output("plans"))[-1]
+    assert [row[1] for row in best[1:]] == [number(plan.latency_s * MS) for plan in found.best]
+    [[low, high]] = [re.findall(r"[\d.]+", row[0])[:2] for row in links[1:]]
+    own = found.faster["pipeline"][0].links
+    assert (low, high) == (number(own[0] / MB), number(own[1] / MB))
