@@ -54,7 +54,7 @@ COMMANDS = {  # its module, what it does, examples
         "report.deck.build",
         "Build the slide deck.",
         "deck",
-        "deck --output my_copy --author 'First Last' --uid 123456789",
+        "deck --output . --author 'First Last' --uid 123456789",
     ),
 }
 PROG = "python3 report"
