@@ -697,7 +697,9 @@ def test_an_svg_has_its_text_and_its_alternative_text(name, folder):
 def test_the_ending_chooses(folder, name):
     output(f"picture limits --output {name}")
     start = b"<?xml" if name.lower().endswith("svg") else b"\x89PNG"
-    assert (folder / name).read_bytes().startswith(start)
+    drawn_bytes = (folder / name).read_bytes()
+    assert drawn_bytes.startswith(start)
+    assert (b"<desc>" in drawn_bytes) == (start == b"<?xml")
 
 
 @pytest.mark.parametrize(
