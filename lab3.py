@@ -134,7 +134,7 @@ def latency(stages: Iterable[Iterable[Step]], system: System, inputs: int = 1) -
     """
     _check_count("inputs", inputs)
     stages_s = [duration(stage, system) for stage in stages]
-    _check_stages(stages_s)
+    _check_any(stages_s)
     return sum(stages_s) + (inputs - 1) * max(stages_s)
 
 
@@ -142,7 +142,7 @@ def traffic(stages: Iterable[Iterable[Step]], inputs: int = 1) -> int:
     """traffic = N * sum(traffic bytes) over all steps"""
     _check_count("inputs", inputs)
     stages_bytes = [sum(step.traffic_bytes for step in stage) for stage in stages]
-    _check_stages(stages_bytes)
+    _check_any(stages_bytes)
     return inputs * sum(stages_bytes)
 
 
@@ -262,8 +262,8 @@ def answers(network: Network, system: System, inputs: int) -> str:
     check(network, system, inputs)
     lines = []
     for count in sorted({1, inputs}):
-        single = "-----Q1 single input-----"
-        lines.append(single if count == 1 else f"--------Q2 {count} inputs------")
+        q1, q2 = "-----Q1 single input-----", f"--------Q2 {count} inputs------"
+        lines.append(q1 if count == 1 else q2)
         for strategy, (latency_of, traffic_of) in FORMULAS.items():
             try:
                 seconds = plain(latency_of(network, system, count))
@@ -272,8 +272,9 @@ def answers(network: Network, system: System, inputs: int) -> str:
                 lines.append(str(reason))
             else:
                 lines.append(f"Total latency of {strategy} parallelism is {seconds} seconds")
-                what = f"Total network traffic of {strategy} parallelism"
-                lines.append(f"{what} is {sent_bytes} bytes")
+                lines.append(
+                    f"Total network traffic of {strategy} parallelism is {sent_bytes} bytes"
+                )
     return "\n".join(lines)
 
 
@@ -321,7 +322,7 @@ def _check_system(system: System) -> None:
         raise ValueError(f"topology: {system.topology!a:.40} must be {ALL_TO_ALL} or {RING}")
 
 
-def _check_stages(found: Sequence[Rate]) -> None:
+def _check_any(found: Sequence[Rate]) -> None:
     if not found:
         raise ValueError("stages: there must be one or more")
 
@@ -329,7 +330,7 @@ def _check_stages(found: Sequence[Rate]) -> None:
 def _check_count(name: str, value: int) -> None:
     # just int: a float is not exact, and NumPy's int64 overflows silently
     if type(value) is not int or value <= 0:
-        raise ValueError(f"{name}: {value!a:.40} must be a positive int; int(...) makes one")
+        raise ValueError(f"{name}: {value!a:.40} must be a positive int, such as int(4)")
 
 
 def _check_rate(name: str, value: Rate) -> None:

@@ -12,15 +12,24 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import lab3
-from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, System
+from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Step, System
 from report import plans, readings, sram, streaming
 from report.question import STRATEGIES, Impossible, Question, possible_strategies
-from report.terminal import plain_data
+from report.terminal import plain_data, shown
 
 VERSION = 3  # of the dictionary's shape
+Found = TypeVar("Found")
+
+
+def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | Impossible:
+    """What the function finds, or why it cannot."""
+    try:
+        return find(*arguments)
+    except ValueError as error:
+        return Impossible(str(error))
 
 
 # ------------------------------------------------ the strategies
@@ -113,6 +122,7 @@ class Latency(NamedTuple):
 
 def one_node_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """N * sum(C) / R seconds: one node alone, which sends nothing."""
+    lab3.check(network, system, inputs)
     return streaming.compute_bound(network, system._replace(nodes=1), inputs)
 
 
@@ -129,17 +139,26 @@ def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1)
 
 
 def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C / (P * R) + (P - 1) * S / 2 / B) seconds: tensor parallelism on a ring with links
-    both ways, which carry half of each shard each way.
+    """N * sum(C / (P * R) + (P - 1) * S / (2 * B)) seconds: tensor parallelism on a ring with
+    links both ways, which carry half of each shard each way.
 
     Raises ValueError where tensor parallelism is not possible.
     """
+    lab3.check(network, system, inputs)
     twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
     return lab3.tensor_parallel_latency(network, twice, inputs)
 
 
 def last_row_share_s(network: Network, system: System) -> Fraction:
-    """A / (P * out_y * B) seconds: a node's share of the output's last row on its link."""
+    """A / (P * out_y * B) seconds: a node's share of the output's last row on its link; one node
+    sends nothing.
+
+    Raises ValueError where tensor parallelism with row streaming is not possible.
+    """
+    lab3.tensor_parallel_stages(network, system)
+    sram.check_streams(system)
+    if system.nodes == 1:
+        return Fraction(0)
     last = network[-1]
     return Fraction(last.output_bytes, system.nodes * last.out_y) / system.link_bytes_per_s
 
@@ -151,7 +170,7 @@ def ops_per_byte(layer: ConvLayer) -> Fraction:
 
 def machine_balance(system: System) -> Fraction:
     """R / B: the ops that a node does while a link carries a byte."""
-    return Fraction(system.ops_per_s) / system.link_bytes_per_s
+    return lab3.duration([Step(1, "send", link_bytes=1)], system) * system.ops_per_s
 
 
 # ------------------------------------------------ SRAM
@@ -185,18 +204,21 @@ class SramResult(NamedTuple):
 
 
 def sram_result(strategy: str, network: Network, system: System) -> SramResult | Impossible:
-    """Of one of SRAM."""
-    try:
-        uses = SRAM[strategy](network, system)
-    except ValueError as error:
-        return Impossible(str(error))
+    """Of one of SRAM, or why it is not possible. Raises ValueError for what is wrong."""
+    if strategy not in tuple(SRAM):
+        raise ValueError(f"strategy: {shown(strategy)} is not one of {', '.join(map(repr, SRAM))}")
+    lab3.check(network, system)
+    uses = found_or_reason(SRAM[strategy], network, system)
+    if isinstance(uses, Impossible):
+        return uses
     use = max(uses, key=lambda use: use.total_bytes)
     free = system.sram_bytes - use.total_bytes
-    # a pipeline's inputs wait on its first node, others where they are needed
-    beside = uses[0] if strategy.startswith("pipeline") else use
-    room = system.sram_bytes - beside.total_bytes if free >= 0 else 0
+    # a pipeline's inputs wait on its first node, others wherever they are needed
+    on_first = strategy.startswith("pipeline")
+    room = system.sram_bytes - (uses[0] if on_first else use).total_bytes if free >= 0 else 0
     waiting = room // network[0].input_bytes
-    need = Need(use.where, use.layer, use.total_bytes, free >= 0, free, waiting, uses[0].where)
+    waiting_where = "node 1" if on_first or system.nodes == 1 else "every node"
+    need = Need(use.where, use.layer, use.total_bytes, free >= 0, free, waiting, waiting_where)
     return SramResult(uses, need)
 
 
@@ -233,8 +255,8 @@ class Analysis:
         found = self.strategies[strategy]
         if isinstance(found, Impossible):
             return found
-        wanted = (topology or self.system.topology, inputs)
-        return next(it for it in found.results if (it.topology, it.inputs) == wanted)
+        by_case = {(it.topology, it.inputs): it for it in found.results}
+        return by_case[topology or self.system.topology, inputs]
 
     def _strategy(self, strategy: str) -> Strategy:
         steps = [
@@ -292,6 +314,11 @@ class Analysis:
         return self.impossible.get("tensor") or self.latencies(two_way_ring_latency)
 
     @cached_property
+    def last_row_share_s(self) -> Fraction | Impossible:
+        """With row streaming, tensor parallelism is at least so far above the lower bound."""
+        return found_or_reason(last_row_share_s, self.network, self.system)
+
+    @cached_property
     def sram(self) -> dict[str, SramResult | Impossible]:
         """By strategy, with whole tensors and with row streaming."""
         return {strategy: sram_result(strategy, self.network, self.system) for strategy in SRAM}
@@ -315,12 +342,6 @@ def _result(strategy: str, question: Question) -> Result:
     latency_s = lab3.latency(stages, system, inputs)
     compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
     speed_up = one_node_latency(*question) / latency_s
-    streamed: Streamed | Impossible
-    try:
-        streamed_s = streaming.streamed_latency(strategy, *question)
-        streamed = Streamed(streamed_s, streamed_s - streaming.compute_bound(*question))
-    except ValueError as error:
-        streamed = Impossible(str(error))
     is_one_step = len(longest) == 1
     return Result(
         topology=system.topology,
@@ -334,12 +355,18 @@ def _result(strategy: str, question: Question) -> Result:
         idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
         speed_up=speed_up,
         utilisation=speed_up / system.nodes,
-        streamed=streamed,
+        streamed=found_or_reason(_streamed, strategy, question),
     )
+
+
+def _streamed(strategy: str, question: Question) -> Streamed:
+    latency_s = streaming.streamed_latency(strategy, *question)
+    return Streamed(latency_s, latency_s - streaming.compute_bound(*question))
 
 
 def losses(question: Question) -> Losses:
     """Where the pipeline's latency goes. Raises ValueError where it is not possible."""
+    lab3.check(*question)
     network, system, inputs = question
     stages = lab3.pipeline_parallel_stages(network, system)
     bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
@@ -377,7 +404,7 @@ def as_dict(question: Question) -> dict[str, Any]:
         "machine_balance_ops_per_byte": machine_balance(it.system),
         "strategies": it.strategies,
         "lower_bound": it.latencies(streaming.compute_bound),
-        "last_row_share_s": last_row_share_s(it.network, it.system),
+        "last_row_share_s": it.last_row_share_s,
         "losses": it.losses,
         "one_node": it.latencies(one_node_latency),
         "data_parallel": it.latencies(data_parallel_latency),

@@ -154,8 +154,9 @@ def _layer(number: int, words: list[str]) -> ConvLayer:
     text = " ".join(words)
     sizes = text.replace(",", " ").split()
     if len(sizes) != len(SIZES):
+        given = count(len(sizes), "number")
         wanted = f"six, {','.join(SIZES)}, such as 128,3,3,3,32,32, and a --layer for each"
-        raise ValueError(f"--layer {number}: {shown(text)} has {len(sizes)} numbers, not {wanted}")
+        raise ValueError(f"--layer {number}: {shown(text)} has {given}, not {wanted}")
     parse = whole("elements", 3, 10**6)
     try:
         return ConvLayer(*map(parse, sizes))

@@ -1,8 +1,8 @@
 """Who works when: every job of a plan, and the same as a trace that a browser shows.
 
-Input i sets out (i - 1) * interval after the first, interval being the longest stage, and never
-waits. Nodes are numbered from 1 in the order of the plan's groups; the first node of the last
-group gathers the output.
+Inputs are injected just in time: input i starts (i - 1) * interval after the first, where the
+interval is the time of the longest stage, and then never waits. Nodes are numbered from 1 in the
+order of the plan's groups; the first node of the last group gathers the output.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Job(NamedTuple):
     input: int  # counted from 1
     start_s: Fraction
     end_s: Fraction
-    traffic_bytes: int  # over all its links, as many on each
+    traffic_bytes: int  # over all its links, the same on each
 
 
 # ------------------------------------------------ when
@@ -149,6 +149,7 @@ def _links(pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
 
 def events(network: Network, system: System, plan: Plan, inputs: int = 1) -> int:
     """How many events a schedule has, without listing them: 10^6 nodes have 10^12 links."""
+    lab3.check(network, system, inputs)
     steps = [*chain(*plan_stages(network, system, plan))]
     nodes = layer_nodes(plan)
     found = 0

@@ -85,20 +85,20 @@ def check_streams(system: System) -> None:
 
 
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: 1 / P of all weights; while it computes row r of a layer, the input rows from r
-    on, and of the output r rows and its share of row r. That is most in the first row or in the
-    last. Of the last layer's output only the gathering node holds more than its share of a row, and
-    finally all of it.
+    """Every node: 1 / P of all weights; while it computes row r of a layer (0, 1, 2, ...), the
+    input rows from r on, and of the output r whole rows and its share of row r. That is most in the
+    first row or in the last. The last layer's whole rows are on the gathering node only, which
+    finally holds all of them.
 
     A row is held from the start of its computation or arrival until no computation or link needs it
     any more, and rows leave and arrive as soon as they can. This is the peak for one input if no
-    row takes longer to send than to compute; on slower links rows arrive later, and nodes hold
-    less.
+    row takes longer to send than to compute; on slower links rows arrive later, and the fullest
+    node holds no more.
 
     Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
     """
-    check_streams(system)
     *computing, gathering = tensor_parallel_sram(network, system)
+    check_streams(system)
     uses = []
     for use, layer in zip(computing, network, strict=True):
         row_in, row_out = _row_bytes(layer)

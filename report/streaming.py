@@ -38,7 +38,7 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
                 sends them to the next layer's node, A / (out_y * B) each
 
     Raises ValueError where lab3's strategy is not possible, for tensor parallelism on a ring of
-    more than 2 nodes, and for layers of more than MOST_ROWS rows.
+    more than 2 nodes, and for more than MOST_ROWS rows of output in all layers.
     """
     if strategy not in tuple(STRATEGIES):
         raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(STRATEGIES)}")

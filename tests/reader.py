@@ -11,6 +11,8 @@ from fractions import Fraction
 from itertools import permutations
 from math import isclose
 
+from lab3 import ConvLayer
+
 MS, US = 1000, 10**6
 HEADS = {  # what a column is called: its name in the JSON, and how many of its unit are one there
     "inputs": "inputs",
@@ -43,13 +45,8 @@ HEADS = {  # what a column is called: its name in the JSON, and how many of its 
     "output": "output_bytes",
     "total bytes": "total_bytes",
     "C / A, ops per byte of output": "ops_per_byte",
-    **{
-        name: name
-        for name in (
-            "filters in_channels fx fy x y element_bytes out_x out_y macs ops weight_bytes"
-            " input_bytes output_bytes"
-        ).split()
-    },
+    **{name: name for name in (*ConvLayer._fields, "out_x", "out_y", "macs", "ops")},
+    **{name: name for name in ("weight_bytes", "input_bytes", "output_bytes")},
     "one input s": ("one_s", 1),
     "all inputs s": ("all_s", 1),
     "bytes per input": "bytes_per_input",

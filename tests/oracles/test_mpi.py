@@ -1,4 +1,5 @@
-"""Traffic and SRAM against runs on MPI ranks, which must give the undistributed outputs.
+"""Traffic and SRAM against the lab's CNN itself, run on MPI ranks (mpi_ranks.py), which must give
+the undistributed outputs. The ranks take the layers' shapes from lab3 and none of its numbers.
 
 Open MPI counts the bytes on every link. NumPy's allocator counts those that a rank holds in weights
 and activations, after every computation and exchange; what MPI itself buffers is not among them.
@@ -18,11 +19,11 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import lab3
-import mpi_ranks
 from lab3 import NETWORK, SYSTEM
-from plans import plan_sram, plan_traffic
-from simulation import simulate
-from sram import data_parallel_sram, pipeline_parallel_sram, tensor_parallel_sram
+from oracles import mpi_ranks
+from oracles.simulation import simulate
+from report.plans import plan_sram, plan_traffic
+from report.sram import data_parallel_sram, pipeline_parallel_sram, tensor_parallel_sram
 
 pytestmark = pytest.mark.skipif(
     (sys.platform, platform.machine())

@@ -1,4 +1,5 @@
-"""What programs by others find: ASTRA-sim, run once and recorded, and heteropipe, run here."""
+"""Third-party programs: ASTRA-sim's recorded cycles share nothing with lab3.py; heteropipe, run
+here, is given the seconds of lab3's steps, and has closed forms of its own."""
 
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from lab3 import (
     tensor_parallel_latency,
 )
 from machines import pipeline_parallel_cases
-from simulation import simulate
+from oracles.simulation import simulate
 
 # ------------------------------------------------ ASTRA-sim, recorded
 

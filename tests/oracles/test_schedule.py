@@ -1,4 +1,5 @@
-"""The schedule is possible, ends when the law says, and keeps links as busy as the simulation."""
+"""Each job of report/schedule.py: the schedule is possible, ends when the law says, and keeps links
+as busy as simulation.py, which knows no schedule."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -7,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import schedule as module
 from machines import plan_cases
-from plans import plan_latency, plan_traffic
-from schedule import schedule
-from simulation import simulate
+from oracles.simulation import simulate
+from report import schedule as module
+from report.plans import plan_latency, plan_traffic
+from report.schedule import schedule
 
 INPUTS = st.integers(1, 5)
 

@@ -1,10 +1,12 @@
-"""The closed forms against the event-driven simulation: equal, exactly, in every case drawn."""
+"""The closed forms of lab3.py and report/plans.py against simulation.py, which knows messages,
+nodes and links that serve one job at a time, and no closed form: it takes the system and a layer's
+eight fields from lab3, and counts its own ops and bytes. Equal, exactly, in every random case."""
 
 from collections import Counter
 from itertools import pairwise
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from lab3 import (
@@ -17,8 +19,8 @@ from lab3 import (
     tensor_parallel_traffic,
 )
 from machines import pipeline_parallel_cases, plan_cases, tensor_parallel_cases
-from plans import plan_latency, plan_stages, plan_traffic
-from simulation import simulate
+from oracles.simulation import simulate
+from report.plans import plan_latency, plan_stages, plan_traffic
 
 INPUTS = st.integers(1, 9)
 TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))
@@ -81,7 +83,7 @@ def test_bytes_of_the_labs_links(plan, topology, link_bytes):
     }
 
 
-# ------------------------------------------------ drawn
+# ------------------------------------------------ random
 
 
 @given(tensor_parallel_cases(), st.integers(1, 4))  # many messages each, and one stage
@@ -125,5 +127,4 @@ def test_any_plan():
                 event(kind)
 
     check()
-    if settings().max_examples > 20:  # so few are drawn while mutants are tried
-        assert min(drawn.values()) >= 5, drawn
+    assert min(drawn.values()) >= 5, drawn

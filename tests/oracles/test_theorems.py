@@ -1,8 +1,8 @@
 """What holds for all numbers, proved by an SMT solver (z3), each proof in words beside it.
 
-Induction is ours: the solver proves the base and the step. Each theorem has a wrong one beside it,
-which is refuted, and a test that lab3 computes what was proved: the solver's own expression, at
-drawn numbers.
+Independent of lab3.py: the proofs are about formulas written here. Induction is ours: the solver
+proves the base and the step. Each theorem has a wrong one beside it, which is refuted, and a test
+that lab3 computes what was proved: the solver's own expression, at random numbers.
 """
 
 from fractions import Fraction
@@ -23,8 +23,8 @@ from lab3 import (
     pipeline_parallel_latency,
     tensor_parallel_latency,
 )
-from plans import plan_latency
-from proofs import maximum, prove, refute, value
+from oracles.proofs import maximum, prove, refute, value
+from report.plans import plan_latency
 
 # ------------------------------------------------ the law: latency(N) = sum + (N - 1) * longest
 #

@@ -1,13 +1,14 @@
-"""Rows streamed: by pencil, by a simulation that accounts for every byte, and on the lab."""
+"""Row streaming: report/streaming.py and report/sram.py against numbers worked out by hand and
+against row_simulation.py, which starts every row by itself and accounts for every byte. They share
+a layer's sizes (lab3.ConvLayer) and nothing else: no start times, no closed form, no needs."""
 
 from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import rows
 from lab3 import (
     NETWORK,
     SYSTEM,
@@ -17,9 +18,10 @@ from lab3 import (
     tensor_parallel_traffic,
 )
 from machines import networks
-from row_simulation import StalledError, simulate
-from rows import MOST_ROWS, compute_bound, streamed_latency
-from sram import pipeline_streamed_sram, tensor_streamed_sram
+from oracles.row_simulation import StalledError, simulate
+from report import streaming
+from report.sram import pipeline_streamed_sram, tensor_streamed_sram
+from report.streaming import MOST_ROWS, compute_bound, streamed_latency
 
 AMPLE_BYTES = 10**9
 
@@ -168,9 +170,9 @@ def test_what_tensor_parallelism_holds():
     assert run.peak_bytes == {1: 8, 2: 8}
     # layer 1's last row: weights 3 + its input row + the row before + its share of this one
     assert tensor_streamed_sram(SHARED, fast) == [
-        (1, "compute", 3, 1, 3),
-        (2, "compute", 3, 4, 1),
-        (2, "gather", 3, 0, 4),
+        ("every node", 1, "compute", 3, 1, 3),
+        ("every node", 2, "compute", 3, 4, 1),
+        ("gathering node", 2, "gather", 3, 0, 4),
     ]
     # with a byte less the other's last share arrives only after the first row is computed
     assert times(simulate("tensor", SHARED, fast._replace(sram_bytes=7)), (2, 1)) != times(
@@ -198,22 +200,22 @@ def test_a_link_that_falls_behind_the_other():
         assert latency_s == streamed_latency("tensor", network, system, inputs)
 
 
-# ------------------------------------------------ drawn
+# ------------------------------------------------ random
 
 
 @st.composite
 def streams(draw, strategy):
-    """Draw network, system with ample SRAM, inputs: from fast links to slow ones."""
+    """A random network, system with ample SRAM, inputs: from fast links to slow ones."""
     if strategy == "tensor":
-        nodes = draw(st.integers(1, 6))
-        network = draw(networks(4, filters_of=nodes))
+        nodes = draw(st.integers(1, 5))
+        network = draw(networks(3, filters_of=nodes))
     else:
         network = draw(networks(4))
         nodes = draw(st.integers(len(network), 6))
     ops_per_s = draw(st.builds(Fraction, st.integers(1, 200), st.integers(1, 9)))
     ops_a_byte = draw(st.builds(Fraction, st.integers(1, 200), st.sampled_from([1, 3, 20, 200])))
     system = System(nodes, ops_per_s, ops_per_s / ops_a_byte, AMPLE_BYTES)
-    return network, system, draw(st.integers(1, 40))
+    return network, system, draw(st.integers(1, 12))
 
 
 @given(streams("pipeline"))
@@ -276,9 +278,8 @@ def test_with_so_much_sram_tensor_parallelism_never_waits_for_room():
         drawn[keeps_up, peak_bytes == needed_bytes] += 1
 
     check()
-    if settings().max_examples > 20:  # so few are drawn while mutants are tried
-        assert drawn[True, True] >= 20
-        assert drawn[False, False] >= 5
+    assert drawn[True, True] >= 20
+    assert drawn[False, False] >= 5
 
 
 def row_seconds(run, kind):
@@ -300,26 +301,21 @@ def test_the_lab_is_as_simulated(strategy, bandwidth):
         assert latency_s == streamed_latency(strategy, NETWORK, system, inputs)
 
 
+# Recorded from a recurrence of each node and each of the 12 links by itself.
 @pytest.mark.parametrize(
-    ("strategy", "bandwidth", "inputs", "latency_ms"),
+    ("bandwidth", "latency_ms"),
     [
-        ("tensor", "2000", 1, "3.03407616"),
-        ("tensor", "2000", 32, "97.06662912"),
-        ("pipeline", "2000", 1, "4.94232576"),
-        ("pipeline", "2000", 32, "148.29315072"),
-        ("tensor", "10", 32, "601.2938368"),
-        ("tensor", "20", 32, "300.6474368"),
-        ("tensor", "40", 32, "150.3242368"),
-        ("tensor", "60", 32, "23488243/234375"),
-        ("tensor", "80", 32, "98.69935872"),
-        ("tensor", "100", 32, "98.17711872"),
-        ("tensor", "200", 32, "97.13517312"),
+        (20, "300.6474368"),
+        (40, "150.3242368"),
+        (60, "23488243/234375"),
+        (80, "98.69935872"),
+        (100, "98.17711872"),
+        (200, "97.13517312"),
     ],
 )
-def test_latency_of_the_lab(strategy, bandwidth, inputs, latency_ms):
-    system = SYSTEM._replace(link_bytes_per_s=int(bandwidth) * 10**6)
-    latency_s = streamed_latency(strategy, NETWORK, system, inputs)
-    assert latency_s == Fraction(latency_ms) / 1000
+def test_latency_of_the_lab_on_slower_links(bandwidth, latency_ms):
+    system = SYSTEM._replace(link_bytes_per_s=bandwidth * 10**6)
+    assert streamed_latency("tensor", NETWORK, system, 32) == Fraction(latency_ms) / 1000
 
 
 @pytest.mark.parametrize("inputs", [1, 32, 10**9])
@@ -344,7 +340,7 @@ def test_the_lab_by_what_never_rests(inputs):
 
 def test_many_inputs_on_links_of_any_bandwidth():
     # each between what one link or node has to do for all inputs, and one input after the other
-    for bandwidth in range(10**6, 200 * 10**6, 1_999_993):
+    for bandwidth in range(10**6, 200 * 10**6, 6_999_979):
         system = SYSTEM._replace(link_bytes_per_s=bandwidth)
         latency_s = streamed_latency("tensor", NETWORK, system, 10**9) / 10**9
         assert latency_s >= max(Fraction("0.00303330816"), Fraction(187_904, bandwidth))
@@ -356,11 +352,11 @@ def test_sram_of_the_lab_with_tensor_parallelism():
     # and a share of 1,920; the others in their first: the whole input and a share of a row
     uses = tensor_streamed_sram(NETWORK, SYSTEM)
     assert uses == [
-        (1, "compute", 222_912, 576, 224_640),
-        (2, "compute", 222_912, 230_400, 1_792),
-        (3, "compute", 222_912, 200_704, 1_664),
-        (4, "compute", 222_912, 173_056, 1_536),
-        (4, "gather", 222_912, 0, 147_456),
+        ("every node", 1, "compute", 222_912, 576, 224_640),
+        ("every node", 2, "compute", 222_912, 230_400, 1_792),
+        ("every node", 3, "compute", 222_912, 200_704, 1_664),
+        ("every node", 4, "compute", 222_912, 173_056, 1_536),
+        ("gathering node", 4, "gather", 222_912, 0, 147_456),
     ]
     assert max(use.total_bytes for use in uses) == 455_104
     # beside it 11 inputs of 6,144 bytes can wait on every node
@@ -406,8 +402,8 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, MOST_ROWS + 1),)
         ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
         ("tensor", NETWORK, SYSTEM, 0, "inputs: 0"),
         ("pipeline", (), SYSTEM, 1, "network"),
-        ("tensor", TALL, SYSTEM, 1, "50001 rows .* more than 50000"),
-        ("pipeline", TALL, SYSTEM, 1, "50001 rows .* more than 50000"),
+        ("tensor", TALL, SYSTEM, 1, "50,001 rows .* more than 50,000"),
+        ("pipeline", TALL, SYSTEM, 1, "50,001 rows .* more than 50,000"),
     ],
 )
 def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
@@ -417,9 +413,9 @@ def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
 
 def test_so_many_rows_can_be_streamed(monkeypatch):
     # the lab has 30 + 28 + 26 + 24 rows of output
-    monkeypatch.setattr(rows, "MOST_ROWS", 108)
+    monkeypatch.setattr(streaming, "MOST_ROWS", 108)
     assert streamed_latency("tensor", NETWORK, SYSTEM)
-    monkeypatch.setattr(rows, "MOST_ROWS", 107)
+    monkeypatch.setattr(streaming, "MOST_ROWS", 107)
     with pytest.raises(ValueError, match="108 rows of output are more than 107"):
         streamed_latency("tensor", NETWORK, SYSTEM)
 

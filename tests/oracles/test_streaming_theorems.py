@@ -1,7 +1,7 @@
-"""What holds for rows streamed, and for every schedule, whatever the numbers: proved by z3.
+"""What holds for row streaming, and for every schedule, whatever the numbers: proved by z3.
 
-As in test_theorems.py, induction is ours, each theorem has a refutation of its own, and beside each
-proof stands a test that lab3 and rows compute what was proved.
+As in test_theorems.py the proofs are about formulas written here, induction is ours, each theorem
+has a refutation of its own, and a test that lab3 and report/streaming.py compute what was proved.
 """
 
 from fractions import Fraction
@@ -20,9 +20,9 @@ from lab3 import (
     tensor_parallel_stages,
 )
 from machines import cases_of_both, pipeline_parallel_cases
-from proofs import maximum, prove, real, refute
-from row_simulation import simulate
-from rows import compute_bound, streamed_latency
+from oracles.proofs import maximum, prove, real, refute
+from oracles.row_simulation import simulate
+from report.streaming import compute_bound, streamed_latency
 
 INPUTS = st.integers(1, 9)
 n = z3.Real("N")
@@ -199,7 +199,7 @@ def test_a_row_is_later_by_what_it_waits_for_and_what_it_takes_longer():
 
 
 @given(cases_of_both(layers=4), INPUTS)
-def test_rows_obeys_these_bounds(case, inputs):
+def test_row_streaming_obeys_these_bounds(case, inputs):
     network, system = case
     system = system._replace(topology="all-to-all")
     one_s = streamed_latency("tensor", network, system)

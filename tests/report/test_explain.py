@@ -1,0 +1,244 @@
+"""explain: what is printed against the JSON, and the words that depend on a number by hand."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+
+import reader
+from machines import questions
+from program import call, output, python
+from report.analysis import as_dict
+from report.explain import explain
+from report.question import LAB, headed
+
+
+def said(line):
+    """Everything that explain says, as one line."""
+    return " ".join(output(f"explain {line}").split())
+
+
+# ------------------------------------------------ numbers
+
+
+@settings(max_examples=200)
+@given(questions())
+def test_what_is_printed_is_what_the_json_says(question):
+    text = headed(question, explain(question))
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 80
+    tables, _ = reader.check(text, as_dict(question))
+    assert all(rows for _, _, rows in tables)
+
+
+def test_the_labs_tables_have_a_row_for_each_record():
+    tables, _ = reader.check(explain(LAB), as_dict(LAB))
+    rows = {(heading, *heads[:2]): len(rows) for heading, heads, rows in tables}
+    assert rows["", "inputs", "strategy"] == 4  # 1 and 32 inputs, both strategies
+    assert rows["tensor", "layer", "step"] == 9  # 4 layers, 2 steps each, and the sum
+    assert rows["pipeline", "layer", "step"] == 8  # nothing is sent at the end
+    assert rows["data", "topology", "inputs"] == 8  # and both topologies
+    assert rows["tensor", "one input s", "all inputs s"] == 14  # readings
+    assert rows["pipeline", "one input s", "all inputs s"] == 12
+
+
+def test_the_json_is_that_of_the_question():
+    found = json.loads(output("explain --nodes 2 --inputs 5 --json"))
+    assert found["asked"]["system"]["nodes"] == 2
+    assert found["asked"]["inputs"] == 5
+    # 5 * 6,254,520.32 ns; a float prints as it was computed
+    assert found["strategies"]["tensor"]["results"][1]["latency_s"] == 0.0312726016
+    assert set(found["strategies"]["pipeline"]) == {"reason"}
+
+
+def test_docstrings_can_be_stripped():
+    done = python("-OO", "report", "explain")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "100.07 ms against 155.79 ms" in done.stdout
+
+
+# ------------------------------------------------ who is faster
+
+FASTER = re.compile(
+    r"For (1 input|[\d,]+ inputs) with (whole-tensor transfers|row streaming), (\w+) parallelism is"
+    r" ([\d.,]+) times as fast as (\w+) parallelism: ([\d.,]+ [mu]s) against ([\d.,]+ [mu]s)"
+)
+
+
+def test_who_is_faster_and_by_how_much_on_the_lab():
+    # 12.43531264 / 3.12726016, 4.94232576 / 3.03407616, 155.7861376 / 100.07232512,
+    # 148.29315072 / 97.06662912
+    assert FASTER.findall(said("")) == [
+        (
+            "1 input",
+            "whole-tensor transfers",
+            "tensor",
+            "3.976",
+            "pipeline",
+            "3.1273 ms",
+            "12.435 ms",
+        ),
+        ("1 input", "row streaming", "tensor", "1.629", "pipeline", "3.0341 ms", "4.9423 ms"),
+        (
+            "32 inputs",
+            "whole-tensor transfers",
+            "tensor",
+            "1.557",
+            "pipeline",
+            "100.07 ms",
+            "155.79 ms",
+        ),
+        ("32 inputs", "row streaming", "tensor", "1.528", "pipeline", "97.067 ms", "148.29 ms"),
+    ]
+
+
+def test_the_pipeline_is_said_to_be_faster_where_it_is():
+    # 40 times slower links. Tensor: 32 * (3.03330816 + 40 * 0.093952) = 217.32442112 ms. Pipeline:
+    # 12.13323264 + 40 * 0.30208 + 31 * max(4.62422016, 40 * 0.1152) = 167.5672576 ms
+    whole = [it for it in FASTER.findall(said("--link-gbs 0.05")) if "whole" in it[1]]
+    assert whole[1][2:] == ("pipeline", "1.297", "tensor", "167.57 ms", "217.32 ms")
+
+
+def test_a_tie_has_no_winner():
+    text = said("--nodes 1 --layer 1,1,1,1,1,1")  # one layer, one node: the same in both
+    assert "For 1 input with whole-tensor transfers, both strategies take 0.00004 us" in text
+    assert FASTER.findall(text) == []
+
+
+def test_a_lead_too_small_for_a_ratio_is_said_in_time():
+    # Two layers of 8 * 10^6 ops and outputs of 4 * 10^6 bytes. Tensor: a node computes 160 us an
+    # input, and shards of 2 * 10^6 bytes are twice on links, 0.02 us each: 160.04 s in all.
+    # Pipeline: 160 + 0.04 + 160 us, and 160 us for each of 999,999 more: 160.00016004 s.
+    layers = "--layer 2,2,1,1,1000,1000 " * 2
+    text = said(f"--nodes 2 --link-gbs 100000 --inputs 1000000 {layers}")
+    assert (
+        "1,000,000 inputs with whole-tensor transfers, pipeline parallelism is faster by 39.84 ms"
+        in text
+    )
+
+
+# ------------------------------------------------ SRAM (Q3)
+
+
+@pytest.mark.parametrize(
+    ("line", "fit", "lack"),
+    [
+        ("", {"tensor", "tensor, streamed", "pipeline, streamed"}, {"pipeline", "data"}),
+        (
+            "--sram-kib 1292",
+            {"tensor", "tensor, streamed", "pipeline", "pipeline, streamed", "data"},
+            set(),
+        ),
+        (
+            "--sram-kib 1291",
+            {"tensor", "tensor, streamed", "pipeline", "pipeline, streamed"},
+            {"data"},
+        ),
+        ("--sram-kib 1 --nodes 2", set(), {"tensor", "tensor, streamed", "data"}),
+    ],
+)  # data parallelism needs 1,322,752 bytes, 1,291.75 KiB
+def test_what_fits_and_what_does_not(line, fit, lack):
+    text = said(line)
+    for words, expected in (("fits", fit), ("does not fit", lack)):
+        found = re.search(
+            rf"This {words} in the [\d,]+ bytes of SRAM per node[^:]*: (.*?)\. ", text
+        )
+        names = {re.sub(r" \(.*", "", it) for it in found[1].split("; ")} if found else set()
+        assert names == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "distributed", "data"),
+    [
+        ("", True, False),  # the weights alone are too much
+        ("--sram-kib 1000", True, False),  # weights of 870.75 KiB fit, not with layer 2's tensors
+        ("--sram-kib 1292", False, True),
+    ],
+)
+def test_whether_the_work_must_be_distributed(line, distributed, data):
+    text = said(line)
+    assert ("the work must be distributed" in text) == distributed
+    assert ("one node alone takes 388.26 ms" in text) == (not distributed)
+    assert ("data parallelism is possible: 97.066 ms for 32 inputs" in text) == data
+    assert ("If everything fitted" in text) == (not data)
+
+
+def test_how_much_is_lacking():
+    # 891,648 and 1,322,752 bytes, less 524,288
+    text = said("")
+    assert "weights alone exceed a node's SRAM by 367,360 bytes, with" in text
+    assert "by 798,464 bytes" in text
+    # 1,322,752 - 1,024,000
+    text = said("--sram-kib 1000")
+    assert "by 298,752 bytes" in text
+    assert "alone exceed" not in text
+
+
+def test_that_nothing_fits_is_said_where_it_is_so():
+    assert "No strategy counted here fits on 4 nodes." in said("--sram-kib 1")
+    assert "No strategy counted here fits on 1 node." in said("--nodes 1")
+    assert "No strategy counted here fits" not in said("")
+
+
+ROOM = "--nodes 1 --sram-kib 1 --layer 3,9,1,1,10,1"
+
+
+@pytest.mark.parametrize(
+    ("line", "conclusion"),
+    [
+        ("", "So outputs must leave during the run."),
+        # 65,536 inputs of 6,144 bytes are 402,653,184
+        ("--inputs 65536", "So inputs must arrive and outputs must leave during the run."),
+        (f"--inputs 4 {ROOM}", "There is room for both."),
+        (f"--inputs 5 {ROOM}", "There is room for either, not for both."),
+        (f"--inputs 6 {ROOM}", "So inputs must arrive during the run."),
+        ("--nodes 1", "less than all weights"),  # 524,288 < 891,648
+    ],
+)
+def test_whether_inputs_and_outputs_have_room(line, conclusion):
+    # the node has 1,024 - 54 = 970 bytes beside the weights; an input is 180 bytes, an output 60
+    assert conclusion in said(line)
+
+
+# ------------------------------------------------ the ring (Q4), the lower bound
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        (1, "A ring of 1 node has no links, so it changes nothing."),
+        (2, "A ring of 2 nodes has the same links as all-to-all, so it changes nothing."),
+        # 3 * 93.952 us; 7 * (14.4 + 12.544 + 10.816 + 9.216) us
+        (4, "for 281.86 us per input instead of 93.952 us, 3 times as long"),
+        (8, "for 328.83 us per input instead of 46.976 us, 7 times as long"),
+    ],
+)
+def test_what_a_ring_changes(nodes, words):
+    assert words in said(f"--nodes {nodes}")
+    assert words in said(f"--nodes {nodes} --topology ring")
+
+
+def test_the_distance_to_the_lower_bound():
+    assert "Tensor parallelism with row streaming is 0.768 us above the lower bound" in said("")
+    assert "Tensor parallelism with row streaming reaches the lower bound" in said("--nodes 1")
+    # 0.768 us is the last row's share; on slow links rows wait for others, too
+    assert "0.768 us (the last row's share" in said("")
+    assert "the last row's share" not in said("--link-gbs 0.02")
+
+
+# ------------------------------------------------ what is not possible, what is refused
+
+
+def test_what_is_not_possible_has_a_reason_and_no_comparison():
+    text = said("--nodes 6")
+    assert "6 nodes do not divide layer 1's 128 filters" in text
+    assert FASTER.findall(text) == []
+    assert "4 layers need 4 nodes or more, not 2" in said("--nodes 2")
+    assert "not modelled on a ring of 4 nodes" in said("--topology ring")
+
+
+def test_where_neither_strategy_is_possible_there_is_nothing_to_explain():
+    status, out, err = call("explain --nodes 3")
+    assert (status, out) == (2, "")
+    assert "3 nodes do not divide" in err and "4 layers need 4 nodes" in err

@@ -1,0 +1,218 @@
+"""report/__main__.py: what the front door shows, from where it is found, and how commands end."""
+
+import ast
+import os
+import re
+import shutil
+import signal
+import sys
+
+import pytest
+
+from program import PLAIN, PROJECT, call, output, python, refusal, run, sentence, shell
+from report.__main__ import COMMANDS, INSTALL
+
+REPORT = PROJECT / "report"
+ALONE = [sys.executable, "-B", "-I", "-S"]  # without any library
+every_command = pytest.mark.parametrize("name", COMMANDS)
+
+# ------------------------------------------------ what it shows
+
+
+@pytest.mark.parametrize("line", ["", "-h", "--help"])
+def test_the_overview_has_every_command_and_an_example(line):
+    lines = output(line).splitlines()
+    for name, (_, does, example, *_) in COMMANDS.items():
+        at = lines.index(f"{name:<9}{does}")
+        assert lines[at + 1].strip() == f"python3 report {example}"
+
+
+@every_command
+def test_help_needs_no_library(name):
+    result = run(*ALONE, REPORT, name, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.isascii() and max(map(len, result.stdout.splitlines())) <= 80
+    assert result.stdout.startswith(f"usage: python3 report {name} ")
+    *_, examples = result.stdout.partition("\nexamples:\n")
+    assert examples.split("\n")[:-1] == [
+        f"  python3 report {example}" for example in COMMANDS[name][2:]
+    ]
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """The project, where what examples write does not stay in it."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(PROJECT / "lab3.py", folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "example", [example for _, _, *examples in COMMANDS.values() for example in examples]
+)
+def test_examples_of_the_help_run(copied, example):
+    result = shell(f"python3 report {example}", cwd=copied)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+# ------------------------------------------------ from where
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_elsewhere"),
+    [
+        (["-I", "report"], False),
+        (["-m", "report"], False),
+        ([REPORT], True),
+        (["-I", "-S", REPORT], True),
+    ],
+)
+def test_it_finds_lab3_from_any_folder(tmp_path, arguments, is_elsewhere):
+    folder = tmp_path if is_elsewhere else PROJECT
+    (tmp_path / "lab3.py").write_text("raise SystemExit('not this one')")
+    result = python(*arguments, "whatif", cwd=folder)
+    assert (result.returncode, result.stdout, result.stderr) == (0, output("whatif"), "")
+
+
+# ------------------------------------------------ how commands end
+
+FULL, CLOSED = "cannot write: No space left on device", "cannot write: stdout is closed"
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="only Linux has a full disk to write to"
+)
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("whatif >/dev/null", 0, ""),
+        ("whatif >/dev/full", 1, FULL),
+        ("whatif --help >/dev/full", 1, FULL),
+        (">/dev/full", 1, FULL),
+        ("whatif >&-", 1, CLOSED),
+        ("whatif 1</dev/null", 1, "cannot write: Bad file descriptor"),
+        ("whatif --nodes 3 >/dev/full", 2, "Tensor parallelism is not possible"),
+        ("whatif --inputs 0 >&-", 2, "--inputs"),
+        ("nothing", 2, "COMMAND: 'nothing' is not one of whatif, "),
+        # nobody hears of it, but the status tells
+        ("whatif >/dev/full 2>/dev/full", 1, ""),
+        ("whatif >&- 2>&-", 1, ""),
+        ("whatif --nodes 3 2>/dev/full", 2, ""),
+        ("whatif --inputs 0 2>/dev/full", 2, ""),
+        ("whatif --nodes 3 2>&-", 2, ""),
+        ("whatif >/dev/null 2>&-", 0, ""),
+    ],
+)
+def test_the_ending_of(command, status, said):
+    result = shell(f"python3 report {command}")
+    assert (result.returncode, result.stdout) == (status, "")
+    assert said in sentence(result.stderr) if said else result.stderr == ""
+
+
+@pytest.mark.parametrize("line", [["trace"], ["whatif", "--help"], []])
+def test_a_reader_that_has_seen_enough(line):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = python("report", *line, stdout=writer)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_ctrl_c_while_a_library_is_imported(tmp_path):
+    (tmp_path / "matplotlib").mkdir()
+    interrupt = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)\n"
+    (tmp_path / "matplotlib" / "__init__.py").write_text(interrupt)
+    result = python(
+        "report",
+        *("picture", "timeline", "--output", tmp_path / "timeline.svg"),
+        env={**PLAIN, "PYTHONPATH": str(tmp_path)},
+        # a suite that is started in the background hands on that it ignores Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (130, "", 1)
+    assert sentence(result.stderr) == "interrupted"
+
+
+@pytest.mark.parametrize("line", [["picture", "timeline"], ["deck"]])
+def test_a_missing_library_is_told_how_to_install(tmp_path, line):
+    result = run(*ALONE, REPORT, *line, cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert re.match(rf"python3 report: error: {line[0]} needs (matplotlib|typst): ", result.stderr)
+    assert INSTALL in result.stderr and f".venv/bin/python report {line[0]}" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_of_its_own_that_is_missing_is_no_library(monkeypatch):
+    monkeypatch.setitem(COMMANDS, "lost", ("report.lost", "Is not there.", "lost"))
+    with pytest.raises(ModuleNotFoundError, match=r"report\.lost"):
+        call("lost")
+
+
+# ------------------------------------------------ what is refused before a command
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("what", ["COMMAND", "'what'", "whatif, explain, find"]),
+        ("--inputs 3 whatif", ["COMMAND", "'--inputs'"]),
+        ("-- whatif", ["COMMAND", "'--'"]),
+        ("whatif --inp 3", ["--inp"]),  # abbreviations are none
+        ("whatif --layers 1,1,1,1,1,1", ["--layers"]),
+        ("whatif 3", ["3"]),
+        ("whatif -- ", ["--"]),
+        ("whatif --inputs", ["--inputs", "one argument"]),
+    ],
+)
+def test_what_is_refused(line, parts):
+    said = refusal(line)
+    assert [part for part in parts if part not in said] == []
+
+
+PYTHONS = {sys.executable}
+for minor in range(10, 20):
+    found = shutil.which(f"python3.{minor}")
+    if found and run(found, "-c", "pass").returncode == 0:
+        PYTHONS.add(found)
+
+
+@pytest.mark.parametrize("interpreter", sorted(PYTHONS))
+def test_two_dashes_are_no_value_of_an_option(tmp_path, interpreter):
+    for words in (
+        ["whatif", "--inputs=--"],
+        ["whatif", "--topology=--"],
+        ["whatif", "--layer=--"],
+        ["whatif", "--layer=8,8,1,1,8,8", "--layer=--"],
+        ["trace", "--plan=--"],
+        ["trace", "--plan=pipeline", "--plan=--"],
+        ["plans", "--plan=--"],
+        ["picture", "timeline", "--output=--"],
+        ["deck", "--output=--"],
+        ["deck", "--author=--"],
+    ):
+        result = run(interpreter, "-B", "-I", "-S", REPORT, *words, cwd=tmp_path)
+        assert (result.returncode, result.stdout) == (2, ""), words
+        assert words[-1].split("=")[0] in sentence(result.stderr)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------ older Pythons
+
+PRETEND = """
+import runpy, sys
+sys.version_info, sys.argv = eval(sys.argv[1]), ["report", "whatif"]
+runpy.run_path("report", run_name="__main__")
+"""
+
+
+def test_python_3_9_gets_one_sentence():
+    result = python("-c", PRETEND, "(3, 9, 18)")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "report needs Python 3.10 or newer; lab3.py does not\n"
+    assert python("-c", PRETEND, "(3, 10, 0)").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["__main__.py", "__init__.py"])
+def test_python_3_7_can_read_the_sentence(name):
+    ast.parse((REPORT / name).read_text(encoding="utf-8"), feature_version=(3, 7))
