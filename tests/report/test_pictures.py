@@ -103,6 +103,10 @@ def limit_of(figure):
     lines = figure.axes[1].collections
     (label,) = {line.get_label() for line in lines}
     (place,) = {path.vertices[0][0] for line in lines for path in line.get_paths()}
+    (text,) = [text for text in figure.axes[0].texts if text.get_text() == label]
+    at = figure.axes[1].transData.transform((place, 0))[0]
+    extent = text.get_window_extent()
+    assert extent.x0 <= at + 3 and at <= extent.x1 + 1  # the label stands at its line
     return place, label
 
 
