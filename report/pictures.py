@@ -75,7 +75,7 @@ class Style(NamedTuple):
     @property
     def line_pt(self) -> float:
         """From one line to the next."""
-        return 1.5 * self.font_pt
+        return 1.4 * self.font_pt
 
 
 DEFAULT = Style()
@@ -376,7 +376,7 @@ def timeline(
     is_beside = left + _width_pt(lanes[0].title, style) + key_pt < style.width_pt  # its title
     heads = [_wrapped(lane.title, style.width_pt - left, style) for lane in lanes]
     n_lines = sum(len(head) + bool(lane.note) for head, lane in zip(heads, lanes, strict=True))
-    fixed = line * (n_lines + 0.4 * len(lanes) + 1.5 + len(foot) + (not is_beside))
+    fixed = line * (n_lines + 0.4 * len(lanes) + 0.9 + len(foot) + (not is_beside))
     row_pt = (style.height_pt - fixed) / n_rows if style.height_pt else 1.2 * line
     sheet = Sheet(style.width_pt, fixed + row_pt * n_rows, style)
     unit = _unit(SECONDS, end_s, 1)
@@ -434,7 +434,9 @@ def _lane(question: Question, plan: Plan, most_rows: int) -> Lane:
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
     """Bars of one input after the other in two shades; the number in each that has room."""
     spans = defaultdict(list)  # by height and colour
-    points = axes.bbox.width * 72 / axes.figure.dpi / unit.of(end_s)
+    width_pt, height_pt = (size * 72 / axes.figure.dpi for size in axes.bbox.size)
+    points = width_pt / unit.of(end_s)
+    is_high = 0.7 * height_pt / len(lane.rows) > 0.72 * style.font_pt  # a digit
     for it in schedule.steps_until(lane.first, lane.interval_s, lane.inputs, end_s):
         rows = lane.layers[it.step.layer]
         start, end = unit.of(it.start_s), unit.of(min(it.end_s, end_s))
@@ -448,7 +450,11 @@ def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style
         kind = lane.kind if it.step.work == "compute" else "link"
         for place in places:
             spans[place, COLOURS[kind][shade], it.step.work].append((start, end - start))
-        if kind != "link" and (end - start) * points > _width_pt(f"{it.input:,}", style) + 2:
+        if (
+            kind != "link"
+            and is_high
+            and (end - start) * points > _width_pt(f"{it.input:,}", style) + 2
+        ):
             for row in rows:
                 text = axes.text((start + end) / 2, row, f"{it.input:,}", ha="center")
                 text.set(color=("white", "black")[shade], va="center_baseline")
@@ -511,7 +517,13 @@ def _draw_rows(
     foot = _foot(question, notes, full, style)
     whys = [_wrapped(row.why, full - left - MARGIN_PT, style) for row in rows]
     extra = line * sum(max(0, len(why) - 1) for why in whys)
-    top = line * (2 if head else 1)
+    is_near = limit.size <= end
+    label = limit.text if is_near else f"{limit.text} →"
+    label_pt = _width_pt(label, style)
+    at = left + width * min(1, float(limit.size / Fraction(end)))
+    label_at = min(at, full - MARGIN_PT - label_pt)
+    is_beside = label_at + label_pt + GAP_PT < full - MARGIN_PT - _width_pt(head, style)
+    top = line * (1 if is_beside or not head else 2)
     fixed = top + extra + line * (0.4 + len(key_rows) + len(foot))
     row_pt = (style.height_pt - fixed) / len(rows) if style.height_pt else 1.25 * line
     sheet = Sheet(full, fixed + row_pt * len(rows), style)
@@ -519,7 +531,7 @@ def _draw_rows(
     axes = sheet.axes(left, top, width, height)
     axes.set(xlim=(0, float(end)), ylim=(height, 0))
     sheet.say(full - MARGIN_PT, line / 2, head, NOTE, "right")
-    is_near = limit.size <= end
+    sheet.say(label_at, top - line / 2, label)
     y = 0.0
     for row, why in zip(rows, whys, strict=True):
         deep = row_pt + line * max(0, len(why) - 1)
@@ -536,9 +548,6 @@ def _draw_rows(
             place = (full - MARGIN_PT, "right") if head else (at, "left")
             sheet.say(place[0], top + middle, row.value, colour, place[1])
         y += deep
-    text = limit.text if is_near else f"{limit.text} →"
-    at = left + width * min(1, float(limit.size / Fraction(end)))
-    sheet.say(min(at, full - MARGIN_PT - _width_pt(text, style)), top - line / 2, text)
     sheet.below(top + height + 0.9 * line, key_rows, foot)
     return sheet.figure
 

@@ -103,6 +103,10 @@ def limit_of(figure):
     lines = figure.axes[1].collections
     (label,) = {line.get_label() for line in lines}
     (place,) = {path.vertices[0][0] for line in lines for path in line.get_paths()}
+    (text,) = [text for text in figure.axes[0].texts if text.get_text() == label]
+    at = figure.axes[1].transData.transform((place, 0))[0]
+    extent = text.get_window_extent()
+    assert abs(extent.x0 - at) < 4 or extent.x1 > 0.97 * figure.bbox.x1  # stands at its line
     return place, label
 
 
@@ -306,6 +310,12 @@ def test_a_plans_name_and_pace_are_above_it_in_its_colour(which, titles):
     for kind, title in titles:
         assert said[title] == COLOURS[kind][0]
         assert title.replace(":", ",", 1) in picture.alt
+
+
+@pytest.mark.parametrize(("inputs", "pace"), [(1, ""), (2, ", then one every 4.62 ms")])
+def test_a_pace_is_of_two_inputs_or_more(inputs, pace):
+    alt = pictures.timeline(Analysis(LAB._replace(inputs=inputs))).alt
+    assert alt.endswith(f"pipeline parallelism, an output after 12.44 ms{pace}.")
 
 
 def test_a_strategy_that_is_not_possible_has_its_reason():
@@ -531,6 +541,7 @@ def test_the_front_and_the_lower_bound_are_lines():
     lines = {line.get_label(): line for line in drawn("plans", "the lab").figure.axes[1].lines}
     front = sorted(zip(*lines["front"].get_data(), strict=True), reverse=True)
     assert front == [near(at) for at in LAB_FRONT.values()]
+    assert lines["front"].get_drawstyle() == "steps-pre"  # fastest first: left at its latency
     assert list(lines["lower bound"].get_ydata()) == near([97.06586112] * 2)
 
 
@@ -620,6 +631,15 @@ def test_sram_of_a_machine_that_differs_in_everything():
     assert [part[2] for part in gathers["tensor, gathering node"]] == [20, 72]
 
 
+def test_of_many_nodes_the_fullest_are_shown():
+    growing = tuple(ConvLayer(size + 1, size, 1, 1, 2, 2) for size in range(1, 11))
+    picture = pictures.sram(Analysis(LAB.on(nodes=10)._replace(network=growing)))
+    nodes = [name for name in bars(picture.figure) if name.startswith("pipeline, node")]
+    assert nodes == [f"pipeline, node {number}" for number in range(3, 11)]
+    said = [text.get_text() for text in texts(picture.figure)]
+    assert "pipeline: the 8 fullest of 10 nodes" in said
+
+
 @pytest.mark.parametrize(("sram_bytes", "is_line"), [(1_900_000, True), (10**12, False)])
 def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, is_line):
     figure = pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure
@@ -697,7 +717,9 @@ def test_an_svg_has_its_text_and_its_alternative_text(name, folder):
 def test_the_ending_chooses(folder, name):
     output(f"picture limits --output {name}")
     start = b"<?xml" if name.lower().endswith("svg") else b"\x89PNG"
-    assert (folder / name).read_bytes().startswith(start)
+    drawn_bytes = (folder / name).read_bytes()
+    assert drawn_bytes.startswith(start)
+    assert (b"<desc>" in drawn_bytes) == (start == b"<?xml")
 
 
 @pytest.mark.parametrize(
