@@ -34,12 +34,12 @@ HEADS = {  # what a column is called: its name in the JSON, and how many of its 
     "idle": "idle_nodes",
     "bottleneck": "bottleneck",
     "twice": "twice",
-    "fullest": "fullest.where",
+    "fullest": "where",
     "where": "where",
-    "bytes": "fullest.total_bytes",
-    "fits": "fullest.fits",
-    "bytes left": "fullest.free_bytes",
-    "waiting": "fullest.waiting_inputs",
+    "bytes": "total_bytes",
+    "fits": "fits",
+    "bytes left": "free_bytes",
+    "waiting": "waiting_inputs",
     "weights": "weight_bytes",
     "input": "input_bytes",
     "output": "output_bytes",
@@ -98,7 +98,7 @@ def _records(value, around, key=""):
         for rank, each in enumerate(value, 1):
             yield from _records(each, {**around, "rank": rank})
     elif isinstance(value, dict):
-        flat = {**around, **_flat(value)}
+        flat = {**around, **_flat(value), **value.get("fullest", {})}
         if {"weight_bytes", "input_bytes", "output_bytes"} <= {*value}:
             parts = ("weight_bytes", "input_bytes", "output_bytes")
             flat["total_bytes"] = sum(value[part] for part in parts)
@@ -152,8 +152,9 @@ def split(text):
     tables, paragraphs, heading, in_blocks = [], [], "", False
     for block in text.split("\n\n"):
         lines = block.splitlines()
-        named = re.fullmatch("([0-9]+[.] )?([A-Z]+(, STREAMED)?)( PARALLELISM)?", lines[0])
-        heading = named[2].lower() if named else heading
+        if re.fullmatch(r"(\d+\. )?[A-Z][A-Z0-9 ,()]+", lines[0]):  # a heading
+            named = re.search("(TENSOR|PIPELINE|DATA)(, STREAMED)?", lines[0])
+            heading = named[0].lower() if named else ""
         heads, *rows = _columns(lines)
         pairs = [line.split("  ", 1) for line in lines]
         if len(heads) > 1 and all(_name(head) in HEADS for head in heads):
