@@ -77,8 +77,6 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         return end(2, str(error))
     except ModuleNotFoundError as error:
-        if not error.name or error.name.split(".")[0] in ("lab3", "report"):
-            raise  # no library
         again = f"then .venv/bin/python report {argv[0]} ..."
         return end(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, {again}")
     except OSError as error:
@@ -94,27 +92,42 @@ def main(argv: list[str]) -> int:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def end(status: int, message: str) -> int:
+def end(status: int, why: str) -> int:
     """Say why."""
     if sys.stderr:
         with suppress(OSError):
-            print(f"{PROG}: error: {message}", file=sys.stderr)
+            print(f"{PROG}: error: {why}", file=sys.stderr)
     return status
 
 
 def answer(argv: list[str]) -> str:
-    """What the command says."""
-    if not argv or argv[0] in HELP:
+    """What the command says. Ends by SystemExit for --help, and where options are wrong."""
+    if not argv or argv[0] in ("-h", "--help"):
         return overview()
-    name, *words = argv
-    if name not in COMMANDS:
-        raise ValueError(f"COMMAND: {name!a:.40} is not one of {', '.join(COMMANDS)}")
-    module = import_module(COMMANDS[name][0])
-    parser = parser_of(name)
-    module.add_options(parser)
-    if not HELP.isdisjoint(words):  # argparse is silent where it cannot be written
-        return parser.format_help().rstrip()
-    return str(module.answer(parsed(parser, words)))
+    asked = next((word for word in argv if word in COMMANDS), "")
+    parser = argparse.ArgumentParser(prog=PROG, allow_abbrev=False)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (_, line, *examples) in COMMANDS.items():
+        commands.add_parser(
+            name,
+            description=line,
+            epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
+            allow_abbrev=False,
+        )
+    if asked:
+        module = import_module(COMMANDS[asked][0])
+        module.add_options(commands.choices[asked])
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit:
+        if sys.stdout:
+            sys.stdout.flush()  # argparse is silent where --help cannot be written
+        raise
+    for name, value in vars(options).items():
+        if isinstance(value, list) and (not value or [] in value):  # of --x=-- before Python 3.13
+            commands.choices[asked].error(f"argument --{name}: expected one argument")
+    return str(module.answer(options))
 
 
 def overview() -> str:
@@ -123,30 +136,6 @@ def overview() -> str:
     for name, (_, line, example, *_) in COMMANDS.items():
         lines += [f"{name:<9}{line}", f"{'':<9}{PROG} {example}"]
     return "\n".join([*lines, "", f"{PROG} COMMAND --help shows a command's options."])
-
-
-def parser_of(name: str) -> argparse.ArgumentParser:
-    """A command's parser, without its options."""
-    from report.terminal import COLUMNS
-
-    _, line, *examples = COMMANDS[name]
-    return argparse.ArgumentParser(
-        prog=f"{PROG} {name}",
-        description=line,
-        epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=COLUMNS),
-        allow_abbrev=False,
-    )
-
-
-def parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """The command's options. Ends by SystemExit where they are wrong."""
-    options = parser.parse_args(words)
-    for name, value in vars(options).items():
-        values = value if isinstance(value, list) and value else [value]
-        if value != parser.get_default(name) and any(str(each) in NOTHING for each in values):
-            parser.error(f"argument --{name.replace('_', '-')}: expected one argument")
-    return options
 
 
 if __name__ == "__main__":
