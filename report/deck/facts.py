@@ -19,13 +19,13 @@ from report.analysis import (
     ops_per_byte,
     two_way_ring_latency,
 )
-from report.question import Impossible, Question
+from report.question import STRATEGIES, Impossible, Question
 from report.terminal import GIGA, MB, MS, US
 
 Fact = str | list[list[str]]  # of a table the rows
 Found = TypeVar("Found")
 
-READINGS = (  # the columns of page 2's table
+READINGS = (  # the columns of page 1's table
     "inputs do not overlap",
     "a node that sends does not compute",
     "a node that sends or receives does not compute",
@@ -63,13 +63,10 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     one, tensor, pipeline_one, pipeline = results.values()
     streamed, pipeline_streamed = possible(tensor.streamed), possible(pipeline.streamed)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
-    tensor_use, streamed_use, pipeline_use = (
-        max(possible(analysis.sram[name]).uses, key=lambda use: use.total_bytes)
-        for name in ("tensor", "tensor, streamed", "pipeline, streamed")
-    )
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
     limit_s, totals = analysis.limit_s, analysis.totals
     next_plan, same_bytes_plan = possible(analysis.plans.best)[1:3]
+    copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     data_s = data_parallel_latency(*question)
     ring = possible(analysis.result("tensor", 1, lab3.RING))
     two_way_s = two_way_ring_latency(network, system)
@@ -86,6 +83,10 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "times-as-fast-32": said(pipeline.latency_s / tensor.latency_s, 2),
         "times-the-bytes": said(Fraction(one.traffic_bytes, pipeline_one.traffic_bytes), 2),
         "communication-percent": percent(one.communication_s / pipeline_one.communication_s),
+        "readings": [
+            [said(reading_s(analysis, strategy, reading) * MS, 2) for reading in READINGS]
+            for strategy in ("tensor", "pipeline")
+        ],
         # page 2
         "nodes": said(system.nodes),
         "gops": said(Fraction(system.ops_per_s) / GIGA),
@@ -96,14 +97,11 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "ops-per-byte-1": said(ops_per_byte(network[0])),
         "ops-per-byte-2": said(ops_per_byte(network[1])),
         "machine-balance": said(machine_balance(system)),
-        "readings": [
-            [said(reading_s(analysis, strategy, reading) * MS, 2) for reading in READINGS]
-            for strategy in ("tensor", "pipeline")
-        ],
         # page 3
         "steps": step_rows(analysis),
         "later-inputs": said(inputs - 1),
         "pipeline-interval-us": said(pipeline.interval_s * US, 5),
+        "node-2-busy-percent": percent(inputs * pipeline.interval_s / pipeline.latency_s),
         "gather-bytes": said(possible(analysis.strategies["tensor"]).steps[-1].traffic_bytes),
         # page 4
         "limit-ms": said(limit_s * MS, 2),
@@ -119,16 +117,13 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "pipeline-streamed-ms": said(pipeline_streamed.latency_s * MS, 2),
         "times-as-fast-streamed": said(pipeline_streamed.latency_s / streamed.latency_s, 2),
         "node-2-percent": percent(Fraction(network[1].ops, ops)),
-        "equal-stage-ms": said(limit_s / inputs * MS, 5),
+        "equal-stage-ms": said(limit_s / inputs * MS, 4),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
         "plans": said(len(plans.every_plan(network, system))),
         "next-plan-ms": said(next_plan.latency_s * MS, 2),
         "next-plan-percent": percent(Fraction(next_plan.traffic_bytes, tensor.traffic_bytes)),
         "same-bytes-plan-percent": percent(1 - same_bytes_plan.latency_s / pipeline.latency_s),
         # page 5
-        "shard-bytes": said(tensor_use.output_bytes),
-        "row-share-bytes": said(streamed_use.output_bytes),
-        "three-rows-bytes": said(pipeline_use.input_bytes),
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
         "weights-lack": said(totals.excess_bytes),
         "node-2-lacks": said(node_2.weight_bytes + node_2.input_bytes - sram),
@@ -140,19 +135,21 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "all-sram": said(totals.sram_bytes),
         # every node has room for as many, so this is how many fit if each is on one node only
         "waiting": said(system.nodes * fullest["tensor"].waiting_inputs),
-        "waiting-streamed": said(system.nodes * fullest["tensor, streamed"].waiting_inputs),
+        "copies-ms": said((copied_s - tensor.latency_s) * MS, 2),
         # page 6
         "ring-communication-us": said(ring.communication_s * US, 5),
         "ring-1-us": said(ring.latency_s * US, 5),
         "ring-1-bytes": said(ring.traffic_bytes),
-        "ring-more-percent": percent(ring.latency_s / one.latency_s - 1),
+        "ring-more-percent": percent(ring.latency_s / one.latency_s - 1, 1),
         "two-way-more-percent": percent(two_way_s / one.latency_s - 1, 1),
         "link-mb": said(link / MB),
         "links-from": said(ceil(low / MB)),
         "links-to": said(floor(high / MB)),
         "ring-links-to": said(floor(ring_high / MB)),
-        "streamed-ring-to": said(streamed_ring_mb(question, busiest_link_bytes(question))),
-        "streamed-ring-in-turn-to": said(streamed_ring_mb(question, mean_link_bytes(question))),
+        "streamed-ring-to": said(streamed_ring_mb(question)),
+        "tensor-link-bytes": said(busiest_link_bytes(question, "tensor")),
+        "pipeline-link-bytes": said(busiest_link_bytes(question, "pipeline")),
+        "ring-link-bytes": said(busiest_link_bytes(question.on(topology=lab3.RING), "tensor")),
         # R / B decides: nodes so many times as fast are links so many times as slow
         "speeds-from": said(ceil(link / high)),
         "speeds-to": said(floor(link / low)),
@@ -224,31 +221,25 @@ def whole_tensor_links(question: Question) -> tuple[Fraction, Fraction]:
     return links.low_bytes_per_s, links.high_bytes_per_s
 
 
-def busiest_link_bytes(question: Question) -> Fraction:
-    """What a ring's busiest link carries for an input in tensor parallelism, if one node gathers
-    all outputs."""
-    network, system, _ = question.on(topology=lab3.RING)
-    [steps] = lab3.tensor_parallel_stages(network, system)
-    return Fraction(sum(step.link_bytes for step in steps))
+def busiest_link_bytes(question: Question, strategy: str) -> int:
+    """What the busiest link carries for an input, if one node gathers all outputs."""
+    network, system, _ = question
+    stages = STRATEGIES[strategy](network, system)
+    return max(sum(step.link_bytes for step in stage) for stage in stages)
 
 
-def mean_link_bytes(question: Question) -> Fraction:
-    """What its links carry on average for an input, whoever gathers: the busiest has no less."""
-    network, system, _ = question.on(topology=lab3.RING)
-    return Fraction(lab3.tensor_parallel_traffic(network, system), system.nodes)
-
-
-def streamed_ring_mb(question: Question, link_bytes: Fraction) -> int:
-    """With row streaming in both surely on a ring's links of up to so many MB/s, if one of them
-    carries so many bytes for an input in tensor parallelism.
+def streamed_ring_mb(question: Question) -> int:
+    """With row streaming in both surely on a ring's links of up to so many MB/s, because tensor
+    parallelism's busiest link alone takes longer than the pipeline.
 
     That link's time grows faster with 1 / B than the pipeline's, so there is one bound.
     """
     network, system, inputs = question
+    link_bytes = busiest_link_bytes(question.on(topology=lab3.RING), "tensor")
 
     def may_be_slower(mb_per_s: int) -> bool:
         slow = system._replace(link_bytes_per_s=mb_per_s * MB)
         pipeline_s = streaming.streamed_latency("pipeline", network, slow, inputs)
-        return inputs * link_bytes / (mb_per_s * MB) <= pipeline_s
+        return Fraction(inputs * link_bytes, mb_per_s * MB) <= pipeline_s
 
     return bisect_left(range(1, int(system.link_bytes_per_s / MB) + 1), True, key=may_be_slower)
