@@ -30,6 +30,14 @@ HAND = {
     "communication-percent": "31",  # 93.952 / 302.08 = 0.3110...
     "links": "12",  # 4 * 3
     "sram": "524,288",  # 512 * 1,024
+    "readings": [
+        # links of 0.25 GB/s take 8 times as long: 32 * (3,033.30816 + 8 * 93.952) us
+        # one node sends 6,144 bytes to the others first: 32 * (3,127.26016 + 3.072) us
+        ["100.07", "100.07", "100.07", "121.12", "100.17"],
+        # 32 * 12.43531264 ms; 12.43531264 + 31 * (4.62422016 + 0.100352), node 2 computing and
+        # sending; 31 * 0.1152 more, as it receives; 12,133.23264 + 8 * 302.08 + 31 * 4,624.22016 us
+        ["397.93", "158.90", "162.47", "157.90", "155.79"],
+    ],
     # page 2
     "nodes": "4",
     "gops": "50",
@@ -45,14 +53,6 @@ HAND = {
     "ops-per-byte-1": "27",  # 3 * 3 * 3 channels, 2 operations for 2 bytes
     "ops-per-byte-2": "1,152",  # 128 * 3 * 3
     "machine-balance": "25",  # 50 / 2
-    "readings": [
-        # links of 0.25 GB/s take 8 times as long: 32 * (3,033.30816 + 8 * 93.952) us
-        # one node sends 6,144 bytes to the others first: 32 * (3,127.26016 + 3.072) us
-        ["100.07", "100.07", "100.07", "121.12", "100.17"],
-        # 32 * 12.43531264 ms; 12.43531264 + 31 * (4.62422016 + 0.100352), node 2 computing and
-        # sending; 31 * 0.1152 more, as it receives; 12,133.23264 + 8 * 302.08 + 31 * 4,624.22016 us
-        ["397.93", "158.90", "162.47", "157.90", "155.79"],
-    ],
     # page 3: operations / 200,000 or / 50,000 us, shards / 2,000 or outputs / 2,000 us
     "steps": [
         ["1", "31.10400", "28.80000", "691,200", "124.41600", "115.20000", "230,400"],
@@ -74,6 +74,7 @@ HAND = {
     "pipeline-interval-ms": "4.62",
     "pipeline-busy-percent": "62",  # 97.06586112 / 155.7861376 = 0.6230...
     "later-inputs": "31",
+    "node-2-busy-percent": "95",  # 32 * 4.62422016 / 155.7861376 = 0.9498...
     "gather-bytes": "110,592",  # 3 * 147,456 / 4
     # page 4
     "limit-ms": "97.07",  # 32 * 3.03330816 = 97.06586112
@@ -89,7 +90,7 @@ HAND = {
     "pipeline-streamed-ms": "148.29",  # 4.94232576 + 31 * 4.62422016
     "times-as-fast-streamed": "1.53",  # 148.29315072 / 97.06662912 = 1.5277...
     "node-2-percent": "38",  # 231,211,008 / 606,661,632 = 0.3811...
-    "equal-stage-ms": "3.03331",
+    "equal-stage-ms": "3.0333",
     "balanced-ms": "106.17",  # 35 * 3.03330816
     # one group on 1, 2 or 4 nodes; two groups 3 ways, each on 1 or 2; three groups 3 ways, at most
     # one of them on 2; four groups: 3 + 3 * 4 + 3 * 4 + 1
@@ -102,9 +103,6 @@ HAND = {
     # 2,431.91808 + 50.176 + 3,987.21024 + 86.528 + 3,397.38624 + 31 * 3,987.21024 = 133,556.736
     "same-bytes-plan-percent": "14",
     # page 5
-    "shard-bytes": "50,176",  # 200,704 / 4
-    "row-share-bytes": "1,792",  # 50,176 / 28
-    "three-rows-bytes": "19,968",  # 3 * 128 * 26 * 2
     "weights-per-node": "222,912",  # 891,648 / 4
     "weights-lack": "367,360",  # 891,648 - 524,288
     "node-2-lacks": "1,024",  # 294,912 + 230,400 - 524,288
@@ -115,12 +113,12 @@ HAND = {
     "outputs-bytes": "4,718,592",  # 32 * 147,456
     "all-sram": "2,097,152",
     "waiting": "12",  # 4 * 3, as 20,800 bytes are free and an input is 6,144
-    "waiting-streamed": "44",  # 4 * 11, as 69,184 are
+    "copies-ms": "0.10",  # 32 * 3.072 us
     # page 6
     "ring-communication-us": "281.85600",  # 3 * 93.952
     "ring-1-us": "3,315.16416",
     "ring-1-bytes": "2,033,664",  # 1,923,072 + 110,592
-    "ring-more-percent": "6",  # 187.904 / 3,127.26016 = 0.0600...
+    "ring-more-percent": "6.0",  # 187.904 / 3,127.26016 = 0.0600...
     "two-way-more-percent": "1.5",  # 46.976 / 3,127.26016 = 0.0150...
     "link-mb": "2,000",
     # where 32 * (0.00303330816 + 187,904 / B) is what the pipeline takes: on slow links the sends,
@@ -128,9 +126,11 @@ HAND = {
     "links-from": "21",  # 1,733,632 / 0.08493262848 = 20.41 million
     "links-to": "92",  # 5,408,768 / 0.05841819648 = 92.58 million
     "ring-links-to": "298",  # (32 * 563,712 - 604,160) / 0.05841819648 = 298.44 million
-    # the pipeline takes 148.5788 ms at 121, 148.5763 at 122, 148.6123 at 109, 148.6092 at 110
-    "streamed-ring-to": "121",  # 32 * 563,712 bytes take 149.08 ms, at 122 MB/s 147.86
-    "streamed-ring-in-turn-to": "109",  # 32 * 508,416 take 149.26 ms, at 110 MB/s 147.90
+    # 32 * 563,712 bytes take 149.08 ms, and the pipeline 148.58; at 122 MB/s 147.86 and 148.58
+    "streamed-ring-to": "121",
+    "tensor-link-bytes": "187,904",  # 751,616 / 4
+    "ring-link-bytes": "563,712",  # 3 / 4 of 751,616
+    "pipeline-link-bytes": "230,400",
     "speeds-from": "22",  # 2,000 / 92.58 = 21.60...
     "speeds-to": "97",  # 2,000 / 20.41 = 97.98...
 }
@@ -193,12 +193,6 @@ def test_bandwidths_at_which_the_pipeline_is_faster_are_all_those_said():
 
 def test_nodes_with_which_the_pipeline_is_faster_are_all_those_said():
     assert [it for it in range(1, 300) if is_pipeline_faster(times=it)] == [*range(22, 98)]
-
-
-def test_a_ring_link_carries_three_shards_of_each_output():
-    # 3 / 4 of 751,616; in turn the gather's 221,184 bytes are shared out over four links
-    assert facts.busiest_link_bytes(LAB) == 563_712
-    assert facts.mean_link_bytes(LAB) == Fraction(3 * 604_160, 4) + Fraction(221_184, 4)
 
 
 def test_two_inputs_in_turn_need_the_next_ones_largest_input():
