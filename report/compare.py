@@ -68,13 +68,13 @@ def best_plans_text(
             f" {count(asked.system.sram_bytes, 'byte')} of a node."
         )
     ]
-    for plans, which in (
-        (comparison.fitting, "of those that fit"),
-        (comparison.best, "whether they fit or not"),
-    ):
+    both = [(comparison.fitting, "of those that fit"), (comparison.best, "whether they fit or not")]
+    if comparison.fitting == comparison.best:
+        both = [(comparison.best, "all of which fit")]
+    for plans, which in both:
         title = f"Pareto-optimal plans (latency, traffic), {which}:"
         if isinstance(plans, Impossible):
-            blocks.append(filled(f"{title} {plans.reason}."))
+            blocks.append(filled(f"{plans.reason}."))
         elif not plans:
             blocks.append(f"{title} none.")
         else:

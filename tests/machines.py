@@ -92,14 +92,15 @@ def plan_cases(draw):
 
 
 @st.composite
-def questions(draw):
+def questions(draw, is_lab, topology):
     """Of which one strategy is possible or both: the lab's network or small ones, from 1 input to a
     billion, on machines of all kinds, down to links so slow that sends decide."""
-    system = draw(systems(max_nodes=8))
-    multiple = draw(st.sampled_from([1, system.nodes]))
-    layers = system.nodes if multiple < system.nodes else 5
-    network = draw(networks(min(layers, 5), multiple))
-    if draw(st.booleans()) and system.nodes in (1, 2, 4, 8):
-        network, system = NETWORK, system._replace(sram_bytes=draw(st.integers(10**5, 10**7)))
-    inputs = draw(st.sampled_from([1, 2, 3, 32, 10**9]))
-    return Question(network, system, inputs)
+    system = draw(systems(max_nodes=8, topologies=st.just(topology)))
+    if is_lab:
+        nodes, sram_bytes = draw(st.sampled_from([1, 2, 4, 5, 8])), draw(st.integers(10**5, 10**7))
+        network, system = NETWORK, system._replace(nodes=nodes, sram_bytes=sram_bytes)
+    elif draw(st.booleans()):
+        network = draw(networks(5, filters_of=system.nodes))
+    else:
+        network = draw(networks(min(5, system.nodes)))
+    return Question(network, system, draw(st.sampled_from([1, 2, 3, 32, 10**9])))

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import reader
 from machines import questions
@@ -22,9 +23,12 @@ def said(line):
 # ------------------------------------------------ numbers
 
 
-@settings(max_examples=200)
-@given(questions())
-def test_what_is_printed_is_what_the_json_says(question):
+@pytest.mark.parametrize("is_lab", [False, True])
+@pytest.mark.parametrize("topology", ["all-to-all", "ring"])
+@settings(max_examples=50)
+@given(data=st.data())
+def test_what_is_printed_is_what_the_json_says(is_lab, topology, data):
+    question = data.draw(questions(is_lab, topology))
     text = headed(question, explain(question))
     assert text.isascii()
     assert max(map(len, text.splitlines())) <= 80
@@ -34,13 +38,13 @@ def test_what_is_printed_is_what_the_json_says(question):
 
 def test_the_labs_tables_have_a_row_for_each_record():
     tables, _ = reader.check(explain(LAB), as_dict(LAB))
-    rows = {(heading, *heads[:2]): len(rows) for heading, heads, rows in tables}
-    assert rows["", "inputs", "strategy"] == 4  # 1 and 32 inputs, both strategies
-    assert rows["tensor", "layer", "step"] == 9  # 4 layers, 2 steps each, and the sum
-    assert rows["pipeline", "layer", "step"] == 8  # nothing is sent at the end
-    assert rows["", "topology", "inputs"] == 8  # and both topologies
-    assert rows["tensor", "one input s", "all inputs s"] == 14  # readings
-    assert rows["pipeline", "one input s", "all inputs s"] == 12
+    rows = {(heading, *heads[:3]): len(rows) for heading, heads, rows in tables}
+    assert rows["", "inputs", "strategy", "latency ms"] == 4  # 1 and 32 inputs, both strategies
+    assert rows["tensor", "layer", "step", "ops of a node"] == 9  # 4 layers, 2 steps each, the sum
+    assert rows["pipeline", "layer", "step", "ops of a node"] == 8  # nothing is sent at the end
+    assert rows["", "topology", "inputs", "strategy"] == 8  # and both topologies
+    assert rows["tensor", "one input s", "all inputs s", "bytes per input"] == 14  # readings
+    assert rows["pipeline", "one input s", "all inputs s", "bytes per input"] == 12
 
 
 def test_the_json_is_that_of_the_question():

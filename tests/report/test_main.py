@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from program import PLAIN, PROJECT, call, output, python, refusal, run, sentence, shell
+from program import PLAIN, PROJECT, output, python, refusal, run, sentence, shell
 from report.__main__ import COMMANDS, INSTALL
 
 REPORT = PROJECT / "report"
