@@ -248,15 +248,6 @@ def row_seconds(run, kind):
 # ------------------------------------------------ the lab
 
 
-@pytest.mark.parametrize("strategy", ["tensor", "pipeline"])
-@pytest.mark.parametrize("bandwidth", [2 * 10**9, 10**7])
-def test_the_lab_is_as_simulated(strategy, bandwidth):
-    system = SYSTEM._replace(link_bytes_per_s=bandwidth, sram_bytes=AMPLE_BYTES)
-    for inputs in (1, 6):
-        latency_s = simulate(strategy, NETWORK, system, inputs).latency_s
-        assert latency_s == streamed_latency(strategy, NETWORK, system, inputs)
-
-
 def test_sram_of_the_lab_with_tensor_parallelism():
     # beside the 455,104 bytes of test_sram.py 11 inputs of 6,144 can wait on every node
     enough = SYSTEM._replace(sram_bytes=455_104 + 11 * 6_144)
