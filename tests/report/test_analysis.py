@@ -402,6 +402,8 @@ def test_what_fits_to_the_byte():
 # ------------------------------------------------ the dictionary
 
 # What programs rely on: the names of every record by its path, where * is any strategy.
+OTHER_LATENCIES = ("lower_bound", "one_node", "data_parallel", "balanced_pipeline", "two_way_ring")
+PLANS = ("fitting[]", "best[]", "compared.*")
 NAMES = {
     "": "version asked layers machine_balance_ops_per_byte strategies lower_bound last_row_share_s"
     " losses one_node data_parallel balanced_pipeline two_way_ring totals sram plans readings",
@@ -416,16 +418,7 @@ NAMES = {
     " interval_s bottleneck idle_nodes speed_up utilisation streamed",
     ".strategies.*.results[].streamed": "latency_s above_limit_s",
     ".strategies.*.doubling[]": "twice inputs speed_up",
-    **dict.fromkeys(
-        (
-            ".lower_bound[]",
-            ".one_node[]",
-            ".data_parallel[]",
-            ".balanced_pipeline[]",
-            ".two_way_ring[]",
-        ),
-        "inputs latency_s",
-    ),
+    **{f".{name}[]": "inputs latency_s" for name in OTHER_LATENCIES},
     ".losses": LOSSES,
     ".totals": TOTALS,
     ".sram": "tensor tensor, streamed pipeline pipeline, streamed data",
@@ -433,14 +426,11 @@ NAMES = {
     ".sram.*.uses[]": "where layer work weight_bytes input_bytes output_bytes",
     ".sram.*.fullest": "where layer total_bytes fits free_bytes waiting_inputs waiting_where",
     ".plans": "fitting best compared faster",
-    **dict.fromkeys(
-        (".plans.fitting[]", ".plans.best[]", ".plans.compared.*"),
-        "plan text latency_s traffic_bytes nodes sram_bytes fits",
-    ),
-    **dict.fromkeys(
-        (".plans.fitting[].plan[]", ".plans.best[].plan[]", ".plans.compared.*.plan[]"),
-        "layers nodes",
-    ),
+    **{
+        f".plans.{plan}": "plan text latency_s traffic_bytes nodes sram_bytes fits"
+        for plan in PLANS
+    },
+    **{f".plans.{plan}.plan[]": "layers nodes" for plan in PLANS},
     ".plans.compared": "tensor pipeline",
     ".plans.faster": "pipeline",
     ".plans.faster.pipeline[]": "inputs links",
@@ -566,16 +556,17 @@ WRONG = {
     "a float": (LAB.on(ops_per_s=5e10), "ops_per_s"),
     "no system": (LAB._replace(system=None), "system"),
 }
-LATENCIES = (
-    *(analysis.one_node_latency, analysis.data_parallel_latency),
-    *(analysis.balanced_pipeline_latency, analysis.two_way_ring_latency),
-)
 
 
 @pytest.mark.parametrize(("question", "said"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_refused(question, said):
     calls = [(of, [question]) for of in (Analysis, analysis.as_dict, analysis.losses)]
-    calls += [(latency, question) for latency in LATENCIES]
+    calls += [
+        (analysis.one_node_latency, question),
+        (analysis.data_parallel_latency, question),
+        (analysis.balanced_pipeline_latency, question),
+        (analysis.two_way_ring_latency, question),
+    ]
     if "inputs" not in said:
         calls.append((analysis.last_row_share_s, question[:2]))
         calls += [(analysis.sram_result, [name, *question[:2]]) for name in analysis.SRAM]

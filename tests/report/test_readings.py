@@ -223,7 +223,7 @@ def changes_of(draw, strategy):
     return {draw(st.sampled_from(names)) for names in chosen}
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(cases_of_both(layers=3), st.integers(1, 9), st.data())
 def test_up_to_three_changes_give_what_formulas_say(case, inputs, data):
     strategy = data.draw(st.sampled_from(["tensor", "pipeline"]))
