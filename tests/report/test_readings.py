@@ -285,6 +285,8 @@ def found(text, question=LAB):
         ("97.0843", "tensor", 32, "ms", ["two inputs in turn"]),
         # 32 * (6.06661632 + 0.30208) ms
         ("0.2037983", "pipeline", 32, "seconds", ["1 MAC is 1 op", NO_OVERLAP]),
+        # 1.51665408 / 2^30 * 10^9 + 0.093952 ms
+        ("1.506446 ms", "tensor", 1, "ms", [BINARY_OPS, "1 MAC is 1 op"]),
         # layer 1 has 3,456 weights, the others 147,456 each: 445,824 * 32 * 32 ops in 200 GOPS
         ("2.28261888 ms", "tensor", 1, "ms", [PADDING, LINKS_TAKE_NO_TIME, "1 MAC is 1 op"]),
         # padded, a shard has 65,536 bytes, and 12 of each layer's move; the input stays as it is
