@@ -68,8 +68,9 @@ def test_everyone_works_at_full_rate(case, inputs):
     ops = 0
     for job in schedule(*case, inputs):
         size = (job.end_s - job.start_s) * len(job.where)
-        ops += size * system.ops_per_s if job.work == "compute" else 0
-        if job.work != "compute":
+        if job.work == "compute":
+            ops += size * system.ops_per_s
+        else:
             assert job.traffic_bytes == size * system.link_bytes_per_s
     assert ops == inputs * sum(layer.ops for layer in network)
 
@@ -91,16 +92,12 @@ def test_each_link_carries_what_it_does_in_the_simulation(case, inputs):
 
 @given(plan_cases(), INPUTS)
 def test_nodes_are_numbered_in_the_order_of_the_groups(case, inputs):
-    _, _, plan = case
+    expected, first = [], 1
+    for layers, nodes in case[2]:
+        expected += [tuple(f"node {first + more}" for more in range(nodes))] * layers
+        first += nodes
     jobs = [job for job in schedule(*case, inputs) if job.work == "compute"]
-    of_layer = {job.layer: job.where for job in jobs}
-    expected, used = {}, 0
-    for layers, nodes in plan:
-        for _ in range(layers):
-            names = tuple(f"node {used + number}" for number in range(1, nodes + 1))
-            expected[len(expected) + 1] = names
-        used += nodes
-    assert of_layer == expected
+    assert {job.layer: job.where for job in jobs} == dict(enumerate(expected, 1))
 
 
 @given(plan_cases(), INPUTS)

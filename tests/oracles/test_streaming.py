@@ -9,19 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    ConvLayer,
-    System,
-    pipeline_parallel_traffic,
-    tensor_parallel_traffic,
-)
+import lab3
+from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import networks
 from oracles.row_simulation import StalledError, simulate
-from report import streaming
+from report.question import STRATEGIES
 from report.sram import pipeline_streamed_sram, tensor_streamed_sram
-from report.streaming import MOST_ROWS, compute_bound, streamed_latency
+from report.streaming import streamed_latency
 
 AMPLE_BYTES = 10**9
 
@@ -135,29 +129,6 @@ def test_tensor_parallelism_waits_for_slow_links():
         assert streamed_latency("tensor", SHARED, system, inputs) == latency_s
 
 
-# One row a layer; on 3 nodes at 2 ops/s a share takes 1, 3, 3, 9 s, and at 1 byte/s 1, 1, 1, 3 s.
-ALTERNATING = tuple(
-    ConvLayer(filters, channels, 1, 1, 1, 1, 1)
-    for channels, filters in [(1, 3), (3, 3), (3, 3), (3, 9)]
-)
-
-
-def test_nodes_that_do_not_gather_wait_for_each_other():
-    # Of the second input node 1, which gathers, is late in layer 2; so the others, which wait for
-    # it, are late in layer 3, and in layer 4 wait for each other, from 30 to 31.
-    system = machine(2, 1)
-    run = simulate("tensor", ALTERNATING, system, inputs=2)
-    assert times(run, 1, 2, (1, 2), (2, 1), (2, 3)) == [
-        [(0, 1), (2, 5), (6, 9), (10, 19), (19, 20), (23, 26), (26, 29), (31, 40)],
-        [(0, 1), (2, 5), (6, 9), (10, 19), (19, 20), (21, 24), (27, 30), (31, 40)],
-        [(1, 2), (5, 6), (9, 10), (20, 21), (26, 27), (29, 30)],
-        [(1, 2), (5, 6), (9, 10), (19, 22), (22, 23), (24, 25), (30, 31), (40, 43)],
-        [(1, 2), (5, 6), (9, 10), (20, 21), (24, 25), (30, 31)],
-    ]
-    for inputs, latency_s in [(1, 22), (2, 43)]:
-        assert streamed_latency("tensor", ALTERNATING, system, inputs) == latency_s
-
-
 def test_what_tensor_parallelism_holds():
     # At 2 bytes/s each node computes layer 2 from 2 to 6. At 2 it holds weights 3 + both rows 4,
     # the other's last share on its way, + its own first share 1. At 6 node 1 has 3 + output 4.
@@ -178,16 +149,6 @@ def test_what_tensor_parallelism_holds():
     assert times(simulate("tensor", SHARED, fast._replace(sram_bytes=7)), (2, 1)) != times(
         run, (2, 1)
     )
-
-
-@pytest.mark.parametrize("topology", ["all-to-all", "ring"])
-def test_few_nodes(topology):
-    # 2 nodes are neighbours on a ring as well; one node sends nothing and takes 2 * 2 s + 2 * 4 s
-    slow = System(2, 2, Fraction(1, 3), topology=topology)
-    assert streamed_latency("tensor", SHARED, slow, 2) == 25
-    for inputs in (1, 5):
-        assert streamed_latency("tensor", SHARED, slow._replace(nodes=1), inputs) == 12 * inputs
-        assert simulate("tensor", SHARED, machine(2, 1, nodes=1), inputs).latency_s == 12 * inputs
 
 
 def test_a_link_that_falls_behind_the_other():
@@ -218,18 +179,13 @@ def streams(draw, strategy):
     return network, system, draw(st.integers(1, 12))
 
 
-@given(streams("pipeline"))
-def test_pipeline_parallelism_is_as_simulated(stream):
-    run = simulate("pipeline", *stream)
-    assert run.latency_s == streamed_latency("pipeline", *stream)
-    assert run.traffic_bytes == pipeline_parallel_traffic(*stream)
-
-
-@given(streams("tensor"))
-def test_tensor_parallelism_is_as_simulated(stream):
-    run = simulate("tensor", *stream)
-    assert run.latency_s == streamed_latency("tensor", *stream)
-    assert run.traffic_bytes == tensor_parallel_traffic(*stream)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(st.data())
+def test_latency_and_traffic_are_as_simulated(strategy, data):
+    network, system, inputs = data.draw(streams(strategy))
+    run = simulate(strategy, network, system, inputs)
+    assert run.latency_s == streamed_latency(strategy, network, system, inputs)
+    assert run.traffic_bytes == lab3.traffic(STRATEGIES[strategy](network, system), inputs)
 
 
 def pipeline_needs(network, system, inputs):
@@ -292,74 +248,8 @@ def row_seconds(run, kind):
 # ------------------------------------------------ the lab
 
 
-@pytest.mark.parametrize("strategy", ["tensor", "pipeline"])
-@pytest.mark.parametrize("bandwidth", [2 * 10**9, 10**7])
-def test_the_lab_is_as_simulated(strategy, bandwidth):
-    system = SYSTEM._replace(link_bytes_per_s=bandwidth, sram_bytes=AMPLE_BYTES)
-    for inputs in (1, 6):
-        latency_s = simulate(strategy, NETWORK, system, inputs).latency_s
-        assert latency_s == streamed_latency(strategy, NETWORK, system, inputs)
-
-
-# Recorded from a recurrence of each node and each of the 12 links by itself.
-@pytest.mark.parametrize(
-    ("bandwidth", "latency_ms"),
-    [
-        (20, "300.6474368"),
-        (40, "150.3242368"),
-        (60, "23488243/234375"),
-        (80, "98.69935872"),
-        (100, "98.17711872"),
-        (200, "97.13517312"),
-    ],
-)
-def test_latency_of_the_lab_on_slower_links(bandwidth, latency_ms):
-    system = SYSTEM._replace(link_bytes_per_s=bandwidth * 10**6)
-    assert streamed_latency("tensor", NETWORK, system, 32) == Fraction(latency_ms) / 1000
-
-
-@pytest.mark.parametrize("inputs", [1, 32, 10**9])
-def test_the_lab_by_what_never_rests(inputs):
-    # All nodes compute 3,033.30816 us an input, and the last share of a row takes 0.768 us more.
-    tensor_s = streamed_latency("tensor", NETWORK, SYSTEM, inputs)
-    assert tensor_s * 10**6 == inputs * Fraction("3033.30816") + Fraction("0.768")
-    assert tensor_s - compute_bound(NETWORK, SYSTEM, inputs) == Fraction("0.768") / 10**6
-    assert compute_bound(NETWORK, SYSTEM) * 10**6 == Fraction("3033.30816")
-
-    # At 10 MB/s a node computes a row of layer 1, 1.0368 us. Then its link to the gathering node
-    # carries 187,904 bytes an input, 18,790.4 us.
-    slow = SYSTEM._replace(link_bytes_per_s=10**7)
-    tensor_s = streamed_latency("tensor", NETWORK, slow, inputs)
-    assert tensor_s * 10**6 == Fraction("1.0368") + inputs * Fraction("18790.4")
-
-    # After three rows of 4.1472 us, the last one's send 3.84, node 2 computes 4,624.22016 us an
-    # input. Its last row goes on: sent 3.584, node 3's 153.35424, sent 3.328, node 4's 141.55776.
-    pipeline_s = streamed_latency("pipeline", NETWORK, SYSTEM, inputs)
-    assert pipeline_s * 10**6 == Fraction("318.1056") + inputs * Fraction("4624.22016")
-
-
-def test_many_inputs_on_links_of_any_bandwidth():
-    # each between what one link or node has to do for all inputs, and one input after the other
-    for bandwidth in range(10**6, 200 * 10**6, 6_999_979):
-        system = SYSTEM._replace(link_bytes_per_s=bandwidth)
-        latency_s = streamed_latency("tensor", NETWORK, system, 10**9) / 10**9
-        assert latency_s >= max(Fraction("0.00303330816"), Fraction(187_904, bandwidth))
-        assert latency_s <= streamed_latency("tensor", NETWORK, system)
-
-
 def test_sram_of_the_lab_with_tensor_parallelism():
-    # 891,648 / 4 of weights; layer 1 in its last row: 3 input rows of 192, 29 output rows of 7,680
-    # and a share of 1,920; the others in their first: the whole input and a share of a row
-    uses = tensor_streamed_sram(NETWORK, SYSTEM)
-    assert uses == [
-        ("every node", 1, "compute", 222_912, 576, 224_640),
-        ("every node", 2, "compute", 222_912, 230_400, 1_792),
-        ("every node", 3, "compute", 222_912, 200_704, 1_664),
-        ("every node", 4, "compute", 222_912, 173_056, 1_536),
-        ("gathering node", 4, "gather", 222_912, 0, 147_456),
-    ]
-    assert max(use.total_bytes for use in uses) == 455_104
-    # beside it 11 inputs of 6,144 bytes can wait on every node
+    # beside the 455,104 bytes of test_sram.py 11 inputs of 6,144 can wait on every node
     enough = SYSTEM._replace(sram_bytes=455_104 + 11 * 6_144)
     run = simulate("tensor", NETWORK, enough, 12)
     assert run.latency_s == streamed_latency("tensor", NETWORK, SYSTEM, 12)
@@ -384,42 +274,3 @@ def test_the_labs_node_1_has_room_for_82_inputs():
     simulate("pipeline", NETWORK, SYSTEM, 82)
     with pytest.raises(StalledError):
         simulate("pipeline", NETWORK, SYSTEM, 83)
-
-
-# ------------------------------------------------ errors
-
-
-TALL = (ConvLayer(4, 1, 1, 1, 1, MOST_ROWS + 1),)
-
-
-@pytest.mark.parametrize(
-    ("strategy", "network", "system", "inputs", "message"),
-    [
-        ("data", NETWORK, SYSTEM, 1, "strategy: 'data' is not tensor or pipeline"),
-        (["tensor"], NETWORK, SYSTEM, 1, "strategy: .* is not tensor or pipeline"),
-        ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "3 nodes do not divide layer 1's 128"),
-        ("tensor", ALTERNATING, System(3, topology="ring"), 1, "a ring of 3 nodes"),
-        ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
-        ("tensor", NETWORK, SYSTEM, 0, "inputs: 0"),
-        ("pipeline", (), SYSTEM, 1, "network"),
-        ("tensor", TALL, SYSTEM, 1, "50,001 rows .* more than 50,000"),
-        ("pipeline", TALL, SYSTEM, 1, "50,001 rows .* more than 50,000"),
-    ],
-)
-def test_what_cannot_be_modelled(strategy, network, system, inputs, message):
-    with pytest.raises(ValueError, match=message):
-        streamed_latency(strategy, network, system, inputs)
-
-
-def test_so_many_rows_can_be_streamed(monkeypatch):
-    # the lab has 30 + 28 + 26 + 24 rows of output
-    monkeypatch.setattr(streaming, "MOST_ROWS", 108)
-    assert streamed_latency("tensor", NETWORK, SYSTEM)
-    monkeypatch.setattr(streaming, "MOST_ROWS", 107)
-    with pytest.raises(ValueError, match="108 rows of output are more than 107"):
-        streamed_latency("tensor", NETWORK, SYSTEM)
-
-
-def test_a_ring_is_as_good_for_a_pipeline():
-    ring = SYSTEM._replace(topology="ring")
-    assert streamed_latency("pipeline", NETWORK, ring, 32) == Fraction("0.14829315072")

@@ -10,15 +10,8 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    duration,
-    pipeline_parallel_latency,
-    pipeline_parallel_stages,
-    tensor_parallel_latency,
-    tensor_parallel_stages,
-)
+import lab3
+from lab3 import NETWORK, SYSTEM
 from machines import cases_of_both, pipeline_parallel_cases
 from oracles.proofs import maximum, prove, real, refute
 from oracles.row_simulation import simulate
@@ -52,15 +45,12 @@ def test_no_latency_is_below_the_bound_of_rows(case, inputs):
     assert bound_s * system.nodes * system.ops_per_s == inputs * ops
     tensor_s = streamed_latency("tensor", network, system, inputs)
     pipeline_s = streamed_latency("pipeline", network, system, inputs)
-    assert bound_s <= tensor_s <= tensor_parallel_latency(network, system, inputs)
-    assert bound_s <= pipeline_s <= pipeline_parallel_latency(network, system, inputs)
+    assert bound_s <= tensor_s <= lab3.tensor_parallel_latency(network, system, inputs)
+    assert bound_s <= pipeline_s <= lab3.pipeline_parallel_latency(network, system, inputs)
     # one node alone meets it, and with whole tensors, too
-    alone = system._replace(nodes=1)
-    for latency_s in (
-        streamed_latency("tensor", network, alone, inputs),
-        tensor_parallel_latency(network, alone, inputs),
-    ):
-        assert latency_s == compute_bound(network, alone, inputs)
+    alone = (network, system._replace(nodes=1), inputs)
+    assert streamed_latency("tensor", *alone) == compute_bound(*alone)
+    assert lab3.tensor_parallel_latency(*alone) == compute_bound(*alone)
 
 
 # ------------------------------------------------ a streamed pipeline: T(N) = T(1) + (N - 1) * I
@@ -133,7 +123,9 @@ def test_rows_streamed_are_as_proved(case, inputs):
     network, system = case
     ample = system._replace(sram_bytes=10**9)
     run = simulate("pipeline", network, ample, inputs)
-    interval_s = max(duration(stage, system) for stage in pipeline_parallel_stages(network, system))
+    interval_s = max(
+        lab3.duration(stage, system) for stage in lab3.pipeline_parallel_stages(network, system)
+    )
     is_exact = False  # from the bottleneck on
     in_order = sorted(run.jobs, key=lambda place: place if isinstance(place, tuple) else (place,))
     for place in in_order[: 2 * len(network) - 1]:
@@ -228,20 +220,20 @@ def test_with_rows_streamed_tensor_parallelism_is_faster_for_all_bandwidths_and_
             least_s = inputs * max(BOTTLENECK_S, 230_400 * byte)
             pipeline_s = streamed_latency("pipeline", *case)
             assert streamed_latency("tensor", *case) < least_s <= pipeline_s
-            assert pipeline_s <= pipeline_parallel_latency(*case)
+            assert pipeline_s <= lab3.pipeline_parallel_latency(*case)
 
 
 def test_with_whole_tensors_in_tensor_parallelism_it_is_not():
     one_s = real(Fraction(OPS, 4 * 50 * 10**9)) + 187_904 * byte_s
     found = refute(tensor <= pipeline_whole(32, byte_s), tensor == 32 * one_s, *POSSIBLE)["x"]
     case = *lab(found), 32
-    assert streamed_latency("pipeline", *case) <= pipeline_parallel_latency(*case)
-    assert pipeline_parallel_latency(*case) < tensor_parallel_latency(*case)
+    assert streamed_latency("pipeline", *case) <= lab3.pipeline_parallel_latency(*case)
+    assert lab3.pipeline_parallel_latency(*case) < lab3.tensor_parallel_latency(*case)
 
 
 def test_on_a_ring_it_is_not():
     # Streamed or not, the gathering node's only link in carries three quarters of all outputs.
-    [steps] = tensor_parallel_stages(*lab(1, "ring"))
+    [steps] = lab3.tensor_parallel_stages(*lab(1, "ring"))
     assert sum(step.link_bytes for step in steps) == 563_712
     at_least = tensor >= 32 * 563_712 * byte_s
     found = refute(tensor <= pipeline_whole(32, byte_s), at_least, *POSSIBLE)["x"]
@@ -252,11 +244,9 @@ def test_on_a_ring_it_is_not():
 
 # ------------------------------------------------ the law's schedule, for all inputs
 #
-# The first input goes through all steps without waiting, and is in a stage of time t from o to
-# o + t. Input i sets out (i - 1) * I later, I being the longest stage, and does the same. Two
-# inputs never meet in a stage, as the later one comes when I >= t has passed; and the last one
-# ends (N - 1) * I after the first, which takes the sum: the law. test_schedule.py has the same of
-# every job.
+# The first input is in a stage of time t from o to o + t, input i (i - 1) * I later, I being the
+# longest stage. Two inputs never meet there, and the last ends (N - 1) * I after the first, which
+# is the law. test_schedule.py has the same of every job.
 
 
 def test_inputs_an_interval_apart_never_meet():

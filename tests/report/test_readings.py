@@ -1,9 +1,7 @@
 """Other readings of the handout, and `find`, against numbers worked out by hand."""
 
-import subprocess
-import sys
 from fractions import Fraction
-from pathlib import Path
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
@@ -12,10 +10,16 @@ from hypothesis import strategies as st
 import lab3
 from lab3 import ConvLayer, System
 from machines import cases_of_both
+from odd_machines import ODD
+from program import output, refusal
 from report import readings
 from report.question import LAB, Question
 
 GIGA = Fraction(2**30, 10**9)
+ENDS_EVERYWHERE, STARTS_ON_ONE = "the output ends on every node", "inputs start on one node"
+WHOLE_OUTPUTS, ONE_LINK = "whole outputs are sent, not shards", "all shards go over one link"
+NOT_GATHERED, LAST_SENT = "the output is not gathered", "the last output is sent, too"
+NO_OVERLAP, LINKS_TAKE_NO_TIME = "inputs do not overlap", "nothing takes time on links"
 PADDING = "outputs keep the input's x and y (padding)"
 SENDER, RECEIVER = (
     f"a node that {what} does not compute" for what in ("sends", "sends or receives")
@@ -48,39 +52,43 @@ def expected(table, inputs):
 # ms for 1 and for 32 inputs, bytes for 1. C: 606,661,632 ops, in 4 * 50 GOPS 3.03330816 ms, in 50
 # 12.13323264; layer 2 alone 4.62422016. Shards: 187,904 bytes, in 2 GB/s 93.952 us; the last one's
 # 36,864 are 18.432 us. The pipeline sends 604,160 bytes, 302.08 us.
+BINARY_LINKS, BINARY_OPS = "GB/s are 2^30 bytes/s", "GOPS are 2^30 ops/s"
+SHARED_MS, ALONE_MS, LONGEST_MS = map(Fraction, ("3.03330816", "12.13323264", "4.62422016"))
+SHARDS_MS, SENDS_MS = Fraction("0.093952"), Fraction("0.30208")
 LAB_TENSOR = {
     "": ("3.12726016", "100.07232512", 1_923_072),
+    BINARY_LINKS: (*(it * (SHARED_MS + SHARDS_MS / GIGA) for it in (1, 32)), 1_923_072),
+    BINARY_OPS: (*(it * (SHARED_MS / GIGA + SHARDS_MS) for it in (1, 32)), 1_923_072),
     "GB/s are Gbit/s": ("3.78492416", "121.11757312", 1_923_072),  # 8 * 93.952 us
     "1 MAC is 1 op": ("1.61060608", "51.53939456", 1_923_072),
     PADDING: ("4.69630976", "150.28191232", 2_555_904),
-    "nothing takes time on links": ("3.03330816", "97.06586112", 1_923_072),
-    "inputs start on one node": ("3.13033216", "100.17062912", 1_941_504),  # + 3 * 6,144 bytes
-    "the output ends on every node": ("3.12726016", "100.07232512", 2_254_848),  # + 9 * 36,864
-    "the output is not gathered": ("3.10882816", "99.48250112", 1_812_480),  # - 3 * 36,864
-    "whole outputs are sent, not shards": ("3.40911616", "109.09171712", 7_692_288),
-    "all shards go over one link": ("3.99484416", "127.83501312", 1_923_072),  # 961.536 us
+    LINKS_TAKE_NO_TIME: ("3.03330816", "97.06586112", 1_923_072),
+    STARTS_ON_ONE: ("3.13033216", "100.17062912", 1_941_504),  # + 3 * 6,144 bytes
+    ENDS_EVERYWHERE: ("3.12726016", "100.07232512", 2_254_848),  # + 9 * 36,864
+    NOT_GATHERED: ("3.10882816", "99.48250112", 1_812_480),  # - 3 * 36,864
+    WHOLE_OUTPUTS: ("3.40911616", "109.09171712", 7_692_288),
+    ONE_LINK: ("3.99484416", "127.83501312", 1_923_072),  # 961.536 us
     "row streaming": ("3.03407616", "97.06662912", 1_923_072),
 }
 LAB_PIPELINE = {
     "": ("12.43531264", "155.7861376", 604_160),
+    BINARY_LINKS: (
+        *(ALONE_MS + SENDS_MS / GIGA + more * LONGEST_MS for more in (0, 31)),
+        604_160,
+    ),
+    BINARY_OPS: (
+        *((ALONE_MS + more * LONGEST_MS) / GIGA + SENDS_MS for more in (0, 31)),
+        604_160,
+    ),
     "GB/s are Gbit/s": ("14.54987264", "157.9006976", 604_160),
     "1 MAC is 1 op": ("6.36869632", "78.0441088", 604_160),
     PADDING: ("18.65416704", "205.8878976", 786_432),
-    "nothing takes time on links": ("12.13323264", "155.4840576", 604_160),
-    "inputs do not overlap": ("12.43531264", "397.93000448", 604_160),
+    LINKS_TAKE_NO_TIME: ("12.13323264", "155.4840576", 604_160),
+    NO_OVERLAP: ("12.43531264", "397.93000448", 604_160),
     SENDER: ("12.43531264", "158.8970496", 604_160),
     RECEIVER: ("12.43531264", "162.4682496", 604_160),
-    "the last output is sent, too": ("12.50904064", "155.8598656", 751_616),
+    LAST_SENT: ("12.50904064", "155.8598656", 751_616),
     "row streaming": ("4.94232576", "148.29315072", 604_160),
-}
-
-
-# What links, or nodes, take is divided by 2^30 / 10^9; rounded to 10 ps
-LAB_BINARY = {
-    ("tensor", "GB/s are 2^30 bytes/s"): ("3.12080778", "99.86584891"),
-    ("tensor", "GOPS are 2^30 ops/s"): ("2.91894037", "93.40609169"),
-    ("pipeline", "GB/s are 2^30 bytes/s"): ("12.41456656", "155.76539152"),
-    ("pipeline", "GOPS are 2^30 ops/s"): ("11.60203346", "145.10789284"),
 }
 
 
@@ -89,12 +97,6 @@ LAB_BINARY = {
 )
 def test_the_labs_answers(strategy, table):
     found = by_change(LAB, strategy)
-    for (which, name), (one_ms, all_ms) in LAB_BINARY.items():
-        if which == strategy:
-            (one_s, one_bytes), (all_s, all_bytes) = found.pop(name).values()
-            assert round(1000 * one_s, 8) == Fraction(one_ms)
-            assert round(1000 * all_s, 8) == Fraction(all_ms)
-            assert (one_bytes, all_bytes) == (table[""][2], 32 * table[""][2])
     if strategy == "tensor":  # 97.06586112 ms and 18.432 us
         in_turn = {32: (Fraction("0.09708429312"), 61_538_304)}
         assert found.pop("two inputs in turn") == in_turn
@@ -106,86 +108,30 @@ def test_the_labs_answers(strategy, table):
 
 
 def test_two_inputs_in_turn_need_links_as_fast_as_the_first_layer():
-    # Two inputs in turn: layers compute for 31.104, 1156.05504 us ... and exchange 57,600 bytes, so
-    # from 57,600 / 31.104 us on, 1.852 GB/s. The other times are longer, the other shards smaller.
+    # Layers compute for 31.104, 1156.05504 us ... and exchange 57,600 bytes: from 57,600 / 31.104
+    # us on, 1.852 GB/s. The other times are longer, the other shards smaller.
     threshold = Fraction(57_600 * 10**6) / Fraction("31.104")
     slowest, too_slow = LAB.on(link_bytes_per_s=threshold), LAB.on(link_bytes_per_s=threshold - 1)
     assert "two inputs in turn" in by_change(slowest, "tensor")
     assert "two inputs in turn" not in by_change(too_slow, "tensor")
+    assert "two inputs in turn" not in by_change(LAB._replace(inputs=33), "tensor")
 
 
-# ------------------------------------------------ a machine that differs in everything
-
-# Layer 1: 3 filters of 2 x 1 x 2 over 5 x 4, so 5 x 3: 180 MACs, C = 360; input 160 bytes, A = 180.
-# Layer 2: 6 filters of 3 x 2 x 1 over 5 x 3, so 4 x 3: 432 MACs, C = 864; A = 288. Three nodes of
-# 15 / 2 ops/s around a ring with links of 5 / 2 bytes/s; 4 inputs.
-ODD = Question(
-    (ConvLayer(3, 2, 1, 2, 5, 4, 4), ConvLayer(6, 3, 2, 1, 5, 3, 4)),
-    System(3, Fraction(15, 2), Fraction(5, 2), 999, "ring"),
-    4,
-)
-
-
-def test_tensor_parallelism_on_an_odd_machine():
-    # Nodes compute 120 and 288 ops in 16 and 38.4 s; shards of 60 and 96 bytes pass 2 links in 48
-    # and 76.8 s: 54.4 + 124.8 s. 6 * 60 + 3 * 96 = 648 bytes. Padded, outputs have 5 * 4 places
-    # instead of 15 and 12: 480 and 1,440 ops, shards of 80 and 160 bytes.
-    table = {
-        "": ("179.2", "716.8", 648),
-        "GB/s are Gbit/s": ("1052.8", "4211.2", 648),  # 54.4 + 8 * 124.8
-        "1 MAC is 1 op": ("152", "608", 648),  # 27.2 + 124.8
-        PADDING: (Fraction(832, 3), Fraction(3328, 3), 960),  # 64 / 3 + 64 + 64 + 128; 480 + 480
-        "nothing takes time on links": ("54.4", "217.6", 648),
-        "inputs start on one node": ("307.2", "1228.8", 968),  # 2 * 160 bytes: 128 s
-        "the output ends on every node": ("179.2", "716.8", 936),  # 6 * 96 bytes for 3 * 96
-        "the output is not gathered": ("102.4", "409.6", 360),
-        "whole outputs are sent, not shards": ("428.8", "1715.2", 1944),  # 54.4 + 3 * 124.8
-        "all shards go over one link": ("313.6", "1254.4", 648),  # 54.4 + 648 / 2.5
-    }
-    compute_s, sent_s = Fraction("54.4"), Fraction("124.8")
-    for name, one_s in (
-        ("GB/s are 2^30 bytes/s", compute_s + sent_s / GIGA),
-        ("GOPS are 2^30 ops/s", compute_s / GIGA + sent_s),
-    ):
-        table[name] = (one_s, 4 * one_s, 648)
-    # on a ring of three, row streaming is not modelled; nor do two inputs in turn hide 48 s in 16
-    assert by_change(ODD, "tensor") == expected(table, 4)
-
-
-def test_pipeline_parallelism_on_an_odd_machine():
-    # 48 s, 180 bytes in 72 s, 115.2 s, which is the interval: 235.2 + 3 * 115.2 s.
-    table = {
-        "": ("235.2", "580.8", 180),
-        "GB/s are Gbit/s": ("739.2", "2467.2", 180),  # 163.2 + 576, then 576
-        "1 MAC is 1 op": ("153.6", "369.6", 180),  # 81.6 + 72, then 72
-        PADDING: ("352", "928", 240),  # 64 + 96 + 192, then 192
-        "nothing takes time on links": ("163.2", "508.8", 180),
-        "inputs do not overlap": ("235.2", "940.8", 180),
-        SENDER: ("235.2", "595.2", 180),  # node 1 is busy for 48 + 72
-        RECEIVER: ("235.2", "796.8", 180),  # node 2 for 72 + 115.2
-        "the last output is sent, too": ("350.4", "696", 468),  # 288 bytes: 115.2 s, as the longest
-        # rows of layer 1 end at 16, 32, 48 and arrive at 40, 64, 88; those of layer 2 take 38.4 s
-        "row streaming": ("155.2", "500.8", 180),
-    }
-    one_s = Fraction("163.2") + 72 / GIGA
-    table["GB/s are 2^30 bytes/s"] = (one_s, one_s + 3 * Fraction("115.2"), 180)
-    one_s = Fraction("163.2") / GIGA + 72
-    table["GOPS are 2^30 ops/s"] = (one_s, one_s + 3 * Fraction("115.2") / GIGA, 180)
-    assert by_change(ODD, "pipeline") == expected(table, 4)
+# ------------------------------------------------ other machines
 
 
 def test_one_node_sends_nothing_whatever_is_changed():
-    # 1,224 ops in 163.2 s, padded 1,920 in 256; two layers are no pipeline
+    # 2,853 s; padded, outputs have 72 places: 2 * 72 * 3,504 = 504,576 ops; three layers are no
+    # pipeline
     one = ODD.on(nodes=1)
     assert {it.strategy for it in readings.answers(one)} == {"tensor"}
-    compute_s = Fraction("163.2")
     table = {
-        "": (compute_s, 4 * compute_s, 0),
-        "GOPS are 2^30 ops/s": (compute_s / GIGA, 4 * compute_s / GIGA, 0),
-        "1 MAC is 1 op": (compute_s / 2, 2 * compute_s, 0),
-        PADDING: (256, 1024, 0),
+        "": (2_853, 22_824, 0),
+        BINARY_OPS: (2_853 / GIGA, 22_824 / GIGA, 0),
+        "1 MAC is 1 op": (Fraction("1426.5"), 11_412, 0),
+        PADDING: (23_652, 189_216, 0),
     }
-    assert by_change(one, "tensor") == expected(table, 4)
+    assert by_change(one, "tensor") == expected(table, 8)
     assert by_change(one._replace(network=ODD.network[:1]), "pipeline").keys() == table.keys()
 
 
@@ -197,31 +143,7 @@ def test_a_strategy_that_is_not_possible_has_no_answers():
 
 
 def test_inputs_do_not_overlap_if_there_is_one():
-    assert "inputs do not overlap" not in by_change(LAB._replace(inputs=1), "pipeline")
-
-
-# Computing 2 and 8 s, exchanging 1 and 2 s: 6 and 24 of a node's ops at 3 ops/s, shards of 3 and 6
-# bytes at 3 bytes/s. The gather is as long as the next pair's first layer: 2 s.
-IN_TURN = Question(
-    (ConvLayer(2, 1, 1, 1, 1, 3, 1), ConvLayer(4, 2, 1, 1, 1, 3, 1)), System(2, 3, 3), 4
-)
-
-
-def test_two_inputs_in_turn_hide_all_but_the_last_transfer():
-    found = by_change(IN_TURN, "tensor")
-    assert found["two inputs in turn"] == {4: (4 * 10 + 2, 4 * 12)}
-    assert found[""][4] == (4 * 13, 4 * 12)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        IN_TURN._replace(inputs=3),
-        IN_TURN.on(link_bytes_per_s=Fraction(299, 100)),
-    ],
-)
-def test_two_inputs_in_turn_are_not_given_where_they_do_not_hide_it(question):
-    assert "two inputs in turn" not in by_change(question, "tensor")
+    assert NO_OVERLAP not in by_change(LAB._replace(inputs=1), "pipeline")
 
 
 # ------------------------------------------------ any changes together, by formulas of their own
@@ -240,20 +162,20 @@ def formula(network, system, inputs, strategy, names):
         macs = it.filters * it.in_channels * it.fx * it.fy * places
         ops.append(macs * gives("1 MAC is 1 op", 1, 2))
         outputs.append(it.filters * it.element_bytes * places)
-    ops_per_s = system.ops_per_s * gives("GOPS are 2^30 ops/s", GIGA, 1)
+    ops_per_s = system.ops_per_s * gives(BINARY_OPS, GIGA, 1)
     byte_s = Fraction(1) / system.link_bytes_per_s
-    byte_s *= gives("GB/s are Gbit/s", 8, 1) / gives("GB/s are 2^30 bytes/s", GIGA, Fraction(1))
-    byte_s *= gives("nothing takes time on links", 0, 1)
+    byte_s *= gives("GB/s are Gbit/s", 8, 1) / gives(BINARY_LINKS, GIGA, Fraction(1))
+    byte_s *= gives(LINKS_TAKE_NO_TIME, 0, 1)
 
     if strategy == "pipeline":
         sent = outputs[:-1]
-        if "the last output is sent, too" in names and nodes > 1:
+        if LAST_SENT in names and nodes > 1:
             sent = outputs
         computing_s = [each / ops_per_s for each in map(Fraction, ops)]
         sending_s = [each * byte_s for each in sent]
         of_node = [*sending_s, 0][: len(network)]
         busy_s = {
-            "inputs do not overlap": [sum(computing_s) + sum(sending_s)],
+            NO_OVERLAP: [sum(computing_s) + sum(sending_s)],
             SENDER: map(sum, zip(computing_s, of_node, strict=True)),
             RECEIVER: map(sum, zip([0, *of_node[:-1]], computing_s, of_node, strict=True)),
         }
@@ -266,38 +188,46 @@ def formula(network, system, inputs, strategy, names):
     seconds, traffic = sum(ops) / (nodes * ops_per_s), 0
     in_turn = peers if ring else min(peers, 1)  # links, or shards on one link
     transfers = [(each / Fraction(nodes), nodes * peers) for each in outputs]
-    if "the output is not gathered" in names:
+    if NOT_GATHERED in names:
         del transfers[-1]
-    elif "the output ends on every node" not in names:
+    elif ENDS_EVERYWHERE not in names:
         moved = Fraction(nodes * peers, 2) if ring else peers
         transfers[-1] = (transfers[-1][0], moved)
-    factor = gives("whole outputs are sent, not shards", nodes, 1)
+    factor = gives(WHOLE_OUTPUTS, nodes, 1)
     transfers = [(factor * size, moved) for size, moved in transfers]
-    if "inputs start on one node" in names:
+    if STARTS_ON_ONE in names:
         transfers.append((first.in_channels * first.x * first.y * first.element_bytes, peers))
     for size, moved in transfers:
-        seconds += size * gives("all shards go over one link", moved, in_turn) * byte_s
+        seconds += size * gives(ONE_LINK, moved, in_turn) * byte_s
         traffic += size * moved
     return inputs * seconds, inputs * traffic
 
 
 THINGS = {
-    "tensor": [
-        ["the output ends on every node", "the output is not gathered"],
-        ["whole outputs are sent, not shards", "all shards go over one link"],
-        ["inputs start on one node"],
-    ],
-    "pipeline": [
-        ["inputs do not overlap", SENDER, RECEIVER],
-        ["the last output is sent, too"],
-    ],
+    "tensor": [[ENDS_EVERYWHERE, NOT_GATHERED], [WHOLE_OUTPUTS, ONE_LINK], [STARTS_ON_ONE]],
+    "pipeline": [[NO_OVERLAP, SENDER, RECEIVER], [LAST_SENT]],
 }
 THINGS_OF_BOTH = [
     [PADDING],
     ["1 MAC is 1 op"],
-    ["GOPS are 2^30 ops/s"],
-    ["GB/s are 2^30 bytes/s", "GB/s are Gbit/s", "nothing takes time on links"],
+    [BINARY_OPS],
+    [BINARY_LINKS, "GB/s are Gbit/s", LINKS_TAKE_NO_TIME],
 ]
+
+
+@pytest.mark.parametrize("strategy", ["tensor", "pipeline"])
+def test_each_change_on_an_odd_machine(strategy):
+    names = {"", *chain(*THINGS[strategy], *THINGS_OF_BOTH)}
+    table = {
+        name: [formula(*ODD[:2], inputs, strategy, {name}) for inputs in (1, 8)] for name in names
+    }
+    if strategy == "pipeline":
+        # test_streaming.py has the rows' working; 720 + 540 bytes
+        table["row streaming"] = [(Fraction("2548.8"), 1_260), (Fraction("12754.8"), 8 * 1_260)]
+        del table[SENDER]  # makes no difference: node 3, which computes longest, sends nothing
+    # on its ring row streaming is not modelled; nor do two inputs in turn hide 240 s in 30
+    found = by_change(ODD, strategy)
+    assert {name: [*both.values()] for name, both in found.items()} == table
 
 
 @st.composite
@@ -308,7 +238,7 @@ def changes_of(draw, strategy):
     return {draw(st.sampled_from(names)) for names in chosen}
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(cases_of_both(layers=3), st.integers(1, 9), st.data())
 def test_up_to_three_changes_give_what_formulas_say(case, inputs, data):
     strategy = data.draw(st.sampled_from(["tensor", "pipeline"]))
@@ -344,53 +274,34 @@ def found(text, question=LAB):
 @pytest.mark.parametrize(
     ("text", "strategy", "inputs", "unit", "changes"),
     [
-        ("0.39793", "pipeline", 32, "seconds", ["inputs do not overlap"]),
-        ("397.93 ms", "pipeline", 32, "ms", ["inputs do not overlap"]),
-        ("397.93ms", "pipeline", 32, "ms", ["inputs do not overlap"]),
-        ("397,930.00448 us", "pipeline", 32, "us", ["inputs do not overlap"]),
-        ("155.8598656", "pipeline", 32, "ms", ["the last output is sent, too"]),
-        ("0.1557861376 s", "pipeline", 32, "seconds", []),
+        ("0.39793", "pipeline", 32, "seconds", [NO_OVERLAP]),
+        ("397.93 ms", "pipeline", 32, "ms", [NO_OVERLAP]),
+        ("397.93ms", "pipeline", 32, "ms", [NO_OVERLAP]),
+        ("397,930.00448 us", "pipeline", 32, "us", [NO_OVERLAP]),
         ("1.557861376E-01", "pipeline", 32, "seconds", []),
-        ("2,254,848 bytes", "tensor", 1, "bytes", ["the output ends on every node"]),
         ("61538304", "tensor", 32, "bytes", []),
         ("6.1538e7 B", "tensor", 32, "bytes", []),
         ("97.0666", "tensor", 32, "ms", ["row streaming"]),
         ("97.0843", "tensor", 32, "ms", ["two inputs in turn"]),
         # 32 * (6.06661632 + 0.30208) ms
-        ("0.2037983", "pipeline", 32, "seconds", ["1 MAC is 1 op", "inputs do not overlap"]),
+        ("0.2037983", "pipeline", 32, "seconds", ["1 MAC is 1 op", NO_OVERLAP]),
+        # 1.51665408 / 2^30 * 10^9 + 0.093952 ms
+        ("1.506446 ms", "tensor", 1, "ms", [BINARY_OPS, "1 MAC is 1 op"]),
         # layer 1 has 3,456 weights, the others 147,456 each: 445,824 * 32 * 32 ops in 200 GOPS
-        (
-            "2.28261888 ms",
-            "tensor",
-            1,
-            "ms",
-            [PADDING, "nothing takes time on links", "1 MAC is 1 op"],
-        ),
+        ("2.28261888 ms", "tensor", 1, "ms", [PADDING, LINKS_TAKE_NO_TIME, "1 MAC is 1 op"]),
+        # padded, a shard has 65,536 bytes, and 12 of each layer's move; the input stays as it is
+        ("3,145,728 bytes", "tensor", 1, "bytes", [ENDS_EVERYWHERE, PADDING]),
+        ("2,574,336 bytes", "tensor", 1, "bytes", [PADDING, STARTS_ON_ONE]),  # 2,555,904 + 18,432
+        # the pipeline's last output is padded, too: 4 * 262,144 bytes
+        ("1,048,576 bytes", "pipeline", 1, "bytes", [LAST_SENT, PADDING]),
+        ("7,710,720 bytes", "tensor", 1, "bytes", [WHOLE_OUTPUTS, STARTS_ON_ONE]),  # + 18,432
+        # over one link all 2,254,848 or 1,941,504 bytes: 1127.424 or 970.752 us and 3033.30816
+        ("4160.73216 us", "tensor", 1, "us", [ENDS_EVERYWHERE, ONE_LINK]),
+        ("4004.06016 us", "tensor", 1, "us", [STARTS_ON_ONE, ONE_LINK]),
     ],
 )
 def test_a_number_is_found(text, strategy, inputs, unit, changes):
     assert found(text) == [(strategy, inputs, unit, tuple(changes))]
-
-
-ENDS_EVERYWHERE, STARTS_ON_ONE = "the output ends on every node", "inputs start on one node"
-
-
-@pytest.mark.parametrize(
-    ("text", "changes"),
-    [
-        # padded, a shard has 65,536 bytes, and 12 of each layer's move; the input stays as it is
-        ("3,145,728 bytes", [ENDS_EVERYWHERE, PADDING]),
-        ("2,574,336 bytes", [PADDING, STARTS_ON_ONE]),  # 2,555,904 + 18,432
-        # the pipeline's last output is padded, too: 4 * 262,144 bytes
-        ("1,048,576 bytes", ["the last output is sent, too", PADDING]),
-        ("7,710,720 bytes", ["whole outputs are sent, not shards", STARTS_ON_ONE]),  # + 18,432
-        # over one link all 2,254,848 or 1,941,504 bytes: 1127.424 or 970.752 us and 3033.30816
-        ("4160.73216 us", [ENDS_EVERYWHERE, "all shards go over one link"]),
-        ("4004.06016 us", [STARTS_ON_ONE, "all shards go over one link"]),
-    ],
-)
-def test_what_changes_mean_together(text, changes):
-    assert [it.changes for it in readings.find(text)] == [tuple(changes)]
 
 
 def test_the_digits_that_are_given_decide():
@@ -420,7 +331,7 @@ def test_a_half_may_have_been_rounded_up_or_down():
 def test_below_four_digits_one_change_at_most():
     # 0.2037983 s with both changes, as above
     assert found("0.204 s") == []
-    assert found("0.2038 s")[0][3] == ("1 MAC is 1 op", "inputs do not overlap")
+    assert found("0.2038 s")[0][3] == ("1 MAC is 1 op", NO_OVERLAP)
     assert {len(changes) for *_, changes in found("3")} == {0, 1}
 
 
@@ -430,14 +341,14 @@ def test_fewest_changes_come_first():
     # and with an input of 1 byte sent first 4 s
     first, *others = found("4.000 s", question)
     assert first == ("pipeline", 1, "seconds", ())
-    assert ("tensor", 1, "seconds", ("inputs start on one node",)) in others
+    assert ("tensor", 1, "seconds", (STARTS_ON_ONE,)) in others
 
 
 def test_changes_of_one_thing_do_not_combine():
     # 3.03330816 ms and 4 * 1,923,072 bytes over one link would be 6.87945216 ms
     assert found("6.87945216 ms") == []
     # 32 * 12.50904064 ms combines
-    combined = ("the last output is sent, too", "inputs do not overlap")
+    combined = (LAST_SENT, NO_OVERLAP)
     assert found("400.28930048 ms") == [("pipeline", 32, "ms", combined)]
 
 
@@ -455,18 +366,18 @@ def test_a_unit_rules_out_others():
 
 
 def test_numbers_of_another_machine_are_found():
-    assert found("940.8", ODD) == [("pipeline", 4, "seconds", ("inputs do not overlap",))]
-    assert found("940.8") == []
+    # 8 * 3,357 s
+    assert found("26856", ODD) == [("pipeline", 8, "seconds", (NO_OVERLAP,))]
+    assert found("26856") == []
 
 
 def test_the_nearest_is_so_by_ratio():
     # 1.61060608 and 2.91894037 ms: their geometric mean is 2.168, half their sum 2.265
     assert readings.nearest("2.16 ms").changes == ("1 MAC is 1 op",)
-    assert readings.nearest("2.18 ms").changes == ("GOPS are 2^30 ops/s",)
+    assert readings.nearest("2.18 ms").changes == (BINARY_OPS,)
     assert readings.nearest("1 byte") == ("pipeline", 1, "bytes", 604_160, ())
-    one_node = ODD.on(nodes=1)
-    assert readings.nearest("1 byte", ODD).answer == 180
-    assert readings.nearest("163", one_node) == ("tensor", 1, "seconds", Fraction("163.2"), ())
+    assert readings.nearest("1 byte", ODD).answer == 1_260
+    assert readings.nearest("2850", ODD.on(nodes=1)) == ("tensor", 1, "seconds", 2_853, ())
 
 
 @pytest.mark.parametrize(
@@ -483,38 +394,24 @@ def test_what_is_no_number_is_refused(text):
 # ------------------------------------------------ the command
 
 
-def command(*words):
-    """Status, lines of stdout and of stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "report", "find", *words],
-        cwd=Path(lab3.__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
-
-
 def test_the_command_says_which_reading_it_is():
-    status, lines, errors = command("397.93", "ms", "--nodes", "8")
-    assert (status, errors, lines[0]) == (0, [], "what if: 8 nodes")
+    lines = output("find 397.93 ms --nodes 8").splitlines()
+    assert lines[0] == "what if: 8 nodes"
     assert lines[-2] == "pipeline parallelism, 32 inputs, ms: inputs do not overlap"
     # 12.43531264 ms and 31 times 4.62422016
     assert lines[-1].split() == ["397.93000448;", "as", "read", "here", "155.7861376"]
 
 
 def test_the_command_prints_five_answers_at_most():
-    status, lines, _ = command("3")
-    assert status == 0
+    lines = output("find 3").splitlines()
     assert sum(" parallelism, " in line for line in lines) == 5
     assert f"and {len(found('3')) - 5} more" in lines[-1]
-    assert max(map(len, lines)) <= 80
 
 
 def test_the_command_says_that_the_nearest_is_not_it():
-    status, lines, errors = command("0.0786178")
-    assert (status, errors) == (0, [])
+    lines = output("find 0.0786178").splitlines()
     assert "is none of" in lines[0]
+    assert "up to three changes" in " ".join(lines)
     # 78.0441088 ms is nearest
     assert lines[-2:] == [
         "pipeline parallelism, 32 inputs, seconds: 1 MAC is 1 op",
@@ -523,6 +420,4 @@ def test_the_command_says_that_the_nearest_is_not_it():
 
 
 def test_the_command_refuses_what_is_no_number():
-    status, lines, errors = command("0,39793")
-    assert (status, lines, len(errors)) == (2, [], 1)
-    assert "'0,39793'" in errors[0]
+    assert "'0,39793'" in refusal("find 0,39793")
