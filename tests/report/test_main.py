@@ -14,7 +14,6 @@ from report.__main__ import COMMANDS, INSTALL
 
 REPORT = PROJECT / "report"
 ALONE = [sys.executable, "-B", "-I", "-S"]  # without any library
-every_command = pytest.mark.parametrize("name", COMMANDS)
 
 # ------------------------------------------------ what it shows
 
@@ -27,7 +26,7 @@ def test_the_overview_has_every_command_and_an_example(line):
         assert lines[at + 1].strip() == f"python3 report {example}"
 
 
-@every_command
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_needs_no_library(name):
     result = run(*ALONE, REPORT, name, "--help")
     assert (result.returncode, result.stderr) == (0, "")
@@ -59,17 +58,9 @@ def test_examples_of_the_help_run(copied, example):
 # ------------------------------------------------ from where
 
 
-@pytest.mark.parametrize(
-    ("arguments", "is_elsewhere"),
-    [
-        (["-I", "report"], False),
-        (["-m", "report"], False),
-        ([REPORT], True),
-        (["-I", "-S", REPORT], True),
-    ],
-)
-def test_it_finds_lab3_from_any_folder(tmp_path, arguments, is_elsewhere):
-    folder = tmp_path if is_elsewhere else PROJECT
+@pytest.mark.parametrize("arguments", [["-I", "report"], ["-m", "report"], ["-I", "-S", REPORT]])
+def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
+    folder = tmp_path if REPORT in arguments else PROJECT
     (tmp_path / "lab3.py").write_text("raise SystemExit('not this one')")
     result = python(*arguments, "whatif", cwd=folder)
     assert (result.returncode, result.stdout, result.stderr) == (0, output("whatif"), "")
@@ -192,6 +183,6 @@ def test_python_3_9_gets_one_sentence():
     assert python("-c", PRETEND, "(3, 10, 0)").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["__main__.py", "__init__.py"])
-def test_python_3_7_can_read_the_sentence(name):
-    ast.parse((REPORT / name).read_text(encoding="utf-8"), feature_version=(3, 7))
+def test_python_3_7_can_read_that_sentence():
+    for name in ("__main__.py", "__init__.py"):
+        ast.parse((REPORT / name).read_text(encoding="utf-8"), feature_version=(3, 7))

@@ -22,10 +22,8 @@ from report.terminal import count, filled, json_text, number, short, shown, tabl
         (Fraction("999999999.9996"), "1,000,000,000"),
         (Fraction(1, 3 * 10**5), "0.00000333333333"),  # 16 characters at most
         (Fraction(1, 3 * 10**6), "3.33333333e-7"),
-        # once: by way of 12 digits, 9.332362350000, it would end in 4 or 5
-        (Fraction("933236234.999999"), "933,236,235"),
-        (Fraction("9.332362349999999"), "9.33236235"),
-        (Fraction("9.332362344999999"), "9.33236234"),
+        # once: by way of 12 digits, 9.33236234500, it would end in 4
+        (Fraction("9.332362345000001"), "9.33236235"),
         (Fraction("93323623449999999.9"), "9.33236234e+16"),
     ],
 )
@@ -48,10 +46,8 @@ def test_one_thing_is_singular():
 
 
 def test_a_long_value_is_cut_in_a_message():
-    assert shown("x" * 38) == f"'{'x' * 38}'"
-    assert shown("x" * 39) == f"'{'x' * 30}'..."
-    assert shown("\n\u0661") == r"'\n\u0661'"
-    assert shown([10**50]) == f"[1{'0' * 28}..."
+    assert [shown("x" * 38), shown("x" * 39)] == [f"'{'x' * 38}'", f"'{'x' * 30}'..."]
+    assert [shown("\n\u0661"), shown([10**50])] == [r"'\n\u0661'", f"[1{'0' * 28}..."]
 
 
 def test_a_paragraph_is_broken_at_spaces_only():
@@ -63,11 +59,12 @@ def test_a_paragraph_is_broken_at_spaces_only():
 
 
 def test_text_stands_left_and_numbers_right():
-    rows = [["tensor", 8, True, "4"], ["pipeline", 1_024, False, None]]
+    rows = [["tensor", 8, True, "4"], ["pipeline", 1_024, False, None], ["all", "", None, ""]]
     assert table(["strategy", "bytes", "fits", "node"], rows).splitlines() == [
         "strategy  bytes  fits  node",
         "tensor        8   yes  4",
         "pipeline  1,024    NO  -",
+        "all                 -",
     ]
     assert table(["strategy", "bytes"], []) == "strategy  bytes"
 
@@ -90,14 +87,13 @@ def test_a_last_column_of_text_is_broken_between_words_or_after_commas(text, lin
 
 
 def test_a_table_that_is_too_wide_becomes_blocks_with_the_same_numbers():
-    wide, rows = "x" * 40, [[10**20, Fraction(1, 3)], [7, Fraction(1, 8)]]
+    wide, rows = "x" * 40, [[10**20, Fraction(1, 3)], [7, ""]]
     assert len(table([wide, "y" * 38], rows).splitlines()) == 3  # 80 columns
     assert table([wide, "y" * 39], rows).splitlines() == [
         f"{wide}  100{',000' * 6}",
         f"{'y' * 39}   0.333333333",
         "",
         f"{wide}  7",
-        f"{'y' * 39}   0.125",
     ]
 
 
@@ -105,8 +101,6 @@ def test_a_table_that_is_too_wide_becomes_blocks_with_the_same_numbers():
 
 
 class Record(NamedTuple):
-    """Two numbers and others like it."""
-
     bytes: int
     seconds: Fraction
     others: tuple
