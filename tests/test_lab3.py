@@ -345,7 +345,6 @@ def test_its_constants_can_be_changed_in_the_file(tmp_path):
     [
         ([], 0, ANSWERS, ""),
         (["--nodes", "8"], 2, "", "lab3.py: error: takes no arguments"),
-        ([""], 2, "", "lab3.py: error: takes no arguments"),
     ],
 )
 def test_it_takes_no_arguments(monkeypatch, capsys, arguments, status, printed, said):
