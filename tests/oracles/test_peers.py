@@ -92,7 +92,3 @@ def test_heteropipe_the_law_and_a_simulation_for_the_lab(bandwidth, law_s, heter
     assert heteropipe(makespan_async, *lab, 32) == close_to(heteropipe_s)
     assert pipeline_parallel_latency(*lab, 32) == Fraction(law_s)
     assert simulate(*lab, [(1, 1)] * 4, 32)[0] == Fraction(law_s)
-
-
-def test_heteropipe_for_the_lab_where_sends_block():
-    assert heteropipe(makespan_blocking, NETWORK, SYSTEM, 32) == close_to("0.1588970496")
