@@ -3,13 +3,11 @@ the lecture's toy examples, counted by hand. No other implementation is needed f
 
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-import lab3
 from lab3 import (
     NETWORK,
     SYSTEM,
@@ -24,7 +22,7 @@ from lab3 import (
     tensor_parallel_stages,
     tensor_parallel_traffic,
 )
-from machines import RATES, cases_of_both, pipeline_parallel_cases, tensor_parallel_cases
+from machines import RATES, cases_of_both, pipeline_parallel_cases
 from report.sram import (
     data_parallel_sram,
     pipeline_parallel_sram,
@@ -37,11 +35,6 @@ COUNTS = st.integers(1, 10**12)
 LATENCIES = [tensor_parallel_latency, pipeline_parallel_latency]
 TRAFFICS = [tensor_parallel_traffic, pipeline_parallel_traffic]
 SRAM = [tensor_parallel_sram, tensor_streamed_sram, pipeline_parallel_sram, pipeline_streamed_sram]
-
-
-def single_node_latency(network, system, inputs=1):
-    """N * sum(C) / R: nothing is sent."""
-    return Fraction(inputs * sum(layer.ops for layer in network), system.ops_per_s)
 
 
 # ------------------------------------------------ laws
@@ -60,28 +53,6 @@ def test_rates_scale_every_latency_and_no_traffic(case, inputs, factor):
 
 
 @given(cases_of_both(), COUNTS)
-def test_traffic_and_tensor_parallelism_are_linear_in_inputs(case, inputs):
-    for function in (tensor_parallel_latency, *TRAFFICS):
-        assert function(*case, inputs) == inputs * function(*case, 1)
-
-
-@given(pipeline_parallel_cases(), COUNTS, COUNTS)
-def test_splitting_a_run_never_speeds_the_pipeline_up(case, some, others):
-    whole_s = pipeline_parallel_latency(*case, some + others)
-    parts_s = [pipeline_parallel_latency(*case, inputs) for inputs in (some, others)]
-    assert max(parts_s) <= whole_s <= sum(parts_s)
-
-
-@given(cases_of_both(layers=1), COUNTS)
-def test_one_node_communicates_nothing(case, inputs):
-    network, system = case[0], case[1]._replace(nodes=1)
-    for latency in LATENCIES:
-        assert latency(network, system, inputs) == single_node_latency(network, system, inputs)
-    for traffic in TRAFFICS:
-        assert traffic(network, system, inputs) == 0
-
-
-@given(cases_of_both(), COUNTS)
 def test_the_ring_never_beats_all_to_all(case, inputs):
     network, system = case
     direct, ring = (system._replace(topology=name) for name in ("all-to-all", "ring"))
@@ -91,21 +62,10 @@ def test_the_ring_never_beats_all_to_all(case, inputs):
         assert function(network, direct, inputs) == function(network, ring, inputs)
 
 
-@given(tensor_parallel_cases(), COUNTS)
-def test_two_nodes_are_a_ring_and_all_to_all(case, inputs):
-    network = [layer._replace(filters=layer.filters * 2) for layer in case[0]]
-    network = [network[0]] + [
-        layer._replace(in_channels=before.filters) for before, layer in pairwise(network)
-    ]
-    direct, ring = (case[1]._replace(nodes=2, topology=name) for name in ("all-to-all", "ring"))
-    for function in (tensor_parallel_latency, tensor_parallel_traffic):
-        assert function(network, direct, inputs) == function(network, ring, inputs)
-
-
 @given(cases_of_both(), COUNTS)
 def test_no_strategy_beats_perfect_speed_up(case, inputs):
     network, system = case
-    single_s = single_node_latency(network, system, inputs)
+    single_s = inputs * Fraction(sum(layer.ops for layer in network)) / system.ops_per_s
     assert tensor_parallel_latency(network, system, inputs) >= single_s / system.nodes
     assert pipeline_parallel_latency(network, system, inputs) >= single_s / len(network)
 
@@ -151,15 +111,6 @@ def test_streaming_rows_never_needs_more(case):
         assert 0 < rows.output_bytes <= whole.output_bytes
 
 
-@given(tensor_parallel_cases(), COUNTS)
-def test_more_nodes_compute_faster(case, inputs):
-    network, system = case
-    assume(system.nodes > 1)
-    unlimited = system._replace(link_bytes_per_s=10**60)  # next to no communication
-    alone_s = single_node_latency(network, system, inputs)
-    assert tensor_parallel_latency(network, unlimited, inputs) < alone_s
-
-
 @given(cases_of_both(), COUNTS)
 def test_no_number_is_a_float(case, inputs):
     assert {type(latency(*case, inputs)) for latency in LATENCIES} == {Fraction}
@@ -172,26 +123,14 @@ def test_no_number_is_a_float(case, inputs):
         assert {type(number) for use in sram(*all_to_all) for number in use[3:]} == {int}
 
 
-@given(pipeline_parallel_cases())
-def test_one_input_is_the_default(case):
-    network, system = case
-    stages = pipeline_parallel_stages(network, system)
-    assert lab3.latency(stages, system) == lab3.latency(stages, system, 1)
-    assert lab3.traffic(stages) == lab3.traffic(stages, 1)
-    for function in (pipeline_parallel_latency, pipeline_parallel_traffic):
-        assert function(network, system) == function(network, system, 1)
-
-
 # ------------------------------------------------ toys
 
 
 @pytest.mark.parametrize("topology", ["all-to-all", "ring"])
 def test_counts_of_collectives(topology):
-    # 4 nodes with one value each: an all-gather moves 4 * 3 values. A reduce-scatter is the same
-    # backwards, so an all-reduce of 4 values moves 24; if all pairs exchanged all 4, it were 48.
+    # 4 nodes with a value each move 4 * 3; if all pairs exchanged all 4 values, it were 48.
     system = System(topology=topology)
-    all_gathered, exchanged = (all_gather(1, size, system).traffic_bytes for size in (1, 4))
-    assert (all_gathered, 2 * all_gathered, exchanged) == (12, 24, 48)
+    assert [all_gather(1, size, system).traffic_bytes for size in (1, 4)] == [12, 48]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +149,6 @@ def test_a_pipeline_of_equal_stages(layers, inputs, slots):
 
 
 def test_a_billion_inputs_and_nodes():
-    assert tensor_parallel_latency(NETWORK, SYSTEM, 10**9) == 10**9 * Fraction("0.00312726016")
     expected = Fraction("0.01243531264") + (10**9 - 1) * Fraction("0.00462422016")
     assert pipeline_parallel_latency(NETWORK, SYSTEM, 10**9) == expected
     network, system = [ConvLayer(10**12, 1, 1, 1, 1, 1)], System(nodes=10**12, topology="ring")

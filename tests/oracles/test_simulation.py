@@ -18,11 +18,10 @@ from lab3 import (
     tensor_parallel_latency,
     tensor_parallel_traffic,
 )
-from machines import pipeline_parallel_cases, plan_cases, tensor_parallel_cases
+from machines import plan_cases
 from oracles.simulation import simulate
 from report.plans import plan_latency, plan_stages, plan_traffic
 
-INPUTS = st.integers(1, 9)
 TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))
 
 
@@ -47,7 +46,7 @@ def check_plan(network, system, plan, inputs):
 # ------------------------------------------------ the lab
 
 
-@pytest.mark.parametrize("inputs", [1, 2, 32])
+@pytest.mark.parametrize("inputs", [1, 32])
 @pytest.mark.parametrize(
     ("plan", "topology"),
     [
@@ -59,43 +58,7 @@ def test_the_lab(plan, topology, inputs):
     check_plan(NETWORK, SYSTEM._replace(topology=topology), plan, inputs)
 
 
-@pytest.mark.parametrize(
-    ("plan", "topology", "link_bytes"),
-    [
-        # quarters of 57,600, 50,176 and 43,264 bytes on all links, one of 36,864 on those to node 0
-        (TENSOR, "all-to-all", {(1, 0): 187_904, (1, 2): 151_040}),
-        # three of each on every link; the quarters of the last output come together
-        (TENSOR, "ring", {(0, 1): 453_120, (1, 2): 489_984, (2, 3): 526_848, (3, 0): 563_712}),
-        (PIPELINE, "all-to-all", {(0, 1): 230_400, (1, 2): 200_704, (2, 3): 173_056, (3, 0): 0}),
-        (PIPELINE, "ring", {(0, 1): 230_400, (1, 2): 200_704, (2, 3): 173_056, (3, 0): 0}),
-        # halves of 230,400 exchanged, halves of 200,704 handed on
-        (
-            BETWEEN,
-            "all-to-all",
-            {(0, 1): 115_200, (1, 0): 115_200, (0, 2): 100_352, (1, 2): 100_352, (2, 3): 173_056},
-        ),
-    ],
-)
-def test_bytes_of_the_labs_links(plan, topology, link_bytes):
-    _, carried = simulate(NETWORK, SYSTEM._replace(topology=topology), plan, 3)
-    assert {link: carried[link] for link in link_bytes} == {
-        link: 3 * size for link, size in link_bytes.items()
-    }
-
-
 # ------------------------------------------------ random
-
-
-@given(tensor_parallel_cases(), st.integers(1, 4))  # many messages each, and one stage
-def test_tensor_parallelism(case, inputs):
-    network, system = case
-    check_plan(network, system, ((len(network), system.nodes),), inputs)
-
-
-@given(pipeline_parallel_cases(), INPUTS)
-def test_pipeline_parallelism(case, inputs):
-    network, system = case
-    check_plan(network, system, ((1, 1),) * len(network), inputs)
 
 
 def kinds(network, system, plan, inputs):
@@ -109,6 +72,7 @@ def kinds(network, system, plan, inputs):
         "the bottleneck is a group that exchanges": len(longest) > 1 and len(plan) > 1,
         "a group sends to a larger one": any(p < q for p, q in pairwise(sizes)),
         "nodes are left over": sum(sizes) < system.nodes,
+        "tensor parallelism": plan == ((len(network), system.nodes),),
         "tensor parallelism on a ring": len(plan) == 1 < sizes[0] and system.topology == "ring",
         "pipeline parallelism": {(1, 1)} == set(plan),
         "one node": system.nodes == 1,
@@ -118,7 +82,7 @@ def kinds(network, system, plan, inputs):
 def test_any_plan():
     drawn = Counter()
 
-    @given(plan_cases(), INPUTS)
+    @given(plan_cases(), st.integers(1, 6))
     def check(case, inputs):
         check_plan(*case, inputs)
         for kind, is_so in kinds(*case, inputs).items():

@@ -14,12 +14,11 @@ from report.__main__ import COMMANDS, INSTALL
 
 REPORT = PROJECT / "report"
 ALONE = [sys.executable, "-B", "-I", "-S"]  # without any library
-every_command = pytest.mark.parametrize("name", COMMANDS)
 
 # ------------------------------------------------ what it shows
 
 
-@pytest.mark.parametrize("line", ["", "-h", "--help"])
+@pytest.mark.parametrize("line", ["", "-h"])
 def test_the_overview_has_every_command_and_an_example(line):
     lines = output(line).splitlines()
     for name, (_, does, example, *_) in COMMANDS.items():
@@ -27,7 +26,7 @@ def test_the_overview_has_every_command_and_an_example(line):
         assert lines[at + 1].strip() == f"python3 report {example}"
 
 
-@every_command
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_needs_no_library(name):
     result = run(*ALONE, REPORT, name, "--help")
     assert (result.returncode, result.stderr) == (0, "")
@@ -59,17 +58,9 @@ def test_examples_of_the_help_run(copied, example):
 # ------------------------------------------------ from where
 
 
-@pytest.mark.parametrize(
-    ("arguments", "is_elsewhere"),
-    [
-        (["-I", "report"], False),
-        (["-m", "report"], False),
-        ([REPORT], True),
-        (["-I", "-S", REPORT], True),
-    ],
-)
-def test_it_finds_lab3_from_any_folder(tmp_path, arguments, is_elsewhere):
-    folder = tmp_path if is_elsewhere else PROJECT
+@pytest.mark.parametrize("arguments", [["-I", "report"], ["-m", "report"], ["-I", "-S", REPORT]])
+def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
+    folder = tmp_path if REPORT in arguments else PROJECT
     (tmp_path / "lab3.py").write_text("raise SystemExit('not this one')")
     result = python(*arguments, "whatif", cwd=folder)
     assert (result.returncode, result.stdout, result.stderr) == (0, output("whatif"), "")
@@ -77,31 +68,21 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments, is_elsewhere):
 
 # ------------------------------------------------ how commands end
 
-FULL, CLOSED = "cannot write: No space left on device", "cannot write: stdout is closed"
 
-
-@pytest.mark.skipif(
-    not os.path.exists("/dev/full"), reason="only Linux has a full disk to write to"
-)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk")
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
-        ("whatif >/dev/null", 0, ""),
-        ("whatif >/dev/full", 1, FULL),
-        ("whatif --help >/dev/full", 1, FULL),
-        (">/dev/full", 1, FULL),
-        ("whatif >&-", 1, CLOSED),
+        ("whatif >/dev/full", 1, "cannot write: No space left on device"),
+        ("whatif >&-", 1, "cannot write: stdout is closed"),
         ("whatif 1</dev/null", 1, "cannot write: Bad file descriptor"),
         ("whatif --nodes 3 >/dev/full", 2, "Tensor parallelism is not possible"),
         ("whatif --inputs 0 >&-", 2, "--inputs"),
-        ("nothing", 2, "argument COMMAND: invalid choice: 'nothing'"),
         # nobody hears of it, but the status tells
         ("whatif >/dev/full 2>/dev/full", 1, ""),
-        ("whatif >&- 2>&-", 1, ""),
         ("whatif --nodes 3 2>/dev/full", 2, ""),
         ("whatif --inputs 0 2>/dev/full", 2, ""),
         ("whatif --nodes 3 2>&-", 2, ""),
-        ("whatif >/dev/null 2>&-", 0, ""),
     ],
 )
 def test_the_ending_of(command, status, said):
@@ -110,7 +91,7 @@ def test_the_ending_of(command, status, said):
     assert said in sentence(result.stderr) if said else result.stderr == ""
 
 
-@pytest.mark.parametrize("line", [["trace"], ["whatif", "--help"], []])
+@pytest.mark.parametrize("line", [["trace"], ["whatif", "--help"]])
 def test_a_reader_that_has_seen_enough(line):
     reader, writer = os.pipe()
     os.close(reader)
@@ -120,12 +101,10 @@ def test_a_reader_that_has_seen_enough(line):
 
 
 def test_ctrl_c_while_a_library_is_imported(tmp_path):
-    (tmp_path / "matplotlib").mkdir()
     interrupt = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)\n"
-    (tmp_path / "matplotlib" / "__init__.py").write_text(interrupt)
+    (tmp_path / "matplotlib.py").write_text(interrupt)
     result = python(
-        "report",
-        *("picture", "timeline", "--output", tmp_path / "timeline.svg"),
+        *("report", "picture", "timeline", "--output", tmp_path / "timeline.svg"),
         env={**PLAIN, "PYTHONPATH": str(tmp_path)},
         # a suite that is started in the background hands on that it ignores Ctrl-C
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -152,15 +131,12 @@ def test_a_missing_library_is_told_how_to_install(tmp_path, line):
         ("what", ["COMMAND", "'what'", "whatif"]),
         ("--inputs 3 whatif", ["COMMAND", "whatif"]),
         ("whatif --inp 3", ["--inp"]),  # abbreviations are none
-        ("whatif --layers 1,1,1,1,1,1", ["--layers"]),
         ("whatif 3", ["3"]),
-        ("whatif -- ", ["--"]),
-        ("whatif --inputs", ["--inputs", "one argument"]),
     ],
 )
 def test_what_is_refused(line, parts):
     said = refusal(line)
-    assert [part for part in parts if part not in said] == []
+    assert all(part in said for part in parts)
 
 
 PYTHONS = {sys.executable}
@@ -174,14 +150,9 @@ for minor in range(10, 20):
 def test_two_dashes_are_no_value_of_an_option(tmp_path, interpreter):
     for words in (
         ["whatif", "--inputs=--"],
-        ["whatif", "--topology=--"],
-        ["whatif", "--layer=--"],
         ["whatif", "--layer=8,8,1,1,8,8", "--layer=--"],
-        ["trace", "--plan=--"],
         ["trace", "--plan=pipeline", "--plan=--"],
-        ["plans", "--plan=--"],
         ["picture", "timeline", "--output=--"],
-        ["deck", "--output=--"],
         ["deck", "--author=--"],
     ):
         result = run(interpreter, "-B", "-I", "-S", REPORT, *words, cwd=tmp_path)
@@ -206,6 +177,6 @@ def test_python_3_9_gets_one_sentence():
     assert python("-c", PRETEND, "(3, 10, 0)").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["__main__.py", "__init__.py"])
-def test_python_3_7_can_read_the_sentence(name):
-    ast.parse((REPORT / name).read_text(encoding="utf-8"), feature_version=(3, 7))
+def test_python_3_7_can_read_that_sentence():
+    for name in ("__main__.py", "__init__.py"):
+        ast.parse((REPORT / name).read_text(encoding="utf-8"), feature_version=(3, 7))

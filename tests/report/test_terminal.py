@@ -14,21 +14,16 @@ from report.terminal import count, filled, json_text, number, short, shown, tabl
     ("value", "text"),
     [
         (0, "0"),
-        (1_923_072, "1,923,072"),
-        (1_234_567_890_123, "1,234,567,890,123"),
         (10**30 + 1, "1" + ",000" * 9 + ",001"),  # whole at any size
         (Fraction(-1, 8), "-0.125"),
         (Fraction("123.456789012"), "123.456789012"),
         (Fraction("123.4567890123"), "123.456789"),  # not exact: 9 digits
         (Fraction("123456789012.3"), "123,456,789,012"),  # or a whole number
-        (Fraction("999999999.96"), "999,999,999.96"),
         (Fraction("999999999.9996"), "1,000,000,000"),
         (Fraction(1, 3 * 10**5), "0.00000333333333"),  # 16 characters at most
         (Fraction(1, 3 * 10**6), "3.33333333e-7"),
-        # once: by way of 12 digits, 9.332362350000, it would end in 4 or 5
-        (Fraction("933236234.999999"), "933,236,235"),
-        (Fraction("9.332362349999999"), "9.33236235"),
-        (Fraction("9.332362344999999"), "9.33236234"),
+        # once: by way of 12 digits, 9.33236234500, it would end in 4
+        (Fraction("9.332362345000001"), "9.33236235"),
         (Fraction("93323623449999999.9"), "9.33236234e+16"),
     ],
 )
@@ -36,34 +31,23 @@ def test_an_int_is_whole_and_a_fraction_rounded_once(value, text):
     assert number(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (123_456_789, "123,456,789"),
-        (Fraction(2, 3), "0.6667"),
-        (Fraction("3.9764"), "3.976"),
-        (Fraction("1.99999"), "2"),
-        (Fraction("123456.7"), "123,500"),
-    ],
-)
-def test_a_fraction_is_short_in_a_sentence_and_an_int_whole(value, text):
-    assert short(value) == text
-
-
-def test_one_thing_is_singular():
-    assert [count(amount, "node") for amount in (0, 1, 2, 1_000)] == [
-        "0 nodes",
-        "1 node",
-        "2 nodes",
-        "1,000 nodes",
+def test_a_fraction_is_short_in_a_sentence_and_an_int_whole():
+    assert short(123_456_789) == "123,456,789"
+    assert [short(Fraction(value)) for value in ("2/3", "1.99999", "123456.7")] == [
+        "0.6667",
+        "2",
+        "123,500",
     ]
 
 
+def test_one_thing_is_singular():
+    counts = [count(amount, "node") for amount in (0, 1, 1_000)]
+    assert counts == ["0 nodes", "1 node", "1,000 nodes"]
+
+
 def test_a_long_value_is_cut_in_a_message():
-    assert shown("x" * 38) == f"'{'x' * 38}'"
-    assert shown("x" * 39) == f"'{'x' * 30}'..."
-    assert shown("\n\u0661") == r"'\n\u0661'"
-    assert shown([10**50]) == f"[1{'0' * 28}..."
+    assert [shown("x" * 38), shown("x" * 39)] == [f"'{'x' * 38}'", f"'{'x' * 30}'..."]
+    assert [shown("\n\u0661"), shown([10**50])] == [r"'\n\u0661'", f"[1{'0' * 28}..."]
 
 
 def test_a_paragraph_is_broken_at_spaces_only():
@@ -75,11 +59,12 @@ def test_a_paragraph_is_broken_at_spaces_only():
 
 
 def test_text_stands_left_and_numbers_right():
-    rows = [["tensor", 8, True, "4"], ["pipeline", 1_024, False, None]]
+    rows = [["tensor", 8, True, "4"], ["pipeline", 1_024, False, None], ["all", "", None, ""]]
     assert table(["strategy", "bytes", "fits", "node"], rows).splitlines() == [
         "strategy  bytes  fits  node",
         "tensor        8   yes  4",
         "pipeline  1,024    NO  -",
+        "all                 -",
     ]
     assert table(["strategy", "bytes"], []) == "strategy  bytes"
 
@@ -102,14 +87,13 @@ def test_a_last_column_of_text_is_broken_between_words_or_after_commas(text, lin
 
 
 def test_a_table_that_is_too_wide_becomes_blocks_with_the_same_numbers():
-    wide, rows = "x" * 40, [[10**20, Fraction(1, 3)], [7, Fraction(1, 8)]]
+    wide, rows = "x" * 40, [[10**20, Fraction(1, 3)], [7, ""]]
     assert len(table([wide, "y" * 38], rows).splitlines()) == 3  # 80 columns
     assert table([wide, "y" * 39], rows).splitlines() == [
         f"{wide}  100{',000' * 6}",
         f"{'y' * 39}   0.333333333",
         "",
         f"{wide}  7",
-        f"{'y' * 39}   0.125",
     ]
 
 
@@ -117,8 +101,6 @@ def test_a_table_that_is_too_wide_becomes_blocks_with_the_same_numbers():
 
 
 class Record(NamedTuple):
-    """Two numbers and others like it."""
-
     bytes: int
     seconds: Fraction
     others: tuple
@@ -126,13 +108,9 @@ class Record(NamedTuple):
 
 def test_json_has_names_exact_ints_and_the_nearest_floats():
     record = Record(10**30, Fraction(1, 3), (Record(1, Fraction(2), ()), None))
-    assert json.loads(json_text({"it": record})) == {
-        "it": {
-            "bytes": 10**30,
-            "seconds": 1 / 3,
-            "others": [{"bytes": 1, "seconds": 2.0, "others": []}, None],
-        }
-    }
+    one = {"bytes": 1, "seconds": 2.0, "others": []}
+    expected = {"it": {"bytes": 10**30, "seconds": 1 / 3, "others": [one, None]}}
+    assert json.loads(json_text({"it": record})) == expected
 
 
 def test_units_are_what_they_are_called():
