@@ -400,6 +400,8 @@ def test_the_command_says_which_reading_it_is():
     assert lines[-2] == "pipeline parallelism, 32 inputs, ms: inputs do not overlap"
     # 12.43531264 ms and 31 times 4.62422016
     assert lines[-1].split() == ["397.93000448;", "as", "read", "here", "155.7861376"]
+    # as read here it is said once
+    assert output("find 155.7861376 ms").splitlines()[-1].strip() == "155.7861376"
 
 
 def test_the_command_prints_five_answers_at_most():
