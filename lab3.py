@@ -191,8 +191,8 @@ def gather(layer: int, shard_bytes: int, system: System) -> Step:
 def tensor_parallel_stages(network: Network, system: System) -> Stages:
     """Every node has 1 / P of the filters of each layer: C / P ops per node; then an
     all-gather of shards S = A / P, after the last layer a gather on one node.
-    All steps are one stage, because inputs are "processed one by one"; to work on two
-    in turn would need more SRAM than the lab's nodes have.
+    All steps are one stage, because inputs are "processed one by one": the next one
+    starts when the one before is done.
 
     Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
     """

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -63,6 +64,13 @@ NOTHING = ("[]", "--", "['--']")  # what --x=-- gives, before Python 3.13 and si
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
 
 
+class Parser(argparse.ArgumentParser):
+    """One whose errors end as all others do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(message)
+
+
 def main(argv: list[str]) -> int:
     """Print the answer. Returns the exit status: 0, also for a reader that has seen enough; 1 where
     output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
@@ -84,7 +92,7 @@ def main(argv: list[str]) -> int:
         return end(1, f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return end(130, "interrupted")
-    finally:  # also of argparse, which ends by SystemExit
+    finally:  # also of --help, which ends by SystemExit
         for stream in filter(None, (sys.stdout, sys.stderr)):
             try:
                 stream.flush()
@@ -101,11 +109,11 @@ def end(status: int, why: str) -> int:
 
 
 def answer(argv: list[str]) -> str:
-    """What the command says. Ends by SystemExit for --help, and where options are wrong."""
+    """What the command says. Ends by SystemExit for --help."""
     if not argv or argv[0] in ("-h", "--help"):
         return overview()
     asked = next((word for word in argv if word in COMMANDS), "")
-    parser = argparse.ArgumentParser(prog=PROG, allow_abbrev=False)
+    parser = Parser(prog=PROG, allow_abbrev=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, (_, line, *examples) in COMMANDS.items():
         commands.add_parser(
@@ -126,7 +134,7 @@ def answer(argv: list[str]) -> str:
         raise
     for name, value in vars(options).items():
         if isinstance(value, list) and (not value or [] in value):  # of --x=-- before Python 3.13
-            commands.choices[asked].error(f"argument --{name}: expected one argument")
+            parser.error(f"argument --{name}: expected one argument")
     return str(module.answer(options))
 
 

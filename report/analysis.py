@@ -17,7 +17,13 @@ from typing import Any, NamedTuple, TypeVar
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Step, System
 from report import plans, readings, sram, streaming
-from report.question import STRATEGIES, Impossible, Question, possible_strategies
+from report.question import (
+    STRATEGIES,
+    Impossible,
+    Question,
+    check_possible,
+    possible_strategies,
+)
 from report.terminal import plain_data, shown
 
 VERSION = 3  # of the dictionary's shape
@@ -232,7 +238,7 @@ TWICE = {"ops/s": "ops_per_s", "link bandwidth": "link_bytes_per_s", "nodes": "n
 class Analysis:
     """The numbers of a question, each computed when it is first asked for.
 
-    Raises ValueError where the question is wrong, and where neither strategy is possible.
+    Raises ValueError where the question is wrong.
     """
 
     def __init__(self, question: Question) -> None:
@@ -390,6 +396,7 @@ def as_dict(question: Question) -> dict[str, Any]:
     Raises ValueError where the question is wrong, and where neither strategy is possible.
     """
     it = Analysis(question)
+    check_possible(it.network, it.system)
     found = {
         **head(question),
         "layers": [

@@ -94,8 +94,8 @@ def _side_by_side(
         rows = [[*_cells(it), name] for name, it in compared.items()]
         return ["Side by side:", table([*NUMBERS, "plan"], rows)]
     title = (
-        "Side by side, and which of the last table's plans beats each: it is no worse in latency"
-        " and traffic, and better in at least one of them."
+        "Side by side, and which of the last table's plans (--all lists them all) beats each: it is"
+        " no worse in latency and traffic, and better in at least one of them."
     )
     rows = [[*_cells(it), _beaten_by(it, best), name] for name, it in compared.items()]
     return [filled(title), table([*NUMBERS, "beaten by", "plan"], rows)]

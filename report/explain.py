@@ -15,8 +15,8 @@ import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
 from report import analysis, compare, question, readings, sram, streaming
 from report.analysis import Analysis, Result, SramResult, Strategy
-from report.question import Impossible, Question, headed, question_of
-from report.terminal import MS, US, count, filled, json_text, number, short, table
+from report.question import Impossible, Question, check_possible, headed, question_of
+from report.terminal import MS, NS, US, count, filled, json_text, number, short, table
 
 Blocks = Iterator[str]
 READINGS = """\
@@ -39,7 +39,8 @@ def in_short(it: Analysis) -> Blocks:
         f"{count(it.inputs, 'input')}, {count(len(it.network), 'layer')},"
         f" {count(system.nodes, 'node')}, {system.topology}. Per node: R ="
         f" {number(system.ops_per_s)} ops/s, {count(system.sram_bytes, 'byte')} of SRAM. Per link:"
-        f" B = {number(system.link_bytes_per_s)} bytes/s. Tables are exact, or rounded to 9 digits."
+        f" B = {number(system.link_bytes_per_s)} bytes/s. Tables are exact, or rounded to 9 digits"
+        " or whole numbers."
     )
     head = ["inputs", "strategy", "latency ms", "traffic bytes", "streamed ms", "lower bound ms"]
     cells = []
@@ -54,9 +55,9 @@ def in_short(it: Analysis) -> Blocks:
             )
     yield table(head, cells)
     yield filled(
-        "Latency assumes whole-tensor transfers, a layer's output being sent when all of it is"
-        " computed, and that tensor parallelism takes inputs one by one. Streamed: each output row"
-        " is sent as soon as it is computed. No schedule is faster than the lower bound."
+        "Latency assumes enough SRAM, whole-tensor transfers (a layer's output is sent when all of"
+        " it is computed), and that tensor parallelism takes inputs one by one. Streamed: each"
+        " output row is sent as soon as it is computed. No schedule is faster than the lower bound."
     )
     yield from map(filled, chain(_why_not(it), _speed(it), _distribution(it), _ring(it)))
 
@@ -68,11 +69,10 @@ def _results(it: Analysis, inputs: int, topology: str = "") -> dict[str, Result]
 
 
 def _why_not(it: Analysis) -> Iterator[str]:
-    for impossible in it.impossible.values():
-        yield f"{impossible.reason}."
-    for result in _results(it, it.inputs).values():
-        if isinstance(result.streamed, Impossible):
-            yield f"{result.streamed.reason}."
+    streamed = [each.streamed for each in _results(it, it.inputs).values()]
+    for each in dict.fromkeys([*it.impossible.values(), *streamed]):
+        if isinstance(each, Impossible):
+            yield f"{each.reason}."
 
 
 def _speed(it: Analysis) -> Iterator[str]:
@@ -89,13 +89,17 @@ def _speed(it: Analysis) -> Iterator[str]:
         }
         if len(streamed_s) == 2:
             yield _faster(streamed_s, inputs, "row streaming")
+    if len(it.possible) == 2 and len(it.network) > 1:
+        yield "For 1 input, with whole-tensor transfers, one node of the pipeline works at a time."
     for name, each in _results(it, it.inputs).items():
         pace = "all its steps" if name == "tensor" else f"its bottleneck, the {each.bottleneck}"
-        yield (
+        said = (
             f"{name.capitalize()} parallelism keeps the nodes computing"
-            f" {_percent(each.utilisation)} of the time for {count(it.inputs, 'input')}. It"
-            f" finishes one input every {_time(each.interval_s)}, the time of {pace}."
+            f" {_percent(each.utilisation)} of the time for {count(it.inputs, 'input')}."
         )
+        if it.inputs > 1:
+            said += f" It finishes one input every {_time(each.interval_s)}, the time of {pace}."
+        yield said
     yield from _bytes(_results(it, 1))
     for name, each in _results(it, it.inputs).items():
         if not isinstance(each.streamed, Impossible):
@@ -124,15 +128,15 @@ def _bytes(one_input: dict[str, Result]) -> Iterator[str]:
     if len(one_input) < 2:
         return
     tensor, pipeline = one_input["tensor"], one_input["pipeline"]
-    sent = (
-        f"Per input, tensor parallelism sends {count(tensor.traffic_bytes, 'byte')}, pipeline"
-        f" parallelism {number(pipeline.traffic_bytes)}"
-    )
+    against = f"{number(tensor.traffic_bytes)} against {number(pipeline.traffic_bytes)}"
     if pipeline.traffic_bytes:
-        ratio = Fraction(tensor.traffic_bytes, pipeline.traffic_bytes)
-        sent += f": {short(ratio)} times as many"
+        ratio = short(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes))
+        sent = f"{ratio} times as many bytes as pipeline parallelism: {against}"
+    else:
+        sent = f"{count(tensor.traffic_bytes, 'byte')}, pipeline parallelism none"
     yield (
-        f"{sent}. They communicate for {_time(tensor.communication_s)} and"
+        f"Per input, tensor parallelism sends {sent}. It communicates for"
+        f" {_time(tensor.communication_s)}, pipeline parallelism for"
         f" {_time(pipeline.communication_s)}."
     )
 
@@ -170,8 +174,8 @@ def _distribution(it: Analysis) -> Iterator[str]:
         )
     else:
         yield (
-            f"Q3: A node can hold {all_weights}, but with whole-tensor transfers these exceed its"
-            f" SRAM with {lacks}. So the work must be distributed, and data parallelism is not"
+            f"Q3: A node can hold {all_weights}, but these exceed its SRAM with {lacks}. So, if"
+            " whole tensors are held, the work must be distributed, and data parallelism is not"
             " possible."
         )
     yield f"If everything fitted, data parallelism would take {data_s} for {inputs}."
@@ -197,13 +201,13 @@ def _ring(it: Analysis) -> Iterator[str]:
             f"Q4: On a one-way ring, tensor parallelism communicates for"
             f" {_time(now.communication_s)} per input instead of {_time(was.communication_s)},"
             f" {nodes - 1:,} times as long, because the busiest link carries {nodes - 1:,} shards"
-            f" one after another. Its latency for 1 input is {_time(now.latency_s)} instead of"
-            f" {_time(was.latency_s)}."
+            f" one after another. Its latency for 1 input is"
+            f" {_percent(now.latency_s / was.latency_s - 1)} longer."
         )
     if "pipeline" in after:
         yield (
-            "Q4: Pipeline parallelism takes as long on a ring, because each node sends only to the"
-            " next one."
+            "Q4: Pipeline parallelism takes as long on a ring, because each node sends at most to"
+            " the next one."
         )
 
 
@@ -264,8 +268,9 @@ def law_and_cnn(it: Analysis) -> Blocks:
     yield filled(
         f"While a link carries a byte, a node does R / B ="
         f" {number(analysis.machine_balance(it.system))} ops. A layer with more ops per byte takes"
-        " longer to compute than its output takes on a link. With tensor parallelism on a ring, the"
-        " threshold is P - 1 times higher."
+        " longer to compute than its output takes on a link."
+        + " With tensor parallelism on a ring, the threshold is P - 1 times as high."
+        * (it.system.nodes > 1)
     )
 
 
@@ -333,7 +338,7 @@ def _derivation(name: str, it: Analysis) -> Blocks:
         compute, communication, interval, total = (number(part_s * US) for part_s in parts_s)
         law = f"{compute} + {communication} + {each.inputs - 1:,} * {interval} = {total} us"
         sent = f"{number(results[0].traffic_bytes)} = {count(each.traffic_bytes, 'byte')}"
-        yield f"{filled(law)}\n{each.inputs:,} * {sent}"
+        yield f"{filled(law)}\n{filled(f'{each.inputs:,} * {sent}')}"
     yield filled(f"The interval is the time of the bottleneck: {results[0].bottleneck}.")
 
 
@@ -416,19 +421,18 @@ def _queue(it: Analysis) -> str:
     weights, _, inputs, outputs, held = it.totals
     free = held - weights
     said = (
-        f"{count(it.inputs, 'input')}: {count(inputs, 'byte')}; their outputs:"
-        f" {count(outputs, 'byte')}; all nodes together: {count(held, 'byte')} of SRAM,"
+        f"{count(it.inputs, 'input')}: {count(inputs, 'byte')};"
+        f" {count(it.inputs, 'output')}: {count(outputs, 'byte')}; all nodes together:"
+        f" {count(held, 'byte')} of SRAM,"
     )
     if free < 0:
         return f"{said} less than all weights."
     said += f" {number(free)} beside the weights, held once."
     late = [("inputs must arrive", inputs), ("outputs must leave", outputs)]
-    must = [words for words, needed in late if needed > free]
-    if must:
-        return f"{said} So {' and '.join(must)} during the run."
-    if inputs + outputs > free:
-        return f"{said} There is room for either, not for both."
-    return f"{said} There is room for both."
+    must = " and ".join(words for words, needed in late if needed > free)
+    return (
+        f"{said} So {must} during the run." if must else f"{said} Layers in work need some of it."
+    )
 
 
 def ring(it: Analysis) -> Blocks:
@@ -466,7 +470,9 @@ def ring(it: Analysis) -> Blocks:
 def which_plan(it: Analysis) -> Blocks:
     """The Pareto-optimal plans, and slower links."""
     yield "9. WHICH PLAN"
-    yield from compare.best_plans_text(it.plans, it.question, more="python3 report plans --all")
+    yield from compare.best_plans_text(
+        it.plans, it.question, more="the command plans lists them with --all"
+    )
     for each in it.plans.faster.get("pipeline", ()):
         inputs = count(each.inputs, "input") if each.inputs else "very many inputs"
         yield filled(
@@ -490,8 +496,10 @@ def _told(formula: object, paragraph: int | None = None) -> str:
 
 
 def _time(seconds: Fraction) -> str:
-    """Rounded, for a sentence."""
-    return f"{short(seconds * MS, 5)} ms" if seconds * MS >= 1 else f"{short(seconds * US, 5)} us"
+    """Rounded, for a sentence, in the largest unit of which there is one or more."""
+    units = {"s": 1, "ms": MS, "us": US, "ns": NS}
+    unit = next((unit for unit, per_s in units.items() if seconds * per_s >= 1), "ns")
+    return f"{short(seconds * units[unit], 5)} {unit}"
 
 
 def _exact(seconds: Fraction) -> str:
@@ -499,7 +507,8 @@ def _exact(seconds: Fraction) -> str:
 
 
 def _percent(share: Fraction) -> str:
-    return f"{short(100 * share)} %"
+    rounded = short(100 * share)
+    return "over 99.99 %" if rounded == "100" and share < 1 else f"{rounded} %"
 
 
 def _sums(cells: Sequence[Sequence[object]]) -> list[object]:
@@ -527,6 +536,7 @@ SECTIONS = (
 def explain(question: Question) -> str:
     """Everything, in the order in which a student asks. Raises ValueError as Analysis does."""
     it = Analysis(question)
+    check_possible(it.network, it.system)
     blocks = chain(*(section(it) for section in SECTIONS))
     return "\n\n".join(block for block in blocks if block)  # python -OO strips the formulas
 

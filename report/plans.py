@@ -27,7 +27,7 @@ from typing import NamedTuple
 import lab3
 from lab3 import Network, Stages, Step, System
 from report import sram
-from report.question import STRATEGIES, Impossible, Question
+from report.question import Impossible, Question, possible_strategies
 from report.terminal import count, shown
 
 
@@ -502,15 +502,9 @@ def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comp
     if not isinstance(question, Question):
         raise ValueError(f"question: {shown(question)} is not a Question")
     network, system, inputs = question
-    plans: dict[str, Plan] = {}
-    impossible = {}
-    for name, plan in strategy_plans(network, system).items():
-        try:
-            STRATEGIES[name](network, system)
-            plans[name] = plan
-        except ValueError as error:
-            impossible[name] = Impossible(str(error))
-    plans.update(asked or {})
+    possible, impossible = possible_strategies(network, system)
+    strategies = strategy_plans(network, system)
+    plans = {**{name: strategies[name] for name in possible}, **(asked or {})}
     results = {name: plan_result(network, system, plans[name], inputs) for name in plans}
     return Comparison(
         fitting=best_plans_if_possible(question, fitting=True),

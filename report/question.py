@@ -52,7 +52,7 @@ def possible_strategies(
 ) -> tuple[dict[str, Stages], dict[str, Impossible]]:
     """The stages of each strategy that is possible, and why the others are not.
 
-    Raises ValueError for a wrong network or system, and where neither is possible.
+    Raises ValueError for a wrong network or system.
     """
     lab3.check(network, system)
     possible, impossible = {}, {}
@@ -61,9 +61,14 @@ def possible_strategies(
             possible[strategy] = stages_of(network, system)
         except ValueError as error:
             impossible[strategy] = Impossible(str(error))
+    return possible, impossible
+
+
+def check_possible(network: Network, system: System) -> None:
+    """Raise ValueError where neither strategy is possible, with both reasons."""
+    possible, impossible = possible_strategies(network, system)
     if not possible:
         raise ValueError(". ".join(it.reason for it in impossible.values()))
-    return possible, impossible
 
 
 # ------------------------------------------------ options
@@ -146,7 +151,10 @@ def question_of(options: Namespace) -> Question:
     system = System(
         options.nodes, options.gops, options.link_gbs, options.sram_kib * KIB, options.topology
     )
-    lab3.check(network, system, options.inputs)
+    try:
+        lab3.check(network, system, options.inputs)
+    except ValueError as error:  # of a layer that does not follow the one before
+        raise ValueError(f"--{error}") from None
     return Question(network, system, options.inputs)
 
 
@@ -157,9 +165,9 @@ def _layer(number: int, words: list[str]) -> ConvLayer:
         given = count(len(sizes), "number")
         wanted = f"six, {','.join(SIZES)}, such as 128,3,3,3,32,32, and a --layer for each"
         raise ValueError(f"--layer {number}: {shown(text)} has {given}, not {wanted}")
-    parse = whole("elements", 3, 10**6)
     try:
-        return ConvLayer(*map(parse, sizes))
+        parsers = (whole(name, 3, 10**6) for name in SIZES)
+        return ConvLayer(*(parse(size) for parse, size in zip(parsers, sizes, strict=True)))
     except ArgumentTypeError as error:
         raise ValueError(f"--layer {number}: {error}") from None
 
@@ -210,5 +218,5 @@ def _in_units(value: Rate, unit: int) -> str:
 def answer(options: Namespace) -> str:
     """The answers to Q1 and Q2."""
     question = question_of(options)
-    possible_strategies(question.network, question.system)  # raises where neither is possible
+    check_possible(question.network, question.system)
     return headed(question, lab3.answers(*question), "\n")

@@ -19,7 +19,7 @@ import lab3
 from lab3 import Network, Step, System
 from report import question
 from report.plans import Plan, add_plan_option, plan_stages, plan_text, plans_asked, strategy_plans
-from report.question import possible_strategies, question_of
+from report.question import check_possible, possible_strategies, question_of
 from report.terminal import US
 
 MOST_EVENTS = 100_000  # of a schedule: a job is an event on each node or link that it keeps busy
@@ -169,7 +169,8 @@ def events(network: Network, system: System, plan: Plan, inputs: int = 1) -> int
 def check_events(found: int) -> None:
     """Raise ValueError where there are more than MOST_EVENTS."""
     if found > MOST_EVENTS:
-        raise ValueError(f"{found:,} events are too many: the limit is {MOST_EVENTS:,}")
+        fewer = "ask for fewer inputs or nodes, or for one plan"
+        raise ValueError(f"{found:,} events are too many: the limit is {MOST_EVENTS:,}; {fewer}")
 
 
 # ------------------------------------------------ as a trace
@@ -179,6 +180,7 @@ def plans_or_strategies(texts: Sequence[str], network: Network, system: System) 
     """The plans of --plan or, without one, both strategies as far as they are possible."""
     if texts:
         return list(plans_asked(texts, network, system).values())
+    check_possible(network, system)
     possible, _ = possible_strategies(network, system)
     strategies = strategy_plans(network, system)
     return list(dict.fromkeys(strategies[strategy] for strategy in possible))  # two may be one

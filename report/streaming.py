@@ -48,7 +48,8 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
         check_streams(system)
     rows = sum(layer.out_y for layer in network)
     if rows > MOST_ROWS:
-        raise ValueError(f"network: {rows:,} rows of output are more than {MOST_ROWS:,} to stream")
+        most = f"{MOST_ROWS:,} rows of output"
+        raise ValueError(f"Row streaming is not computed beyond {most}; this CNN has {rows:,}")
 
     if strategy == "tensor":
         layers, ticks_per_s = _in_ticks(network, system, shares=system.nodes)

@@ -14,7 +14,7 @@ import lab3
 from lab3 import Rate
 
 COLUMNS = 80
-MS, US = 10**3, 10**6  # in a second
+MS, US, NS = 10**3, 10**6, 10**9  # in a second
 MB, GIGA, KIB = 10**6, 10**9, 1024
 EXACT_DIGITS, ROUNDED_DIGITS, SHORT_DIGITS = 12, 9, 4
 

@@ -232,6 +232,7 @@ UNITS = {  # the numbers with a unit, and how many of it are one in the JSON
     "s": ("time", 1),
     "ms": ("time", MS),
     "us": ("time", US),
+    "ns": ("time", 10**9),
     "byte": ("bytes", 1),
     "bytes": ("bytes", 1),
     "%": ("share", 100),
@@ -287,6 +288,7 @@ def quantities(data, found):
         if name.endswith("_s"):
             kinds["time"] |= {a - b for a, b in permutations(values, 2) if a > b}
     kinds["ratio"] |= {nodes - 1}
+    kinds["share"] |= {ratio - 1 for ratio in kinds["ratio"]} | {Fraction(9999, 10000)}
     return kinds
 
 

@@ -116,7 +116,7 @@ def test_where_neither_strategy_is_possible_both_reasons_are_given():
     said = ". ".join(REASONS.values()).format(3, 3)
     assert refusal("whatif --nodes 3") == said
     with pytest.raises(ValueError, match=re.escape(said)):
-        possible_strategies(NETWORK, System(nodes=3))
+        check_possible(NETWORK, System(nodes=3))
 
 
 # ------------------------------------------------ --layer
@@ -154,13 +154,13 @@ def test_a_layer_of_other_than_six_numbers_is_refused(layer, given):
 def test_a_size_of_a_layer_is_from_1_to_a_million():
     for size in ("0", "3.0", "1e1", "1000001"):
         said = refusal(f"whatif --layer 8,3,1,1,34,34 --layer 8,3,{size},3,32,32")
-        wanted = "not a whole number of elements from 1 to 1,000,000"
+        wanted = "not a whole number of fx from 1 to 1,000,000"
         assert said.startswith(f"--layer 2: '{size}' is {wanted}")
     assert asked_by("--layer 1000000,1,1,1,1,1").network[0].filters == 10**6
 
 
 def test_layers_that_do_not_chain_are_refused():
-    assert refusal("whatif --layer 4,3,3,3,8,8 --layer 4,5,3,3,6,6").startswith("layer 2: ")
+    assert refusal("whatif --layer 4,3,3,3,8,8 --layer 4,5,3,3,6,6").startswith("--layer 2: ")
 
 
 def test_a_thousand_layers_are_the_most():
