@@ -14,7 +14,7 @@ import lab3
 from lab3 import NETWORK, ConvLayer, System
 from program import call, output, refusal
 from report import question
-from report.question import LAB, Impossible, Question, asked, possible_strategies
+from report.question import LAB, Impossible, Question, asked, check_possible, possible_strategies
 
 OTHERS = (ConvLayer(64, 3, 5, 5, 32, 32), ConvLayer(32, 64, 3, 3, 28, 28))
 
