@@ -28,7 +28,7 @@ from lab3 import Rate
 from report import plans as planning
 from report import question as asking
 from report import schedule
-from report.analysis import Analysis
+from report.analysis import Analysis, Result
 from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
 from report.question import STRATEGIES, Impossible, Question, asked, headed, question_of
 from report.schedule import TimedStep
@@ -53,8 +53,10 @@ ALARM = "#C00020"  # what does not fit
 
 ENDINGS = (".svg", ".png")
 MARGIN_PT, GAP_PT = 4, 6
-BOX = (1.6, 0.8)  # of a key, in sizes of the type
 LEAST_PT = 140  # a picture with long names or numbers is wider, so that bars have this
+
+
+Place = tuple[float, float]
 
 
 class Picture(NamedTuple):
@@ -130,28 +132,17 @@ class Unit(NamedTuple):
     name: str
     factor: Rate
 
-    def of(self, value: Rate) -> float:
-        """Where seconds or bytes are on the axis."""
-        return float(value * self.factor)
-
     def text(self, value: Rate) -> str:
         """Rounded once: to two decimals, or where these are fewer to two digits."""
         scaled = Fraction(value * self.factor)
         places = max(2, 1 - floor(log10(scaled))) if scaled else 2
-        return f"{float(round(scaled, places)):,.{places}f}"
-
-    def said(self, value: Rate) -> str:
-        """With its name; bytes whole."""
-        if self.name == "bytes":
-            return count(int(value), "byte")
-        return f"{self.text(value)} {self.name}"
+        return f"{float(round(scaled, places)):,.{places}f} {self.name}"
 
 
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = [
-    *(Unit(name, Fraction(1, 10**zeros)) for name, zeros in (("GB", 9), ("MB", 6), ("kB", 3))),
-    Unit("bytes", 1),
-]
+BYTES = tuple(
+    Unit(f"{prefix}B", Fraction(1, 1_000**n)) for n, prefix in ((3, "G"), (2, "M"), (1, "k"))
+)
 
 
 def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
@@ -161,7 +152,7 @@ def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
 
 def _own(units: Sequence[Unit], value: Rate) -> str:
     """In its own unit."""
-    return _unit(units, value).said(value)
+    return _unit(units, value).text(value)
 
 
 # ------------------------------------------------ a sheet of paper
@@ -202,28 +193,29 @@ class Sheet:
         """A line of text, y its middle."""
         self.paper.text(x, y, text, color=colour, ha=ha, va="center_baseline")
 
-    def key(self, x: float, y: float, marks: Iterable[Mark]) -> None:
-        """Marks side by side."""
-        from matplotlib.patches import Rectangle
-
-        width, height = (size * self.style.font_pt for size in BOX)
-        for mark in marks:
-            if mark.face:
-                box = Rectangle((x, y - height / 2), width, height, label="key")
-                box.set(facecolor=mark.face, edgecolor=mark.edge, hatch=mark.hatch)
-                self.paper.add_patch(box)
-            self.say(x + bool(mark.face) * (width + GAP_PT / 2), y, mark.text)
-            x += _mark_pt(mark, self.style)
-
     def foot(self, rows: Sequence[str | Sequence[Mark]]) -> None:
-        """Lines of notes or marks, up to the lower edge."""
-        y = self.height_pt - self.style.line_pt * (len(rows) - 0.5)
-        for row in rows:
+        """Lines of notes or of marks, up to the lower edge."""
+        from matplotlib.patches import Patch
+
+        looks: Any = {
+            "loc": "center left",
+            "frameon": False,
+            "handlelength": 1.6,
+            "columnspacing": 1.2,
+            "borderpad": 0,
+            "borderaxespad": 0,
+        }
+        for below, row in enumerate(reversed(rows)):
+            y = self.height_pt - self.style.line_pt * (below + 0.5)
             if isinstance(row, str):
                 self.say(MARGIN_PT, y, row, NOTE)
-            else:
-                self.key(MARGIN_PT, y, row)
-            y += self.style.line_pt
+                continue
+            boxes = [
+                Patch(facecolor=it.face, edgecolor=it.edge, hatch=it.hatch, label=it.text)
+                for it in row
+            ]
+            at = (MARGIN_PT / self.width_pt, 1 - y / self.height_pt)
+            self.figure.legend(handles=boxes, ncols=len(row), bbox_to_anchor=at, **looks)
 
 
 @lru_cache(maxsize=10_000)
@@ -240,29 +232,14 @@ def _widest(texts: Iterable[str], style: Style) -> float:
     return max(_width_pt(text, style) for text in texts)
 
 
-def _mark_pt(mark: Mark, style: Style) -> float:
-    box = BOX[0] * style.font_pt + GAP_PT / 2 if mark.face else 0
-    return box + _width_pt(mark.text, style) + 2 * GAP_PT
-
-
-def _rows_of(
-    words: Iterable[Any], width_of: Callable[[Any], float], width_pt: float
-) -> list[list[Any]]:
-    """In rows that are no wider, as far as the words allow."""
-    rows: list[list[Any]] = []
-    used = width_pt
-    for word in words:
-        used += width_of(word)
-        if used > width_pt or not rows:
-            rows.append([])
-            used = width_of(word)
-        rows[-1].append(word)
-    return rows
-
-
 def _wrapped(text: str, width_pt: float, style: Style) -> list[str]:
-    rows = _rows_of(text.split(), lambda word: _width_pt(f"{word} ", style), width_pt)
-    return [" ".join(row) for row in rows]
+    lines: list[str] = []
+    for word in text.split():
+        if lines and _width_pt(f"{lines[-1]} {word}", style) <= width_pt:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def _notes(question: Question, notes: Sequence[str], width_pt: float, style: Style) -> list[str]:
@@ -299,6 +276,7 @@ MOST_BARS = 10_000  # of a timeline
 MOST_PLANS = 8
 MOST_ROWS = 32  # of all plans, if that leaves each as many as a group may have
 MOST_NODES = 8  # of a group, that have a row each
+TIMELINE_KEY = "numbers: inputs; black: on links"
 
 
 class Lane(NamedTuple):
@@ -357,14 +335,13 @@ def timeline(
 
     line, names = style.line_pt, [name for lane in lanes for name in lane.rows]
     left = _widest(names, style) + MARGIN_PT + GAP_PT
-    key = [Mark("numbers: inputs"), Mark("on links", COLOURS["link"][0])]
-    key_left = style.width_pt - sum(_mark_pt(mark, style) for mark in key)
+    key_left = style.width_pt - MARGIN_PT - GAP_PT - _width_pt(TIMELINE_KEY, style)
     heads = [_wrapped(lane.title, key_left - left, style) for lane in lanes]
     foot = _notes(analysis.question, notes, style.width_pt, style)
-    fixed = line * (len([*foot, *sum(heads, [])]) + 0.4 * len(lanes) + 0.9)
+    fixed = line * (len(foot) + sum(map(len, heads)) + 0.4 * len(lanes) + 0.9)
     row_pt = (style.height_pt - fixed) / len(names) if style.height_pt else 1.2 * line
     sheet = Sheet(style, style.width_pt, fixed + row_pt * len(names))
-    sheet.key(key_left, line / 2, key)
+    sheet.say(style.width_pt - MARGIN_PT, line / 2, TIMELINE_KEY, NOTE, "right")
     sheet.foot(foot)
     unit, y = _unit(SECONDS, end_s), 0.0
     for head, lane in zip(heads, lanes, strict=True):
@@ -373,7 +350,7 @@ def timeline(
             y += line
         high = row_pt * len(lane.rows)  # half of the axis' last number is right of it
         axes = sheet.axes(left, y, style.width_pt - left - 2.5 * style.font_pt, high)
-        axes.set(xlim=(0, unit.of(end_s)), ylim=(len(lane.rows) - 0.5, -0.5))
+        axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.rows) - 0.5, -0.5))
         for number, name in enumerate(lane.rows):
             sheet.say(left - GAP_PT, y + row_pt * (number + 0.5), name, ha="right")
         _draw_lane(axes, lane, end_s, unit, style)
@@ -413,10 +390,10 @@ def _lane(question: Question, plan: Plan, most_rows: int) -> Lane:
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
     """Bars of one input after the other in two shades; the number in each that has room."""
     spans = defaultdict(list)  # by height, colour and work
-    points = axes.bbox.width * 72 / axes.figure.dpi / unit.of(end_s)
+    points = axes.bbox.width * 72 / axes.figure.dpi / axes.get_xlim()[1]
     for it in schedule.steps_until(lane.first, lane.interval_s, lane.inputs, end_s):
         rows, work, shade = lane.layers[it.step.layer], it.step.work, (it.input - 1) % 2
-        start, end = unit.of(it.start_s), unit.of(min(it.end_s, end_s))
+        start, end = (float(min(at, end_s) * unit.factor) for at in it[2:])
         if work == "compute":
             places = [(row - 0.35, 0.7) for row in rows]
             if (end - start) * points > _width_pt(f"{it.input:,}", style) + 2:
@@ -463,12 +440,17 @@ class Row(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def _row(name: str, kind: str, found: Any, parts_of: Callable[[Any], Iterable[Mark]]) -> Row:
-    """With the parts that there are, or the reason without its subject, which is the name."""
-    if not isinstance(found, Impossible):
-        return Row(name, kind, [part for part in parts_of(found) if part.size])
-    _, is_not, rest = found.reason.partition(" is not ")
-    return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
+def _row(
+    name: str, kind: str, found: Any, parts_of: Callable[[Any], Sequence[Mark]] | None = None
+) -> Row:
+    """With the parts that there are, by default its latency, or the reason without its subject,
+    which is the name."""
+    if isinstance(found, Impossible):
+        _, is_not, rest = found.reason.partition(" is not ")
+        return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
+    if parts_of is None:
+        return Row(name, kind, [Mark("latency", COLOURS[kind][0], found.latency_s)])
+    return Row(name, kind, [part for part in parts_of(found) if part.size])
 
 
 def _draw_rows(
@@ -491,10 +473,7 @@ def _draw_rows(
         for row in rows
         for number, why in enumerate(_wrapped(row.why, full - left - MARGIN_PT, style) or [""])
     ]
-    foot: list[Any] = []
-    for key in keys:
-        foot += _rows_of(key, lambda mark: _mark_pt(mark, style), full)
-    foot += _notes(question, notes, full, style)
+    foot: list[Any] = [*keys, *_notes(question, notes, full, style)]
     fixed = line * (1.4 + len(foot))
     row_pt = (style.height_pt - fixed) / len(lines) if style.height_pt else 1.25 * line
     sheet = Sheet(style, full, fixed + row_pt * len(lines))
@@ -509,22 +488,18 @@ def _draw_rows(
         sheet.say(left - GAP_PT, y, row.name, COLOURS[row.kind][0], "right")
         sheet.say(left, y, row.why)
         if not row.why:
-            _draw_bar(axes, number, row)
+            start: Rate = 0
+            for part in row.parts:
+                (bar,) = axes.barh(number, float(part.size), 0.76, float(start))
+                bar.set(facecolor=part.face, edgecolor=part.edge, hatch=part.hatch)
+                bar.set(linewidth=int(part.edge != "white"), label=f"{row.name}: {part.text}")
+                start += part.size
             if limit.size <= end:
                 place = (number - 0.5, number + 0.5)
                 axes.vlines(float(limit.size), *place, INK, linewidth=1.5, label=limit.text)
             colour = ALARM if any(part.face == ALARM for part in row.parts) else INK
             sheet.say(full - MARGIN_PT, y, row.value, colour, "right")
     return sheet.figure
-
-
-def _draw_bar(axes: Axes, number: int, row: Row) -> None:
-    start: Rate = 0
-    for part in row.parts:
-        (bar,) = axes.barh(number, float(part.size), 0.76, float(start))
-        bar.set(facecolor=part.face, edgecolor=part.edge, hatch=part.hatch)
-        bar.set(linewidth=0 if part.edge == "white" else 1, label=f"{row.name}: {part.text}")
-        start += part.size
 
 
 # ------------------------------------------------ how far from the lower bound
@@ -535,62 +510,59 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
     best other plan that sends no more than the pipeline, and of row streaming."""
     tensor, pipeline = (analysis.result(name, analysis.inputs) for name in STRATEGIES)
-    rows = [
-        _row("tensor parallelism", "tensor", tensor, _tensor_parts),
-        *_other_plan(analysis),
-        _row("pipeline parallelism", "pipeline", analysis.losses, _pipeline_parts),
-    ]
+    (blue, _), (dark, light), (black, grey) = (COLOURS[it] for it in ("tensor", "pipeline", "link"))
+    tensor_row = _row(
+        "tensor parallelism",
+        "tensor",
+        tensor,
+        lambda it: [
+            Mark("computing", blue, it.inputs * it.compute_s),
+            Mark("exchanging", black, it.inputs * it.communication_s),
+        ],
+    )
+    pipeline_row = _row(
+        "pipeline parallelism",
+        "pipeline",
+        analysis.losses,
+        lambda it: [
+            Mark("ideal compute", dark, it.ideal_compute_s),
+            Mark("load imbalance", light, it.load_imbalance_s),
+            Mark("waiting for a link", grey, it.busiest_link_s),
+            Mark("fill and drain", "white", it.fill_and_drain_s, edge=dark),
+            Mark("sending", black, it.sending_s),
+        ],
+    )
+    rows = [tensor_row, *_other_plan(analysis, pipeline), pipeline_row]
     for kind, found in (("tensor", tensor), ("pipeline", pipeline)):
         streamed = found if isinstance(found, Impossible) else found.streamed
-        rows.append(_row(f"{kind}, row streaming", kind, streamed, _whole(kind)))
+        rows.append(_row(f"{kind}, row streaming", kind, streamed))
     unit = _unit(SECONDS, max(row.size for row in rows), 10)
-    rows = [row._replace(value="" if row.why else unit.said(row.size)) for row in rows]
+    rows = [row._replace(value="" if row.why else unit.text(row.size)) for row in rows]
     keys, told = [], []
     for row in rows:
         told.append(f"{row.name}: {row.why or row.value}")
         if len(row.parts) > 1:
-            parts = [it._replace(text=f"{it.text} {unit.text(it.size)}") for it in row.parts]
-            keys.append([Mark(f"{row.kind}, {unit.name}:"), *parts])
-            told[-1] += f" ({', '.join(part.text for part in parts)})"
-    bound = unit.said(analysis.limit_s)
+            texts = [f"{it.text} {unit.text(it.size)}" for it in row.parts]
+            parts = [it._replace(text=text) for it, text in zip(row.parts, texts, strict=True)]
+            keys += [key for key in (parts[:4], parts[4:]) if key]
+            told[-1] += f" ({', '.join(texts)})"
+    bound = unit.text(analysis.limit_s)
     limit = Mark(f"lower bound {bound}", size=analysis.limit_s)
     figure = _draw_rows(analysis.question, rows, limit, keys, style)
     what = f"Latency of {count(analysis.inputs, 'input')}"
     return Picture(figure, f"{what}. {'; '.join(told)}. The lower bound is {bound}.")
 
 
-def _tensor_parts(result: Any) -> list[Mark]:
-    return [
-        Mark("computing", COLOURS["tensor"][0], result.inputs * result.compute_s),
-        Mark("exchanging", COLOURS["link"][0], result.inputs * result.communication_s),
-    ]
-
-
-def _pipeline_parts(losses: Any) -> list[Mark]:
-    (dark, light), (black, grey) = COLOURS["pipeline"], COLOURS["link"]
-    return [
-        Mark("ideal compute", dark, losses.ideal_compute_s),
-        Mark("load imbalance", light, losses.load_imbalance_s),
-        Mark("waiting for a link", grey, losses.busiest_link_s),
-        Mark("fill and drain", "white", losses.fill_and_drain_s, edge=dark),
-        Mark("sending", black, losses.sending_s),
-    ]
-
-
-def _whole(kind: str) -> Callable[[Any], list[Mark]]:
-    return lambda result: [Mark("latency", COLOURS[kind][0], result.latency_s)]
-
-
-def _other_plan(analysis: Analysis) -> list[Row]:
+def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
     """The fastest that sends no more than the pipeline, if that is neither strategy."""
-    best, pipeline = analysis.plans.best, analysis.result("pipeline", analysis.inputs)
+    best = analysis.plans.best
     if isinstance(pipeline, Impossible):
         return []
     if isinstance(best, Impossible):
-        return [_row("best other plan", "plan", best, _whole("plan"))]
+        return [_row("best other plan", "plan", best)]
     found = next(it for it in best if it.traffic_bytes <= pipeline.traffic_bytes)
-    kind = _kind(analysis.question, found.plan)
-    return [_row(_name(analysis.question, found.plan), kind, found, _whole(kind))][: kind == "plan"]
+    name, kind = _name(analysis.question, found.plan), _kind(analysis.question, found.plan)
+    return [_row(name, kind, found)] if kind == "plan" else []
 
 
 # ------------------------------------------------ which plan
@@ -602,18 +574,6 @@ MARKERS = {"tensor": ("s", 6), "pipeline": ("D", 6), "plan": ("o", 6), "other": 
 OTHERS = "other plans (rings: several at one point)"
 
 
-class Dot(NamedTuple):
-    """A plan in the picture."""
-
-    text: str
-    name: str
-    kind: str
-    x: float
-    y: float
-    fits: bool
-    told: str
-
-
 @_in_style
 def plans(analysis: Analysis, style: Style) -> Picture:
     """Latency against traffic of every plan, or of the best where there are too many; the best are
@@ -623,51 +583,58 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     best = [] if isinstance(best, Impossible) else best
     both = [it for it in analysis.plans.compared.values() if isinstance(it, PlanResult)]
     every = _every_plan(question)
-    found = {it.text: it for it in [*best, *both, *every]}
-    times = _unit(SECONDS, max(it.latency_s for it in found.values()), 10)
-    sizes = _unit(BYTES, max(it.traffic_bytes for it in found.values()))
-    dots = {text: _dot(question, it, times, sizes) for text, it in found.items()}
-    front, strategies = ([dots[it.text] for it in them] for them in (best, both))
-    bound = times.said(analysis.limit_s)
-    which = count(len(dots), "plan") if every else f"{len(dots):,} of very many plans"
-    head = f"{which}; filled: fits in the SRAM ({sum(dot.fits for dot in dots.values()):,})"
+    found = list({it.text: it for it in [*best, *both, *every]}.values())
+    times = _unit(SECONDS, max(it.latency_s for it in found), 10)
+    sizes = _unit(BYTES, max(it.traffic_bytes for it in found))
+    names = {it: _name(question, it.plan) for it in [*best, *both]}
+    bound = f"lower bound {times.text(analysis.limit_s)}"
+    which = count(len(found), "plan") if every else f"{len(found):,} of very many plans"
+    head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in found):,})"
 
     line, font = style.line_pt, style.font_pt
-    names = [head, OTHERS, f"lower bound {bound}", *(f"10 {it.name}" for it in strategies + front)]
-    key_pt, left = _widest(names, style) + 3.5 * font, _width_pt("100,000,000", style)
-    full = max(style.width_pt, left + key_pt + LEAST_PT)
+    key_pt = _widest([head, OTHERS, bound, *(f"10 {name}" for name in names.values())], style)
+    left, right = _width_pt("100,000,000", style), key_pt + 3.5 * font
+    full = max(style.width_pt, left + right + LEAST_PT)
     foot = _notes(question, notes, full, style)
-    n_names = min(MOST_NAMES, len(front)) + len(strategies)
+    n_names = min(MOST_NAMES, len(best)) + len(both)
     height = style.height_pt or line * (max(n_names, 8) + 4 + len(foot))
     sheet = Sheet(style, full, height)
     sheet.foot(foot)
     what = f"latency of {count(analysis.inputs, 'input')}"
     sheet.say(MARGIN_PT, line / 2, f"{what}, {times.name}, against traffic", NOTE)
     high = height - line * (2.8 + len(foot))
-    axes = sheet.axes(left, 1.2 * line, full - left - key_pt, high)
-    right, most = (max(it) or 1 for it in zip(*((it.x, it.y) for it in dots.values()), strict=True))
-    axes.set(xlim=(-0.1 * right, 1.05 * right), ylim=(-0.13 * most, 1.07 * most))
+    axes = sheet.axes(left, 1.2 * line, full - left - right, high)
+    at = {
+        it: (float(it.traffic_bytes * sizes.factor), float(it.latency_s * times.factor))
+        for it in found
+    }
+    widest, highest = (max(places) or 1 for places in zip(*at.values(), strict=True))
+    axes.set(xlim=(-0.1 * widest, 1.05 * widest), ylim=(-0.13 * highest, 1.07 * highest))
     _number(axes, "bottom", 4, f" {sizes.name}")
     _number(axes, "left", 5)
-    numbered = _numbered(axes, front, font)
-    for number, dot in enumerate(numbered, 1):
+    numbered = _numbered(axes, [at[it] for it in best], font)
+    labels = {best[n]: f"{number} {names[best[n]]}" for number, n in enumerate(numbered, 1)}
+    for number, it in enumerate(labels, 1):
         away: Any = {"xytext": (-5, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
-        axes.annotate(f"{number}", (dot.x, dot.y), **away)
-    labels = {dot: f"{number} {dot.name}" for number, dot in enumerate(numbered, 1)}
-    labels |= {dot: dot.name for dot in strategies if dot not in labels}
-    others = [dot for dot in dots.values() if dot not in labels]
-    _draw_dots(axes, labels, others)
-    axes.axhline(times.of(analysis.limit_s), 0, 1, color=INK, linestyle="--", lw=1, zorder=1)
-    axes.lines[-1].set_label(f"lower bound {bound}")
-    if front:
-        places = zip(*((it.x, it.y) for it in front), strict=True)
+        axes.annotate(f"{number}", at[it], **away)
+    told = [
+        f"{names[it]} ({times.text(it.latency_s)}, {_own(BYTES, it.traffic_bytes)})"
+        for it in labels
+    ]
+    labels |= {it: names[it] for it in both if it not in labels}
+    _draw_dots(axes, at, {it: (_kind(question, it.plan), text) for it, text in labels.items()})
+    limit = float(analysis.limit_s * times.factor)
+    axes.axhline(limit, color=INK, linestyle="--", lw=1, zorder=1, label=bound)
+    if best:
+        places = zip(*(at[it] for it in best), strict=True)
         axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
     key: Any = {"loc": "upper left", "bbox_to_anchor": (1, 1.2 * line / high + 1), "frameon": False}
     axes.legend(title=head, alignment="left", labelspacing=0.25, handlelength=1.6, **key)
-    told = "; ".join(dot.told for dot in numbered)
-    second = f"Pareto-optimal, fastest first: {told}" if told else notes[0]
-    alt = f"{what.capitalize()} against traffic: {head}. {second}. The lower bound is {bound}."
-    return Picture(sheet.figure, alt)
+    second = f"Pareto-optimal, fastest first: {'; '.join(told)}" if told else notes[0]
+    return Picture(
+        sheet.figure,
+        f"{what.capitalize()} against traffic: {head}. {second}. Their {bound}.",
+    )
 
 
 def _every_plan(question: Question) -> list[PlanResult]:
@@ -680,36 +647,34 @@ def _every_plan(question: Question) -> list[PlanResult]:
     return []
 
 
-def _dot(question: Question, it: PlanResult, times: Unit, sizes: Unit) -> Dot:
-    name, kind = _name(question, it.plan), _kind(question, it.plan)
-    x, y = sizes.of(it.traffic_bytes), times.of(it.latency_s)
-    told = f"{name} ({times.said(it.latency_s)}, {_own(BYTES, it.traffic_bytes)})"
-    return Dot(it.text, name, kind, x, y, it.fits, told)
+def _draw_dots(
+    axes: Axes, at: Mapping[PlanResult, Place], named: Mapping[PlanResult, tuple[str, str]]
+) -> None:
+    """First those with a kind and a label; each further one at the same point is a larger ring."""
+    rings: Counter[Place] = Counter()
+    for it in [*named, *(it for it in at if it not in named)]:
+        kind, label = named.get(it, ("other", None))
+        ring = min(rings[at[it]], MOST_RINGS)
+        rings[at[it]] += 1
+        marker, size = MARKERS[kind]
+        colour = COLOURS[kind][0] if label else NOTE
+        (line,) = axes.plot(*at[it], marker, color=colour, markersize=size + RING_PT * ring)
+        line.set(markerfacecolor=colour if it.fits else "white", gid=it.text, label=label)
+        line.set(clip_on=False, zorder=(3 if label else 2) - ring / 10)
+    if len(named) < len(at):
+        marker, size = MARKERS["other"]
+        axes.plot([], [], marker, color=NOTE, mfc="white", markersize=size, label=OTHERS)
 
 
-def _draw_dots(axes: Axes, labels: Mapping[Dot, str], others: Sequence[Dot]) -> None:
-    rings: Counter[tuple[float, float]] = Counter()
-    for dot in [*labels, *others]:
-        ring = min(rings[dot.x, dot.y], MOST_RINGS)
-        rings[dot.x, dot.y] += 1
-        marker, size = MARKERS[dot.kind if dot in labels else "other"]
-        colour = COLOURS[dot.kind][0] if dot in labels else NOTE
-        (line,) = axes.plot(dot.x, dot.y, marker, color=colour, markersize=size + RING_PT * ring)
-        line.set(gid=dot.text, label=labels.get(dot), markerfacecolor=colour * dot.fits or "white")
-        line.set(clip_on=False, zorder=(3 if dot in labels else 2) - ring / 10)
-    if others:
-        axes.plot([], [], "o", color=NOTE, markerfacecolor="white", markersize=4.5, label=OTHERS)
-
-
-def _numbered(axes: Axes, front: Sequence[Dot], font_pt: float) -> list[Dot]:
-    """Those of the best plans whose numbers do not meet, from the fastest on."""
+def _numbered(axes: Axes, front: Sequence[Place], font_pt: float) -> list[int]:
+    """Which of the best plans, from the fastest on, have numbers that do not meet."""
     room = font_pt * axes.figure.dpi / 72
-    chosen: list[Dot] = []
+    chosen: list[int] = []
     last = (float("inf"), 0.0)
-    for dot in front:  # further left and higher than the last
-        x, y = axes.transData.transform((dot.x, dot.y))
+    for n, place in enumerate(front):  # further left and higher than the last
+        x, y = axes.transData.transform(place)
         if last[0] - x >= 1.6 * room or y - last[1] >= 1.2 * room:
-            chosen.append(dot)
+            chosen.append(n)
             last = (x, y)
     return chosen[:MOST_NAMES]
 
@@ -729,7 +694,7 @@ def sram(analysis: Analysis, style: Style) -> Picture:
         kind, _, streamed = scheme.partition(", ")
         name = f"{kind}, row streaming" if streamed else kind
         if isinstance(found, Impossible):
-            rows.append(_row(name, kind, found, _whole(kind)))
+            rows.append(_row(name, kind, found))
             continue
         fullest = sorted(found.uses, key=lambda use: use.total_bytes)[-MOST_FULL:]
         uses = sorted(fullest, key=lambda use: use.layer) if scheme == "pipeline" else fullest[-1:]
@@ -739,8 +704,7 @@ def sram(analysis: Analysis, style: Style) -> Picture:
             sizes = [use.weight_bytes, use.input_bytes, use.output_bytes]
             said = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
             rows.append(Row(f"{name}, {use.where}", kind, _held(sizes, limit_bytes), said))
-    key = [Mark("at the right, bytes:")]
-    key += [Mark(part, face, hatch=hatch) for part, (face, hatch) in PARTS.items()]
+    key = [Mark(f"{part}, bytes", face, hatch=hatch) for part, (face, hatch) in PARTS.items()]
     key += [Mark("more than the SRAM", ALARM)] * any(row.size > limit_bytes for row in rows)
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
     figure = _draw_rows(analysis.question, rows, limit, [key], style, notes)
