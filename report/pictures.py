@@ -197,14 +197,8 @@ class Sheet:
         """Lines of notes or of marks, up to the lower edge."""
         from matplotlib.patches import Patch
 
-        looks: Any = {
-            "loc": "center left",
-            "frameon": False,
-            "handlelength": 1.6,
-            "columnspacing": 1.2,
-            "borderpad": 0,
-            "borderaxespad": 0,
-        }
+        looks: Any = {"loc": "center left", "frameon": False, "borderpad": 0, "borderaxespad": 0}
+        looks |= {"handlelength": 1.6, "handletextpad": 0.4, "columnspacing": 1.2}
         for below, row in enumerate(reversed(rows)):
             y = self.height_pt - self.style.line_pt * (below + 0.5)
             if isinstance(row, str):
@@ -229,7 +223,7 @@ def _width_pt(text: str, style: Style) -> float:
 
 
 def _widest(texts: Iterable[str], style: Style) -> float:
-    return max(_width_pt(text, style) for text in texts)
+    return max((_width_pt(text, style) for text in texts), default=0)
 
 
 def _wrapped(text: str, width_pt: float, style: Style) -> list[str]:
@@ -473,7 +467,10 @@ def _draw_rows(
         for row in rows
         for number, why in enumerate(_wrapped(row.why, full - left - MARGIN_PT, style) or [""])
     ]
-    foot: list[Any] = [*keys, *_notes(question, notes, full, style)]
+    mark_pt = 3.3 * style.font_pt + _widest((mark.text for key in keys for mark in key), style)
+    per_row = max(1, int(full / mark_pt))  # 3.3 letters are a box and the gaps beside it
+    foot: list[Any] = [key[n : n + per_row] for key in keys for n in range(0, len(key), per_row)]
+    foot += _notes(question, notes, full, style)
     fixed = line * (1.4 + len(foot))
     row_pt = (style.height_pt - fixed) / len(lines) if style.height_pt else 1.25 * line
     sheet = Sheet(style, full, fixed + row_pt * len(lines))
@@ -544,7 +541,7 @@ def limits(analysis: Analysis, style: Style) -> Picture:
         if len(row.parts) > 1:
             texts = [f"{it.text} {unit.text(it.size)}" for it in row.parts]
             parts = [it._replace(text=text) for it, text in zip(row.parts, texts, strict=True)]
-            keys += [key for key in (parts[:4], parts[4:]) if key]
+            keys.append(parts)
             told[-1] += f" ({', '.join(texts)})"
     bound = unit.text(analysis.limit_s)
     limit = Mark(f"lower bound {bound}", size=analysis.limit_s)
