@@ -31,7 +31,6 @@ QUESTIONS = {
     "sends": SENDS,
     "gathers": GATHERS,
 }
-ALL = [(name, which) for which in QUESTIONS for name in pictures.PICTURES]
 
 
 @cache
@@ -79,7 +78,7 @@ def row_of(figure, axes, y):
     middle = {text: text.get_transform().transform(text.get_position())[1] for text in names}
     name = min(names, key=lambda text: abs(middle[text] - height))
     assert middle[name] == near(height)
-    return name
+    return name.get_text()
 
 
 def values(figure):
@@ -96,9 +95,8 @@ def bars(figure):
     axes = figure.axes[1]
     rows = {}
     for bar in axes.patches:
-        name = row_of(figure, axes, bar.get_y() + bar.get_height() / 2)
         row, _, part = bar.get_label().rpartition(": ")
-        assert row == name.get_text()
+        assert row == row_of(figure, axes, bar.get_y() + bar.get_height() / 2)
         length = (part, bar.get_x(), bar.get_width(), colour(bar.get_facecolor()))
         rows.setdefault(row, []).append(length)
     return rows
@@ -119,7 +117,8 @@ def limit_of(figure):
 # ------------------------------------------------ all of them
 
 
-@pytest.mark.parametrize(("name", "which"), ALL)
+@pytest.mark.parametrize("which", QUESTIONS)
+@pytest.mark.parametrize("name", pictures.PICTURES)
 def test_texts_are_inside_the_picture_and_apart(name, which):
     figure = drawn(name, which).figure
     found = texts(figure)
@@ -161,79 +160,49 @@ def marks(axes):
     ]
 
 
-def assert_shows(figure, axes, question, plan, end_s, factor):
-    """What is busy in a window of a schedule is drawn busy, and nothing else is."""
-    inputs = min(question.inputs, 60)
-    jobs = schedule.schedule(question.network, question.system, plan, inputs)
-    wanted = {}
-    for job in jobs:
-        if job.work == "compute" and job.start_s < end_s:
-            span = [float(it * factor) for it in (job.start_s, min(job.end_s, end_s))]
-            for where in job.where:
-                wanted.setdefault(where, []).append((*span, job.input % 2))
-    shades = COLOURS[plan_kind(question, plan)]
-    found = {}
+def assert_shows(figure, axes, question, plan, kind, end_s, factor):
+    """What is busy in a window of a schedule is drawn busy in its shade, and nothing else is."""
+    wanted = set()
+    for job in schedule.schedule(*question[:2], plan, min(question.inputs, 60)):
+        if job.start_s < end_s:
+            is_compute = job.work == "compute"
+            shade = COLOURS[kind if is_compute else "link"][1 - job.input % 2]
+            span = [f"{float(it * factor):.7g}" for it in (job.start_s, min(job.end_s, end_s))]
+            wanted |= {(it, *span, shade) for it in (job.where if is_compute else [job.work])}
+    found = set()
     for start, end, top, bottom, shade, work in marks(axes):
-        if work == "compute":
-            name = row_of(figure, axes, (top + bottom) / 2).get_text()
-            found.setdefault(name, []).append((start, end, 1 - shades.index(shade)))
-    assert found.keys() == wanted.keys()
-    for name, spans in wanted.items():
-        assert [*map(near, sorted(spans))] == sorted(found[name])
-    sent = [(it[0], it[1], it[5]) for it in marks(axes) if it[5] != "compute"]
-    exchanged = {
-        (float(job.start_s * factor), job.work)
-        for job in jobs
-        if job.work != "compute" and job.start_s < end_s
-    }
-    assert sorted((start, work) for start, _, work in sent) == [
-        (near(start), work) for start, work in sorted(exchanged)
-    ]
-
-
-def plan_kind(question, plan):
-    text = plans.plan_text(plan)
-    both = plans.strategy_plans(question.network, question.system)
-    return next((name for name, it in both.items() if plans.plan_text(it) == text), "plan")
+        name = row_of(figure, axes, (top + bottom) / 2) if work == "compute" else work
+        found.add((name, f"{start:.7g}", f"{end:.7g}", shade))
+    assert found == wanted
 
 
 def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
     figure = drawn("timeline", "the lab").figure
-    _, tensor, pipeline = figure.axes
-    # the pipeline's first output, after 12.43531264 ms, and a tenth
-    end_ms = 13.678843904
-    assert tensor.get_xlim() == pipeline.get_xlim() == (0, near(end_ms))
-    both = plans.strategy_plans(*LAB[:2])
-    for axes, plan in zip((tensor, pipeline), both.values(), strict=True):
-        assert_shows(figure, axes, LAB, plan, Fraction(str(end_ms)) / 1000, 1000)
-    # node 2 starts inputs 0.239616 + 4.62422016 ms apart and is never idle until the edge
-    node_2 = sorted(
-        it[:2] for it in marks(pipeline) if 0.5 < (it[2] + it[3]) / 2 < 1.4 and it[5] == "compute"
-    )
-    assert node_2 == [
-        near((0.239616, 4.86383616)),
-        near((4.86383616, 9.48805632)),
-        near((9.48805632, end_ms)),
-    ]
+    end_ms = 13.678843904  # the pipeline's first output, after 12.43531264 ms, and a tenth
+    for axes, (kind, plan) in zip(
+        figure.axes[1:], plans.strategy_plans(*LAB[:2]).items(), strict=True
+    ):
+        assert axes.get_xlim() == (0, near(end_ms))
+        assert_shows(figure, axes, LAB, plan, kind, Fraction(str(end_ms)) / 1000, 1000)
+    numbers = ticks(axes.xaxis)
+    assert len(numbers) > 4
+    assert all(text.get_text() == f"{place:,g} ms" for place, text in numbers.items())
 
 
 @pytest.mark.parametrize(
-    ("text", "until_s"),
-    [("1-2:2,3:3", 9_000), ("1,2-3:4", 400), ("1-3:6", 10_000), ("1,2,3", 20_000)],
+    ("text", "kind", "until_s"),
+    [
+        ("1-2:2,3:3", "plan", 9_000),
+        ("1,2-3:4", "plan", 400),
+        ("1-3:6", "tensor", 10_000),
+        ("1,2,3", "pipeline", 20_000),
+    ],
 )
-def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, until_s):
+def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, kind, until_s):
     plan = plans.parse_plan(text)
-    picture = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s)
-    _, axes = picture.figure.axes
-    assert axes.get_xlim() == (0, until_s)  # in s
-    assert_shows(picture.figure, axes, ODD_ALL_TO_ALL, plan, until_s, 1)
-
-
-@pytest.mark.parametrize(("which", "unit"), [("the lab", "ms"), ("odd", "s")])
-def test_time_is_numbered_below_the_last_plan(which, unit):
-    numbers = ticks(drawn("timeline", which).figure.axes[-1].xaxis)
-    assert len(numbers) > 4
-    assert all(text.get_text() == f"{place:,g} {unit}" for place, text in numbers.items())
+    figure = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s).figure
+    assert figure.axes[1].get_xlim() == (0, until_s)  # in s
+    assert_shows(figure, figure.axes[1], ODD_ALL_TO_ALL, plan, kind, until_s, 1)
 
 
 def test_inputs_end_where_there_are_no_more():
@@ -280,38 +249,27 @@ def test_of_more_than_eight_nodes_a_group_has_one_row():
     assert said(drawn("timeline", "8 nodes, 8 layers").figure).count("node 8") == 2
 
 
-TITLES = [
-    ("the lab", "tensor", "tensor parallelism: an output after 3.13 ms, then one every 3.13 ms"),
-    ("the lab", "pipeline", "pipeline parallelism: an output after 12.44 ms, then one every"),
-    # 30 + 48 + 202.5 + 36 + 243 + 43.2; 180 + 288 + 1215 + 216 + 1458 s
-    ("odd", "tensor", "tensor parallelism: an output after 602.70 s, then one every 602.70 s"),
-    ("odd", "pipeline", "pipeline parallelism: an output after 3,357.00 s, then one every"),
-]
-
-
-@pytest.mark.parametrize(("which", "kind", "title"), TITLES)
-def test_a_plans_name_and_pace_are_above_it_in_its_colour(which, kind, title):
-    picture = drawn("timeline", which)
-    (line,) = [text for text in texts(picture.figure) if text.get_text().startswith(title)]
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        # 30 + 48 + 202.5 + 36 + 243 + 43.2; 180 + 288 + 1215 + 216 + 1458 s
+        ("tensor", "tensor parallelism: an output after 602.70 s, then one every 602.70 s"),
+        (
+            "pipeline",
+            "pipeline parallelism: an output after 3,357.00 s, then one every 1,458.00 s; 3 idle",
+        ),
+    ],
+)
+def test_a_plans_name_and_pace_are_above_it_in_its_colour(kind, title):
+    picture = drawn("timeline", "odd")
+    (line,) = [it for it in texts(picture.figure) if it.get_text().startswith(title[:60])]
     assert colour(line.get_color()) == COLOURS[kind][0]
     assert title.replace(":", ",", 1) in picture.alt
-    assert ("every 1,458.00 s; 3 idle nodes" in picture.alt) == (which == "odd")
 
 
-def test_a_pace_is_of_two_inputs_or_more():
-    alt = pictures.timeline(Analysis(LAB._replace(inputs=1))).alt
-    assert alt.endswith("pipeline parallelism, an output after 12.44 ms.")
-
-
-REASONS = [
-    ("1 node", "Pipeline parallelism is not possible: 4 layers need 4 nodes or more, not 1"),
-    ("5 nodes", "Tensor parallelism is not possible: 5 nodes do not divide layer 1's 128 filters"),
-]
-
-
-@pytest.mark.parametrize(("which", "reason"), REASONS)
-def test_a_strategy_that_is_not_possible_has_its_reason(which, reason):
-    picture = drawn("timeline", which)
+def test_a_strategy_that_is_not_possible_has_its_reason():
+    picture = drawn("timeline", "5 nodes")
+    reason = "Tensor parallelism is not possible: 5 nodes do not divide layer 1's 128 filters"
     assert reason in said(picture.figure) and reason in picture.alt
     assert len(picture.figure.axes) == 2
 
@@ -322,10 +280,8 @@ def test_a_timeline_of_very_much_has_few_marks_and_says_so():
     picture = pictures.timeline(Analysis(question), until_s=10**6)
     _, axes = picture.figure.axes
     assert pictures.MOST_BARS / 4 < len(marks(axes)) <= pictures.MOST_BARS  # halved until they fit
-    assert "pipeline parallelism: only the first 32 of 1,000 layers are shown" in said(
-        picture.figure
-    )
-    assert "time ends here" in picture.alt
+    left_out = "pipeline parallelism: only the first 32 of 1,000 layers are shown"
+    assert left_out in said(picture.figure) and "time ends here" in picture.alt
     end_s = Fraction(axes.get_xlim()[1]) / 10**6
     interval_s = schedule.interval(many, question.system, [plans.Group(1)] * 1_000)
     first = [it for it in marks(axes) if it[2] < 0 and it[5] == "compute"]
@@ -361,21 +317,12 @@ def test_limits_of_the_lab():
 
 def test_values_stand_at_their_own_bars_and_the_key_has_the_parts():
     picture = drawn("limits", "the lab")
-    wanted = {
-        "tensor parallelism": "100.07 ms",
-        "layers 1-2 on 2 nodes, 3 on 1, 4 on 1": "133.56 ms",
-        "pipeline parallelism": "155.79 ms",
-        "tensor, row streaming": "97.07 ms",
-        "pipeline, row streaming": "148.29 ms",
-    }
-    assert {name: text for name, (text, _) in values(picture.figure).items()} == wanted
-    parts = {"computing 97.07 ms", "exchanging 3.01 ms"}
-    parts |= {"ideal compute 97.07 ms", "load imbalance 50.91 ms", "fill and drain 7.51 ms"}
-    parts |= {"sending 0.30 ms"}
-    keys = [text.get_text() for key in picture.figure.legends for text in key.get_texts()]
-    assert sorted(keys) == sorted(parts)
-    assert all(part in picture.alt for part in parts)
-    assert all(f"{name}: {value}" in picture.alt for name, value in wanted.items())
+    wanted = zip(bars(picture.figure), (100.07, 133.56, 155.79, 97.07, 148.29), strict=True)
+    assert values(picture.figure) == {name: (f"{value} ms", INK) for name, value in wanted}
+    keys = {text.get_text() for key in picture.figure.legends for text in key.get_texts()}
+    parts = {"computing 97.07", "exchanging 3.01", "ideal compute 97.07", "load imbalance 50.91"}
+    assert keys == {f"{part} ms" for part in parts | {"fill and drain 7.51", "sending 0.30"}}
+    assert "tensor parallelism: 100.07 ms (computing 97.07 ms" in picture.alt
 
 
 @pytest.mark.parametrize(
@@ -405,29 +352,26 @@ def test_limits_of_machines_that_differ_in_everything(which, tensor, pipeline):
 
 
 @pytest.mark.parametrize(
-    ("which", "reasons"),
+    ("which", "start", "reason"),
     [
-        ("1 node", {"pipeline": "not possible: 4 layers need 4 nodes or more, not 1"}),
-        ("5 nodes", {"tensor": "not possible: 5 nodes do not divide layer 1's 128 filters"}),
-        ("a ring", {"tensor, row": "not modelled on a ring of 4 nodes, only all-to-all"}),
+        ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
+        ("5 nodes", "tensor", "not possible: 5 nodes do not divide layer 1's 128 filters"),
+        ("a ring", "tensor, row", "not modelled on a ring of 4 nodes, only all-to-all"),
     ],
 )
-def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, reasons):
+def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, reason):
     figure = drawn("limits", which).figure
-    found = values(figure)
-    for start, reason in reasons.items():
-        names = [name for name in found if name.startswith(start)]
-        assert names and not set(names) & set(bars(figure))
-        assert {found[name][0] for name in names} == {reason}
+    found = {name: text for name, (text, _) in values(figure).items() if name.startswith(start)}
+    assert {*found.values()} == {reason} and not set(found) & set(bars(figure))
 
 
 def test_a_search_that_is_refused_leaves_the_strategies():
     many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
     analysis = Analysis(LAB.on(nodes=100)._replace(network=many))
     picture = pictures.limits(analysis)
-    assert "best other plan" in said(picture.figure)
-    assert {"pipeline parallelism"} <= bars(picture.figure).keys() - {"best other plan"}
-    assert "have too many plans" in picture.alt
+    found = bars(picture.figure)
+    assert values(picture.figure).keys() - found.keys() >= {"best other plan"}
+    assert "pipeline parallelism" in found and "have too many plans" in picture.alt
     picture = pictures.plans(analysis)
     assert [it[2] for it in dots(picture.figure).values()] == ["D"]
     assert "too many plans" in picture.alt
@@ -523,11 +467,9 @@ def test_the_key_names_plans_by_their_numbers():
 
 def test_the_front_and_the_lower_bound_are_lines():
     lines = {line.get_label(): line for line in drawn("plans", "the lab").figure.axes[1].lines}
-    front = sorted(zip(*lines["Pareto front"].get_data(), strict=True), reverse=True)
-    assert front == [near(at) for at in LAB_FRONT.values()]
-    assert (
-        lines["Pareto front"].get_drawstyle() == "steps-pre"
-    )  # fastest first: left at its latency
+    front = lines["Pareto front"]
+    assert [*map(tuple, front.get_xydata())] == [near(at) for at in LAB_FRONT.values()]
+    assert front.get_drawstyle() == "steps-pre"  # fastest first: left at its latency
     assert list(lines["lower bound 97.07 ms"].get_ydata()) == near([97.06586112] * 2)
 
 
@@ -546,7 +488,6 @@ def test_plans_at_one_point_are_shown_as_several():
 
 def test_sram_of_the_lab():
     figure = drawn("sram", "the lab").figure
-    rows = {name: sum(part[2] for part in parts) for name, parts in bars(figure).items()}
     held = {
         "tensor, every node": (222_912, 230_400, 50_176),
         "tensor, row streaming, every node": (222_912, 230_400, 1_792),
@@ -557,27 +498,24 @@ def test_sram_of_the_lab():
         "pipeline, row streaming, node 4": (294_912, 19_968, 147_456),
         "data, every node": (891_648, 230_400, 200_704),
     }
-    assert rows == {name: sum(sizes) for name, sizes in held.items()}
-    found = values(figure)
+    rows, found = bars(figure), values(figure)
+    assert rows.keys() == held.keys()
     for name, sizes in held.items():
         text = f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
         assert found[name] == (text, ALARM if sum(sizes) > 524_288 else INK)
-        told = f"{name}: {sum(sizes):,}"
-        assert (f"{told}, too many" in drawn("sram", "the lab").alt) == (sum(sizes) > 524_288)
+        assert sum(part[2] for part in rows[name]) == sum(sizes)
+        told = f"{name}: {sum(sizes):,}, too many"
+        assert (told in drawn("sram", "the lab").alt) == (sum(sizes) > 524_288)
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
 
 
-@pytest.mark.parametrize("which", QUESTIONS)
+@pytest.mark.parametrize("which", ["the lab", "odd"])
 def test_red_is_what_is_beyond_the_sram(which):
-    figure = drawn("sram", which).figure
     limit = QUESTIONS[which].system.sram_bytes
-    for parts in bars(figure).values():
-        end = 0
-        for _, start, length, shade in parts:
-            assert start == end
-            end += length
-            assert (start >= limit) == (shade == ALARM)
-            assert end <= limit or start >= limit
+    for parts in bars(drawn("sram", which).figure).values():
+        ends = [start + length for _, start, length, _ in parts]
+        assert [part[1] for part in parts] == [0, *ends[:-1]]
+        assert [part[3] == ALARM for part in parts] == [end > limit for end in ends]
 
 
 def test_sram_of_a_machine_that_differs_in_everything():
@@ -614,20 +552,13 @@ def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, is_line):
 
 
 @pytest.mark.parametrize(
-    ("speed", "value"),
-    [
-        (1, "100.07 ms"),
-        (1_000, "100.07 µs"),
-        (10**6, "100.07 ns"),
-        (Fraction(1, 1_000), "100.07 s"),
-    ],
+    ("speed", "unit"), [(1, "ms"), (1_000, "µs"), (10**6, "ns"), (Fraction(1, 1_000), "s")]
 )
-def test_units_go_with_the_size_of_numbers(speed, value):
+def test_units_go_with_the_size_of_numbers(speed, unit):
     ops, link = LAB.system.ops_per_s, LAB.system.link_bytes_per_s
     analysis = Analysis(LAB.on(ops_per_s=speed * ops, link_bytes_per_s=speed * link))
-    assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == value
-    head = f"latency of 32 inputs, {value.split()[1]}, against traffic"
-    assert head in said(pictures.plans(analysis).figure)
+    assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == f"100.07 {unit}"
+    assert f"latency of 32 inputs, {unit}, against traffic" in said(pictures.plans(analysis).figure)
 
 
 # ------------------------------------------------ files and the command
@@ -655,13 +586,11 @@ def test_an_svg_has_its_text_and_its_alternative_text(name, folder):
     assert any(text.startswith("what if: 8 inputs") for text in written)
 
 
-@pytest.mark.parametrize("name", ["a.b.png", "a.PNG", "a.svg", "a.SVG"])
+@pytest.mark.parametrize("name", ["a.b.png", "a.SVG"])
 def test_the_ending_chooses(folder, name):
     output(f"picture limits --output {name}")
-    start = b"<?xml" if name.lower().endswith("svg") else b"\x89PNG"
-    drawn_bytes = (folder / name).read_bytes()
-    assert drawn_bytes.startswith(start)
-    assert (b"<desc>" in drawn_bytes) == (start == b"<?xml")
+    is_svg = name.endswith("SVG")
+    assert (folder / name).read_bytes().startswith(b"<?xml" if is_svg else b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -691,21 +620,21 @@ def test_until_and_plan_are_a_timelines(folder):
     assert "pipeline parallelism, an output after 12.44 ms." in told
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_same_bytes_whatever_the_users_settings(folder, ending):
+def test_same_bytes_whatever_the_users_settings(folder):
     (folder / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\nbackend: pdf\n")
-    output(f"picture sram --output here.{ending}")
-    there = folder / f"there.{ending}"
     env = {"MATPLOTLIBRC": str(folder / "matplotlibrc"), "HOME": str(folder)}
-    done = python("report", "picture", "sram", "--output", str(there), env=env)
-    assert done.returncode == 0, done.stderr
-    assert there.read_bytes() == (folder / f"here.{ending}").read_bytes()
+    for ending in ("svg", "png"):
+        there = folder / f"there.{ending}"
+        output(f"picture sram --output here.{ending}")
+        done = python("report", "picture", "sram", "--output", str(there), env=env)
+        assert done.returncode == 0, done.stderr
+        assert there.read_bytes() == (folder / f"here.{ending}").read_bytes()
 
 
-def test_help_needs_no_matplotlib_and_a_picture_says_how_to_install_it(folder):
+def test_help_needs_no_matplotlib_and_a_picture_says_what_it_needs(folder):
     (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
     env = {"PYTHONPATH": str(folder), "HOME": str(folder)}
     done = python("report", "picture", "--help", env=env)
     assert done.returncode == 0 and "--until MS" in done.stdout
-    done = python("report", "picture", "sram", env=env, cwd=None)
-    assert done.returncode == 1 or "No such file" in done.stderr
+    done = python("report", "picture", "sram", "--output", str(folder / "a.svg"), env=env)
+    assert done.returncode == 1 and "needs matplotlib" in done.stderr
