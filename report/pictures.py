@@ -9,11 +9,10 @@ shape, hatch or filling. Text stays text in an SVG.
 from __future__ import annotations
 
 import logging
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache, wraps
 from html import escape
@@ -32,7 +31,7 @@ from report.analysis import Analysis, Result
 from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
 from report.question import STRATEGIES, Impossible, Question, asked, headed, question_of
 from report.schedule import TimedStep
-from report.terminal import MS, US, count, filled, shown
+from report.terminal import GIGA, MS, US, count, filled, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -52,11 +51,9 @@ INK, NOTE, PALE = "#222222", "#595959", "#E4E4E4"
 ALARM = "#C00020"  # what does not fit
 
 ENDINGS = (".svg", ".png")
+Place = tuple[float, float]  # on axes
 MARGIN_PT, GAP_PT = 4, 6
 LEAST_PT = 140  # a picture with long names or numbers is wider, so that bars have this
-
-
-Place = tuple[float, float]
 
 
 class Picture(NamedTuple):
@@ -159,7 +156,7 @@ def _own(units: Sequence[Unit], value: Rate) -> str:
 
 
 class Mark(NamedTuple):
-    """A part of a bar, or an entry of a key, with a box if it has a colour."""
+    """A part of a bar, or an entry of a key."""
 
     text: str
     face: str = ""
@@ -203,13 +200,10 @@ class Sheet:
             y = self.height_pt - self.style.line_pt * (below + 0.5)
             if isinstance(row, str):
                 self.say(MARGIN_PT, y, row, NOTE)
-                continue
-            boxes = [
-                Patch(facecolor=it.face, edgecolor=it.edge, hatch=it.hatch, label=it.text)
-                for it in row
-            ]
-            at = (MARGIN_PT / self.width_pt, 1 - y / self.height_pt)
-            self.figure.legend(handles=boxes, ncols=len(row), bbox_to_anchor=at, **looks)
+            else:
+                boxes = [Patch(fc=it.face, ec=it.edge, hatch=it.hatch, label=it.text) for it in row]
+                at = (MARGIN_PT / self.width_pt, 1 - y / self.height_pt)
+                self.figure.legend(handles=boxes, ncols=len(row), bbox_to_anchor=at, **looks)
 
 
 @lru_cache(maxsize=10_000)
@@ -286,10 +280,10 @@ class Lane(NamedTuple):
     inputs: int
 
     def bars(self, until_s: Fraction) -> int:
-        """How many are drawn until then."""
+        """No more are drawn until then."""
         return sum(
             schedule.started(it, self.interval_s, self.inputs, until_s)
-            * (len(self.layers[it.step.layer]) if it.step.work == "compute" else 1)
+            * len(self.layers[it.step.layer])
             for it in self.first
         )
 
@@ -609,15 +603,8 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     axes.set(xlim=(-0.1 * widest, 1.05 * widest), ylim=(-0.13 * highest, 1.07 * highest))
     _number(axes, "bottom", 4, f" {sizes.name}")
     _number(axes, "left", 5)
-    numbered = _numbered(axes, [at[it] for it in best], font)
-    labels = {best[n]: f"{number} {names[best[n]]}" for number, n in enumerate(numbered, 1)}
-    for number, it in enumerate(labels, 1):
-        away: Any = {"xytext": (-5, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
-        axes.annotate(f"{number}", at[it], **away)
-    told = [
-        f"{names[it]} ({times.text(it.latency_s)}, {_own(BYTES, it.traffic_bytes)})"
-        for it in labels
-    ]
+    numbered = _number_front(axes, {it: at[it] for it in best}, font)
+    labels = {it: f"{number} {names[it]}" for number, it in enumerate(numbered, 1)}
     labels |= {it: names[it] for it in both if it not in labels}
     _draw_dots(axes, at, {it: (_kind(question, it.plan), text) for it, text in labels.items()})
     limit = float(analysis.limit_s * times.factor)
@@ -627,11 +614,13 @@ def plans(analysis: Analysis, style: Style) -> Picture:
         axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
     key: Any = {"loc": "upper left", "bbox_to_anchor": (1, 1.2 * line / high + 1), "frameon": False}
     axes.legend(title=head, alignment="left", labelspacing=0.25, handlelength=1.6, **key)
-    second = f"Pareto-optimal, fastest first: {'; '.join(told)}" if told else notes[0]
-    return Picture(
-        sheet.figure,
-        f"{what.capitalize()} against traffic: {head}. {second}. Their {bound}.",
+    told = "; ".join(
+        f"{names[it]} ({times.text(it.latency_s)}, {_own(BYTES, it.traffic_bytes)})"
+        for it in numbered
     )
+    second = f"Pareto-optimal, fastest first: {told}" if told else notes[0]
+    alt = f"{what.capitalize()} against traffic: {head}. {second}. Their {bound}."
+    return Picture(sheet.figure, alt)
 
 
 def _every_plan(question: Question) -> list[PlanResult]:
@@ -663,17 +652,22 @@ def _draw_dots(
         axes.plot([], [], marker, color=NOTE, mfc="white", markersize=size, label=OTHERS)
 
 
-def _numbered(axes: Axes, front: Sequence[Place], font_pt: float) -> list[int]:
-    """Which of the best plans, from the fastest on, have numbers that do not meet."""
+def _number_front(
+    axes: Axes, front: Mapping[PlanResult, Place], font_pt: float
+) -> list[PlanResult]:
+    """Number the best plans, from the fastest on, and return those whose number has room."""
     room = font_pt * axes.figure.dpi / 72
-    chosen: list[int] = []
+    looks: Any = {"xytext": (-5, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
+    chosen: list[PlanResult] = []
     last = (float("inf"), 0.0)
-    for n, place in enumerate(front):  # further left and higher than the last
+    for it, place in front.items():  # further left and higher than the last
         x, y = axes.transData.transform(place)
-        if last[0] - x >= 1.6 * room or y - last[1] >= 1.2 * room:
-            chosen.append(n)
+        has_room = last[0] - x >= 1.6 * room or y - last[1] >= 1.2 * room
+        if has_room and len(chosen) < MOST_NAMES:
+            chosen.append(it)
             last = (x, y)
-    return chosen[:MOST_NAMES]
+            axes.annotate(f"{len(chosen)}", place, **looks)
+    return chosen
 
 
 # ------------------------------------------------ what nodes must hold
@@ -733,18 +727,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("picture", choices=PICTURES)
     asking.add_options(parser)
     add_plan_option(parser)
-    parser.add_argument("--until", metavar="MS", type=_ms, help="where a timeline ends, ms")
+    ms = asking.rate("ms", 14, 10**12)  # in millionths of a ns
+    parser.add_argument("--until", metavar="MS", type=ms, help="where a timeline ends, ms")
     parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
-
-
-def _ms(text: str) -> Fraction:
-    """So many ms, in seconds."""
-    try:
-        if len(text) <= asking.MOST_CHARACTERS and Decimal("1e-9") <= Decimal(text) <= 10**12:
-            return Fraction(text) / MS
-    except InvalidOperation:
-        pass
-    raise ArgumentTypeError(f"{shown(text)} is not a number of ms from 1e-9 to 1e12, such as 14")
 
 
 def answer(options: Namespace) -> str:
@@ -756,7 +741,10 @@ def answer(options: Namespace) -> str:
     drawn: dict[str, Any] = {}
     if name == "timeline":
         asked_for = plans_asked(options.plan, question.network, question.system)
-        drawn = {"plans": asked_for.values() or None, "until_s": options.until}
+        drawn = {
+            "plans": asked_for.values() or None,
+            "until_s": options.until and Fraction(options.until) / GIGA / MS,
+        }
     elif options.plan or options.until:
         option = "--plan" if options.plan else "--until"
         raise ValueError(f"{option}: only a timeline takes it, not {name}")
