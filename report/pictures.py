@@ -147,9 +147,9 @@ def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
     return next((unit for unit in units if most * unit.factor >= least), units[-1])
 
 
-def _own(units: Sequence[Unit], value: Rate) -> str:
+def _time(value_s: Rate) -> str:
     """In its own unit."""
-    return _unit(units, value).text(value)
+    return _unit(SECONDS, value_s).text(value_s)
 
 
 # ------------------------------------------------ a sheet of paper
@@ -319,7 +319,7 @@ def timeline(
     while sum(lane.bars(end_s) for lane in lanes) > MOST_BARS:
         end_s /= 2
     if end_s < wanted_s:
-        notes.append(f"time ends here, since {_own(SECONDS, wanted_s)} would have too many bars")
+        notes.append(f"time ends here, since {_time(wanted_s)} would have too many bars")
 
     line, names = style.line_pt, [name for lane in lanes for name in lane.rows]
     left = _widest(names, style) + MARGIN_PT + GAP_PT
@@ -345,7 +345,7 @@ def timeline(
         y += high + 0.4 * line
     _number(axes, "bottom", 7, f" {unit.name}")
     told = "; ".join(lane.title.replace(":", ",", 1) for lane in lanes)
-    alt = f"Timeline of the first {_own(SECONDS, end_s)}: {told}"
+    alt = f"Timeline of the first {_time(end_s)}: {told}"
     return Picture(sheet.figure, " ".join(f"{text}." for text in [alt, *notes]))
 
 
@@ -354,8 +354,8 @@ def _lane(question: Question, plan: Plan, most_rows: int) -> Lane:
     steps = schedule.timed_steps(network, system, plan)
     interval_s = schedule.interval(network, system, plan)
     name, idle = _name(question, plan), system.nodes - sum(nodes for _, nodes in plan)
-    title = f"{name}: an output after {_own(SECONDS, steps[-1].end_s)}"
-    title += f", then one every {_own(SECONDS, interval_s)}" if inputs > 1 else ""
+    title = f"{name}: an output after {_time(steps[-1].end_s)}"
+    title += f", then one every {_time(interval_s)}" if inputs > 1 else ""
     title += f"; {count(idle, 'idle node')}" if idle else ""
 
     rows: list[str] = []
@@ -615,7 +615,7 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     key: Any = {"loc": "upper left", "bbox_to_anchor": (1, 1.2 * line / high + 1), "frameon": False}
     axes.legend(title=head, alignment="left", labelspacing=0.25, handlelength=1.6, **key)
     told = "; ".join(
-        f"{names[it]} ({times.text(it.latency_s)}, {_own(BYTES, it.traffic_bytes)})"
+        f"{names[it]} ({times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
         for it in numbered
     )
     second = f"Pareto-optimal, fastest first: {told}" if told else notes[0]
