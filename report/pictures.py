@@ -52,6 +52,7 @@ ALARM = "#C00020"  # what does not fit
 
 ENDINGS = (".svg", ".png")
 Place = tuple[float, float]  # on axes
+Split = tuple[str, str, str, str]  # a part of a bar, the field with its seconds, face and edge
 MARGIN_PT, GAP_PT = 4, 6
 LEAST_PT = 140  # a picture with long names or numbers is wider, so that bars have this
 
@@ -428,17 +429,16 @@ class Row(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def _row(
-    name: str, kind: str, found: Any, parts_of: Callable[[Any], Sequence[Mark]] | None = None
-) -> Row:
-    """With the parts that there are, by default its latency, or the reason without its subject,
-    which is the name."""
+def _row(name: str, kind: str, found: Any, split: Iterable[Split] = (), inputs: int = 1) -> Row:
+    """With the parts that there are, or the reason without its subject, which is the name."""
     if isinstance(found, Impossible):
         _, is_not, rest = found.reason.partition(" is not ")
         return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
-    if parts_of is None:
-        return Row(name, kind, [Mark("latency", COLOURS[kind][0], found.latency_s)])
-    return Row(name, kind, [part for part in parts_of(found) if part.size])
+    split = split or [("latency", "latency_s", COLOURS[kind][0], "white")]
+    sizes = [
+        (text, face, inputs * getattr(found, field), edge) for text, field, face, edge in split
+    ]
+    return Row(name, kind, [Mark(*part) for part in sizes if part[2]])
 
 
 def _draw_rows(
@@ -495,35 +495,29 @@ def _draw_rows(
 
 # ------------------------------------------------ how far from the lower bound
 
+TENSOR_SPLIT: list[Split] = [
+    ("computing", "compute_s", COLOURS["tensor"][0], "white"),
+    ("exchanging", "communication_s", COLOURS["link"][0], "white"),
+]
+PIPELINE_SPLIT: list[Split] = [
+    ("ideal compute", "ideal_compute_s", COLOURS["pipeline"][0], "white"),
+    ("load imbalance", "load_imbalance_s", COLOURS["pipeline"][1], "white"),
+    ("waiting for a link", "busiest_link_s", COLOURS["link"][1], "white"),
+    ("fill and drain", "fill_and_drain_s", "white", COLOURS["pipeline"][0]),
+    ("sending", "sending_s", COLOURS["link"][0], "white"),
+]
+
 
 @_in_style
 def limits(analysis: Analysis, style: Style) -> Picture:
     """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
     best other plan that sends no more than the pipeline, and of row streaming."""
     tensor, pipeline = (analysis.result(name, analysis.inputs) for name in STRATEGIES)
-    (blue, _), (dark, light), (black, grey) = (COLOURS[it] for it in ("tensor", "pipeline", "link"))
-    tensor_row = _row(
-        "tensor parallelism",
-        "tensor",
-        tensor,
-        lambda it: [
-            Mark("computing", blue, it.inputs * it.compute_s),
-            Mark("exchanging", black, it.inputs * it.communication_s),
-        ],
-    )
-    pipeline_row = _row(
-        "pipeline parallelism",
-        "pipeline",
-        analysis.losses,
-        lambda it: [
-            Mark("ideal compute", dark, it.ideal_compute_s),
-            Mark("load imbalance", light, it.load_imbalance_s),
-            Mark("waiting for a link", grey, it.busiest_link_s),
-            Mark("fill and drain", "white", it.fill_and_drain_s, edge=dark),
-            Mark("sending", black, it.sending_s),
-        ],
-    )
-    rows = [tensor_row, *_other_plan(analysis, pipeline), pipeline_row]
+    rows = [
+        _row("tensor parallelism", "tensor", tensor, TENSOR_SPLIT, analysis.inputs),
+        *_other_plan(analysis, pipeline),
+        _row("pipeline parallelism", "pipeline", analysis.losses, PIPELINE_SPLIT),
+    ]
     for kind, found in (("tensor", tensor), ("pipeline", pipeline)):
         streamed = found if isinstance(found, Impossible) else found.streamed
         rows.append(_row(f"{kind}, row streaming", kind, streamed))
