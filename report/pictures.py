@@ -534,8 +534,8 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     bound = unit.text(analysis.limit_s)
     limit = Mark(f"lower bound {bound}", size=analysis.limit_s)
     figure = _draw_rows(analysis.question, rows, limit, keys, style)
-    what = f"Latency of {count(analysis.inputs, 'input')}"
-    return Picture(figure, f"{what}. {'; '.join(told)}. The lower bound is {bound}.")
+    alt = f"Latency of {count(analysis.inputs, 'input')}. {'; '.join(told)}"
+    return Picture(figure, f"{alt}. The lower bound is {bound}.")
 
 
 def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
@@ -572,12 +572,13 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     times = _unit(SECONDS, max(it.latency_s for it in found), 10)
     sizes = _unit(BYTES, max(it.traffic_bytes for it in found))
     names = {it: _name(question, it.plan) for it in [*best, *both]}
-    bound = f"lower bound {times.text(analysis.limit_s)}"
+    bound = times.text(analysis.limit_s)
     which = count(len(found), "plan") if every else f"{len(found):,} of very many plans"
     head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in found):,})"
 
     line, font = style.line_pt, style.font_pt
-    key_pt = _widest([head, OTHERS, bound, *(f"10 {name}" for name in names.values())], style)
+    texts = [head, OTHERS, f"lower bound {bound}", *(f"10 {name}" for name in names.values())]
+    key_pt = _widest(texts, style)
     left, right = _width_pt("100,000,000", style), key_pt + 3.5 * font
     full = max(style.width_pt, left + right + LEAST_PT)
     foot = _notes(question, notes, full, style)
@@ -602,7 +603,8 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     labels |= {it: names[it] for it in both if it not in labels}
     _draw_dots(axes, at, {it: (_kind(question, it.plan), text) for it, text in labels.items()})
     limit = float(analysis.limit_s * times.factor)
-    axes.axhline(limit, color=INK, linestyle="--", lw=1, zorder=1, label=bound)
+    axes.axhline(limit, color=INK, linestyle="--", lw=1, zorder=1)
+    axes.lines[-1].set_label(f"lower bound {bound}")
     if best:
         places = zip(*(at[it] for it in best), strict=True)
         axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
@@ -613,8 +615,8 @@ def plans(analysis: Analysis, style: Style) -> Picture:
         for it in numbered
     )
     second = f"Pareto-optimal, fastest first: {told}" if told else notes[0]
-    alt = f"{what.capitalize()} against traffic: {head}. {second}. Their {bound}."
-    return Picture(sheet.figure, alt)
+    alt = f"{what.capitalize()} against traffic: {head}. {second}"
+    return Picture(sheet.figure, f"{alt}. The lower bound is {bound}.")
 
 
 def _every_plan(question: Question) -> list[PlanResult]:
