@@ -357,6 +357,15 @@ def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, r
     assert {*found.values()} == {reason} and not set(found) & set(bars(figure))
 
 
+def test_a_pipeline_that_no_plan_of_its_bytes_beats_has_one_bar():
+    # two layers on two nodes: one node takes longer, tensor parallelism sends A_2 / 2 more
+    question = LAB.on(nodes=2, link_bytes_per_s=2 * 10**12)._replace(network=NETWORK[:2])
+    figure = pictures.limits(Analysis(question)).figure
+    assert said(figure).count("pipeline parallelism") == 1 and len(values(figure)) == 4
+    # 32 * (230,400 + 200,704) / 2 bytes at 2 * 10**12 a second are 3.45 us
+    assert "exchanging 0.0034 ms" in said(figure)
+
+
 def test_a_search_that_is_refused_leaves_the_strategies():
     many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
     analysis = Analysis(LAB.on(nodes=100)._replace(network=many))
@@ -409,6 +418,8 @@ def test_every_plan_is_at_its_place_and_filled_if_it_fits():
     assert [text for text, it in found.items() if it[4]] == ["1-4:4"]
     assert found["1-4:4"][2:4] == ("s", COLOURS["tensor"][0])
     assert found["1,2,3,4"][2:4] == ("D", COLOURS["pipeline"][0])
+    latencies = ticks(drawn("plans", "the lab").figure.axes[1].yaxis)
+    assert latencies[100].get_text() == "100"
 
 
 def test_plans_of_a_machine_that_differs_in_everything():
