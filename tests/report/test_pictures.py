@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.transforms import Bbox
 
 from lab3 import NETWORK, RING, ConvLayer
-from odd_machines import GATHERS, ODD, ODD_ALL_TO_ALL, ODD_OPTIONS, SENDS
+from odd_machines import GATHERS, ODD_ALL_TO_ALL, ODD_OPTIONS, SENDS
 from program import output, python, refusal
 from report import pictures, plans, schedule
 from report.analysis import Analysis
@@ -31,7 +31,6 @@ QUESTIONS = {
     "sends": SENDS,
     "gathers": GATHERS,
 }
-ALL = [(name, which) for which in QUESTIONS for name in pictures.PICTURES]
 
 
 @cache
@@ -53,9 +52,8 @@ def colour(value):
 def ticks(axis):
     """The numbers of an axis that are in the picture, by their place on it."""
     low, high = sorted(axis.get_view_interval())
-    places = axis.get_majorticklocs()
-    found = {place: tick.label1 for place, tick in zip(places, axis.get_major_ticks(), strict=True)}
-    return {place: text for place, text in found.items() if low <= place <= high}
+    found = zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True)
+    return {place: tick.label1 for place, tick in found if low <= place <= high}
 
 
 def texts(figure):
@@ -63,7 +61,13 @@ def texts(figure):
     found = [text for axes in figure.axes for text in axes.texts]
     for axes in figure.axes:
         found += [*ticks(axes.xaxis).values(), *ticks(axes.yaxis).values()]
+    for key in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]:
+        found += [*key.get_texts(), key.get_title()] if key else []
     return [text for text in found if text.get_text()]
+
+
+def said(figure):
+    return [text.get_text() for text in texts(figure)]
 
 
 def row_of(figure, axes, y):
@@ -74,15 +78,16 @@ def row_of(figure, axes, y):
     middle = {text: text.get_transform().transform(text.get_position())[1] for text in names}
     name = min(names, key=lambda text: abs(middle[text] - height))
     assert middle[name] == near(height)
-    return name
+    return name.get_text()
 
 
-def value_of(figure, name):
-    """What is said at the right of a row, and its colour."""
-    y = name.get_position()[1]
-    beside = [text for text in figure.axes[0].texts if text.get_position()[1] == near(y)]
-    last = max(beside, key=lambda text: text.get_window_extent().x1)
-    return last.get_text(), colour(last.get_color())
+def values(figure):
+    """What is said last in the row of a name, and its colour."""
+    rows = {}
+    for text in sorted(figure.axes[0].texts, key=lambda text: text.get_window_extent().x1):
+        rows.setdefault(round(text.get_position()[1], 3), []).append(text)
+    rows = {row[0].get_text(): row[-1] for row in rows.values() if len(row) > 1}
+    return {name: (text.get_text(), colour(text.get_color())) for name, text in rows.items()}
 
 
 def bars(figure):
@@ -90,9 +95,8 @@ def bars(figure):
     axes = figure.axes[1]
     rows = {}
     for bar in axes.patches:
-        name = row_of(figure, axes, bar.get_y() + bar.get_height() / 2)
         row, _, part = bar.get_label().rpartition(": ")
-        assert row == name.get_text()
+        assert row == row_of(figure, axes, bar.get_y() + bar.get_height() / 2)
         length = (part, bar.get_x(), bar.get_width(), colour(bar.get_facecolor()))
         rows.setdefault(row, []).append(length)
     return rows
@@ -113,7 +117,8 @@ def limit_of(figure):
 # ------------------------------------------------ all of them
 
 
-@pytest.mark.parametrize(("name", "which"), ALL)
+@pytest.mark.parametrize("which", QUESTIONS)
+@pytest.mark.parametrize("name", pictures.PICTURES)
 def test_texts_are_inside_the_picture_and_apart(name, which):
     figure = drawn(name, which).figure
     found = texts(figure)
@@ -127,12 +132,11 @@ def test_texts_are_inside_the_picture_and_apart(name, which):
         assert not box.count_overlaps(inner[:number]), found[number]
 
 
-@pytest.mark.parametrize("name", pictures.PICTURES)
-def test_what_differs_from_the_lab_is_said(name):
-    assert not any("what if" in text.get_text() for text in texts(drawn(name, "the lab").figure))
-    said = [text.get_text() for text in texts(drawn(name, "64 nodes").figure)]
+def test_what_differs_from_the_lab_is_said():
     shapes = "128x3x3x3 on 32x32, 128x128x3x3 on 30x30, 128x128x3x3 on 28x28"
-    assert f"what if: 64 nodes, {shapes}" in said
+    for name in pictures.PICTURES:
+        assert not any("what if" in text for text in said(drawn(name, "the lab").figure))
+        assert f"what if: 64 nodes, {shapes}" in said(drawn(name, "64 nodes").figure)
 
 
 def test_a_style_sets_size_and_type():
@@ -156,80 +160,49 @@ def marks(axes):
     ]
 
 
-def assert_shows(figure, axes, question, plan, end_s, factor):
-    """What is busy in a window of a schedule is drawn busy, and nothing else is."""
-    inputs = min(question.inputs, 60)
-    jobs = schedule.schedule(question.network, question.system, plan, inputs)
-    wanted = {}
-    for job in jobs:
-        if job.work == "compute" and job.start_s < end_s:
-            span = [float(it * factor) for it in (job.start_s, min(job.end_s, end_s))]
-            for where in job.where:
-                wanted.setdefault(where, []).append((*span, job.input % 2))
-    shades = COLOURS[plan_kind(question, plan)]
-    found = {}
+def assert_shows(figure, axes, question, plan, kind, end_s, factor):
+    """What is busy in a window of a schedule is drawn busy in its shade, and nothing else is."""
+    wanted = set()
+    for job in schedule.schedule(*question[:2], plan, min(question.inputs, 60)):
+        if job.start_s < end_s:
+            is_compute = job.work == "compute"
+            shade = COLOURS[kind if is_compute else "link"][1 - job.input % 2]
+            span = [f"{float(it * factor):.7g}" for it in (job.start_s, min(job.end_s, end_s))]
+            wanted |= {(it, *span, shade) for it in (job.where if is_compute else [job.work])}
+    found = set()
     for start, end, top, bottom, shade, work in marks(axes):
-        if work == "compute":
-            name = row_of(figure, axes, (top + bottom) / 2).get_text()
-            found.setdefault(name, []).append((start, end, 1 - shades.index(shade)))
-    assert found.keys() == wanted.keys()
-    for name, spans in wanted.items():
-        assert [*map(near, sorted(spans))] == sorted(found[name])
-    sent = [(it[0], it[1], it[5]) for it in marks(axes) if it[5] != "compute"]
-    exchanged = {
-        (float(job.start_s * factor), job.work)
-        for job in jobs
-        if job.work != "compute" and job.start_s < end_s
-    }
-    assert sorted((start, work) for start, _, work in sent) == [
-        (near(start), work) for start, work in sorted(exchanged)
-    ]
-
-
-def plan_kind(question, plan):
-    text = plans.plan_text(plan)
-    both = plans.strategy_plans(question.network, question.system)
-    return next((name for name, it in both.items() if plans.plan_text(it) == text), "plan")
+        name = row_of(figure, axes, (top + bottom) / 2) if work == "compute" else work
+        found.add((name, f"{start:.7g}", f"{end:.7g}", shade))
+    assert found == wanted
 
 
 def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
     figure = drawn("timeline", "the lab").figure
-    _, tensor, pipeline = figure.axes
-    # the pipeline's first output, after 12.43531264 ms, and a tenth
-    end_ms = 13.678843904
-    assert tensor.get_xlim() == pipeline.get_xlim() == (0, near(end_ms))
-    both = plans.strategy_plans(*LAB[:2])
-    for axes, plan in zip((tensor, pipeline), both.values(), strict=True):
-        assert_shows(figure, axes, LAB, plan, Fraction(str(end_ms)) / 1000, 1000)
-    # node 2 starts inputs 0.239616 + 4.62422016 ms apart and is never idle until the edge
-    node_2 = sorted(
-        it[:2] for it in marks(pipeline) if 0.5 < (it[2] + it[3]) / 2 < 1.4 and it[5] == "compute"
-    )
-    assert node_2 == [
-        near((0.239616, 4.86383616)),
-        near((4.86383616, 9.48805632)),
-        near((9.48805632, end_ms)),
-    ]
+    end_ms = 13.678843904  # the pipeline's first output, after 12.43531264 ms, and a tenth
+    for axes, (kind, plan) in zip(
+        figure.axes[1:], plans.strategy_plans(*LAB[:2]).items(), strict=True
+    ):
+        assert axes.get_xlim() == (0, near(end_ms))
+        assert_shows(figure, axes, LAB, plan, kind, Fraction(str(end_ms)) / 1000, 1000)
+    numbers = ticks(axes.xaxis)
+    assert len(numbers) > 4
+    assert all(text.get_text() == f"{place:,g} ms" for place, text in numbers.items())
 
 
 @pytest.mark.parametrize(
-    ("text", "until_s"),
-    [("1-2:2,3:3", 9_000), ("1,2:6", 400), ("1-3:6", 10_000), ("1,2,3", 20_000)],
+    ("text", "kind", "until_s"),
+    [
+        ("1-2:2,3:3", "plan", 9_000),
+        ("1,2-3:4", "plan", 400),
+        ("1-3:6", "tensor", 10_000),
+        ("1,2,3", "pipeline", 20_000),
+    ],
 )
-def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, until_s):
-    plan = plans.parse_plan(text) if text != "1,2:6" else plans.parse_plan("1,2-3:4")
-    picture = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s)
-    _, axes = picture.figure.axes
-    assert axes.get_xlim() == (0, until_s)  # in s
-    assert_shows(picture.figure, axes, ODD_ALL_TO_ALL, plan, until_s, 1)
-
-
-@pytest.mark.parametrize(("which", "unit"), [("the lab", "ms"), ("odd", "s"), ("64 nodes", "ms")])
-def test_time_is_numbered_below_the_last_plan(which, unit):
-    *_, axes = drawn("timeline", which).figure.axes
-    numbers = {place: text.get_text() for place, text in ticks(axes.xaxis).items()}
-    assert len(numbers) > 4
-    assert numbers == {place: f"{place:,g} {unit}" for place in numbers}
+def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, kind, until_s):
+    plan = plans.parse_plan(text)
+    figure = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s).figure
+    assert figure.axes[1].get_xlim() == (0, until_s)  # in s
+    assert_shows(figure, figure.axes[1], ODD_ALL_TO_ALL, plan, kind, until_s, 1)
 
 
 def test_inputs_end_where_there_are_no_more():
@@ -241,22 +214,20 @@ def test_inputs_end_where_there_are_no_more():
 
 
 def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
-    _, tensor, pipeline = drawn("timeline", "the lab").figure.axes
-    for axes in (tensor, pipeline):
-        spans = [it for it in marks(axes) if it[5] == "compute"]
-        numbers = []
+    _, *both = drawn("timeline", "the lab").figure.axes
+    for axes, interval, starts in (
+        (both[0], 3.12726016, [0] * 4),
+        (both[1], 4.62422016, [0, 0.239616, 4.96418816, 9.0379264]),
+    ):
+        room = {it[:4] for it in marks(axes) if it[5] == "compute"}
         for text in axes.texts:
             x, y = text.get_position()
-            (bar,) = [it for it in spans if it[0] < x < it[1] and it[2] < y < it[3]]
-            interval = 3.12726016 if axes is tensor else 4.62422016
-            start = bar[0] - (axes is pipeline) * (0, 0.239616, 4.96418816, 9.0379264)[round(y)]
-            assert int(text.get_text()) == 1 + int((start + 1e-9) // interval)
-            extent = text.get_window_extent()
-            left, right = axes.transData.transform([(bar[0], y), (bar[1], y)])[:, 0]
-            assert left < extent.x0 and extent.x1 < right
-            numbers.append(bar)
-        wide = [it for it in spans if it[1] - it[0] > 0.4]
-        assert all(bar in numbers for bar in wide)
+            (bar,) = [it for it in room if it[0] < x < it[1] and it[2] < y < it[3]]
+            assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
+            box = text.get_window_extent().transformed(axes.transData.inverted())
+            assert bar[0] < box.x0 and box.x1 < bar[1]
+            room.remove(bar)
+        assert all(end - start < 0.4 for start, end, *_ in room)
 
 
 def test_exchanges_are_dark_across_rows_and_sends_between_two():
@@ -270,65 +241,29 @@ def test_exchanges_are_dark_across_rows_and_sends_between_two():
 
 
 def test_of_more_than_eight_nodes_a_group_has_one_row():
-    figure = drawn("timeline", "64 nodes").figure
-    said = [text.get_text() for text in texts(figure)]
-    assert "nodes 1-64" in said and {"node 1", "node 2", "node 3"} <= {*said}
-    assert "node 4" not in said and "node 64" not in said
-    eight = [text.get_text() for text in texts(drawn("timeline", "8 nodes, 8 layers").figure)]
-    assert eight.count("node 8") == 2
+    found = said(drawn("timeline", "64 nodes").figure)
+    assert "nodes 1-64" in found and {"node 1", "node 2", "node 3"} <= {*found}
+    assert "node 4" not in found and "node 64" not in found
+    assert said(drawn("timeline", "8 nodes, 8 layers").figure).count("node 8") == 2
 
 
-@pytest.mark.parametrize(
-    ("which", "titles"),
-    [
-        (
-            "the lab",
-            [
-                ("tensor", "tensor parallelism: an output after 3.13 ms, then one every 3.13 ms"),
-                (
-                    "pipeline",
-                    "pipeline parallelism: an output after 12.44 ms, then one every 4.62 ms",
-                ),
-            ],
-        ),
-        (
-            "odd",  # 30 + 48 + 202.5 + 36 + 243 + 43.2; 180 + 288 + 1215 + 216 + 1458 s
-            [
-                ("tensor", "tensor parallelism: an output after 602.70 s, then one every 602.70 s"),
-                (
-                    "pipeline",
-                    "pipeline parallelism: an output after 3,357.00 s, then one every 1,458.00 s;"
-                    " 3 idle nodes",
-                ),
-            ],
-        ),
-    ],
-)
-def test_a_plans_name_and_pace_are_above_it_in_its_colour(which, titles):
-    picture = drawn("timeline", which)
-    said = {text.get_text(): colour(text.get_color()) for text in texts(picture.figure)}
-    for kind, title in titles:
-        assert said[title] == COLOURS[kind][0]
-        assert title.replace(":", ",", 1) in picture.alt
-
-
-@pytest.mark.parametrize(("inputs", "pace"), [(1, ""), (2, ", then one every 4.62 ms")])
-def test_a_pace_is_of_two_inputs_or_more(inputs, pace):
-    alt = pictures.timeline(Analysis(LAB._replace(inputs=inputs))).alt
-    assert alt.endswith(f"pipeline parallelism, an output after 12.44 ms{pace}.")
+def test_a_plans_name_and_pace_are_above_it_in_its_colour():
+    picture = drawn("timeline", "odd")
+    colours = {it.get_text(): colour(it.get_color()) for it in texts(picture.figure)}
+    # 30 + 48 + 202.5 + 36 + 243 + 43.2; 180 + 288 + 1215 + 216 + 1458 s
+    title = "tensor parallelism: an output after 602.70 s, then one every 602.70 s"
+    assert colours[title] == COLOURS["tensor"][0]
+    (line,) = [text for text in colours if text.startswith("pipeline parallelism: an output")]
+    assert colours[line] == COLOURS["pipeline"][0]
+    title = "pipeline parallelism, an output after 3,357.00 s, then one every 1,458.00 s"
+    assert f"{title}; 3 idle nodes." in picture.alt
 
 
 def test_a_strategy_that_is_not_possible_has_its_reason():
-    for which, reason in (
-        ("1 node", "Pipeline parallelism is not possible: 4 layers need 4 nodes or more, not 1"),
-        (
-            "5 nodes",
-            "Tensor parallelism is not possible: 5 nodes do not divide layer 1's 128 filters",
-        ),
-    ):
-        picture = drawn("timeline", which)
-        assert reason in [text.get_text() for text in texts(picture.figure)]
-        assert reason in picture.alt and len(picture.figure.axes) == 2
+    picture = drawn("timeline", "5 nodes")
+    reason = "Tensor parallelism is not possible: 5 nodes do not divide layer 1's 128 filters"
+    assert reason in said(picture.figure) and reason in picture.alt
+    assert len(picture.figure.axes) == 2
 
 
 def test_a_timeline_of_very_much_has_few_marks_and_says_so():
@@ -337,9 +272,8 @@ def test_a_timeline_of_very_much_has_few_marks_and_says_so():
     picture = pictures.timeline(Analysis(question), until_s=10**6)
     _, axes = picture.figure.axes
     assert pictures.MOST_BARS / 4 < len(marks(axes)) <= pictures.MOST_BARS  # halved until they fit
-    said = [text.get_text() for text in texts(picture.figure)]
-    assert "only the first 32 of 1,000 layers are shown" in said
-    assert any(text.startswith("time ends here") for text in said)
+    left_out = "pipeline parallelism: only the first 32 of 1,000 layers are shown"
+    assert left_out in said(picture.figure) and "time ends here" in picture.alt
     end_s = Fraction(axes.get_xlim()[1]) / 10**6
     interval_s = schedule.interval(many, question.system, [plans.Group(1)] * 1_000)
     first = [it for it in marks(axes) if it[2] < 0 and it[5] == "compute"]
@@ -374,25 +308,13 @@ def test_limits_of_the_lab():
 
 
 def test_values_stand_at_their_own_bars_and_the_key_has_the_parts():
-    figure = drawn("limits", "the lab").figure
-    names = {text.get_text(): text for text in texts(figure)}
-    values = {name: value_of(figure, names[name])[0] for name in bars(figure)}
-    assert values == {
-        "tensor parallelism": "100.07 ms",
-        "layers 1-2 on 2 nodes, 3 on 1, 4 on 1": "133.56 ms",
-        "pipeline parallelism": "155.79 ms",
-        "tensor, row streaming": "97.07 ms",
-        "pipeline, row streaming": "148.29 ms",
-    }
-    keys = ["computing 97.07", "exchanging 3.01", "ideal compute 97.07", "load imbalance 50.91"]
-    keys += ["fill and drain 7.51", "sending 0.30", "tensor, ms:", "pipeline, ms:"]
-    assert {*keys} <= names.keys()
-    assert drawn("limits", "the lab").alt == (
-        "Latency of 32 inputs. tensor parallelism: 100.07 ms (computing 97.07, exchanging 3.01);"
-        " layers 1-2 on 2 nodes, 3 on 1, 4 on 1: 133.56 ms; pipeline parallelism: 155.79 ms (ideal"
-        " compute 97.07, load imbalance 50.91, fill and drain 7.51, sending 0.30); tensor, row"
-        " streaming: 97.07 ms; pipeline, row streaming: 148.29 ms. The lower bound is 97.07 ms."
-    )
+    picture = drawn("limits", "the lab")
+    wanted = zip(bars(picture.figure), (100.07, 133.56, 155.79, 97.07, 148.29), strict=True)
+    assert values(picture.figure) == {name: (f"{value} ms", INK) for name, value in wanted}
+    keys = {text.get_text() for key in picture.figure.legends for text in key.get_texts()}
+    parts = {"computing 97.07", "exchanging 3.01", "ideal compute 97.07", "load imbalance 50.91"}
+    assert keys == {f"{part} ms" for part in parts | {"fill and drain 7.51", "sending 0.30"}}
+    assert "tensor parallelism: 100.07 ms (computing 97.07 ms" in picture.alt
 
 
 @pytest.mark.parametrize(
@@ -422,30 +344,38 @@ def test_limits_of_machines_that_differ_in_everything(which, tensor, pipeline):
 
 
 @pytest.mark.parametrize(
-    ("which", "reasons"),
+    ("which", "start", "reason"),
     [
-        ("1 node", {"pipeline": "not possible: 4 layers need 4 nodes or more, not 1"}),
-        ("5 nodes", {"tensor": "not possible: 5 nodes do not divide layer 1's 128 filters"}),
-        ("a ring", {"tensor, row": "not modelled on a ring of 4 nodes, only all-to-all"}),
+        ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
+        ("5 nodes", "tensor", "not possible: 5 nodes do not divide layer 1's 128 filters"),
+        ("a ring", "tensor, row", "not modelled on a ring of 4 nodes, only all-to-all"),
     ],
 )
-def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, reasons):
+def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, reason):
     figure = drawn("limits", which).figure
-    rows, said = bars(figure), {text.get_text(): text for text in texts(figure)}
-    for start, reason in reasons.items():
-        names = [name for name in said if name.startswith(start) and not name.endswith(":")]
-        assert names and not set(names) & set(rows)
-        for name in names:
-            assert value_of(figure, said[name])[0] == reason
+    found = {name: text for name, (text, _) in values(figure).items() if name.startswith(start)}
+    assert {*found.values()} == {reason} and not set(found) & set(bars(figure))
 
 
-def test_a_search_that_is_refused_has_its_reason_in_place_of_the_bar():
+def test_a_pipeline_that_no_plan_of_its_bytes_beats_has_one_bar():
+    # two layers on two nodes: one node takes longer, tensor parallelism sends A_2 / 2 more
+    question = LAB.on(nodes=2, link_bytes_per_s=2 * 10**12)._replace(network=NETWORK[:2])
+    figure = pictures.limits(Analysis(question)).figure
+    assert said(figure).count("pipeline parallelism") == 1 and len(values(figure)) == 4
+    # 32 * (230,400 + 200,704) / 2 bytes at 2 * 10**12 a second are 3.45 us
+    assert "exchanging 0.0034 ms" in said(figure)
+
+
+def test_a_search_that_is_refused_leaves_the_strategies():
     many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
-    picture = pictures.limits(Analysis(LAB.on(nodes=100)._replace(network=many)))
-    said = {text.get_text(): text for text in texts(picture.figure)}
-    assert "best other plan" in said and "best other plan" not in bars(picture.figure)
-    assert "have too many plans" in picture.alt
-    assert "pipeline parallelism" in bars(picture.figure)
+    analysis = Analysis(LAB.on(nodes=100)._replace(network=many))
+    picture = pictures.limits(analysis)
+    found = bars(picture.figure)
+    assert values(picture.figure).keys() - found.keys() >= {"best other plan"}
+    assert "pipeline parallelism" in found and "have too many plans" in picture.alt
+    picture = pictures.plans(analysis)
+    assert [it[2] for it in dots(picture.figure).values()] == ["D"]
+    assert "too many plans" in picture.alt
 
 
 # ------------------------------------------------ plans
@@ -453,14 +383,17 @@ def test_a_search_that_is_refused_has_its_reason_in_place_of_the_bar():
 
 def dots(figure):
     """Place, marker, colour and filling of each plan."""
-    found = {}
-    for line in figure.axes[1].lines:
-        if line.get_marker() not in ("None", None):
-            (x,), (y,) = line.get_data()
-            assert line.get_label() not in found
-            filled = colour(line.get_markerfacecolor()) == colour(line.get_color())
-            found[line.get_label()] = (x, y, line.get_marker(), colour(line.get_color()), filled)
-    return found
+    lines = [line for line in figure.axes[1].lines if line.get_gid()]
+    assert len({line.get_gid() for line in lines}) == len(lines)
+    return {
+        line.get_gid(): (
+            *line.get_xydata()[0],
+            line.get_marker(),
+            colour(line.get_color()),
+            colour(line.get_markerfacecolor()) == colour(line.get_color()),
+        )
+        for line in lines
+    }
 
 
 LAB_FRONT = {  # MB and ms of 32 inputs
@@ -485,97 +418,69 @@ def test_every_plan_is_at_its_place_and_filled_if_it_fits():
     assert [text for text, it in found.items() if it[4]] == ["1-4:4"]
     assert found["1-4:4"][2:4] == ("s", COLOURS["tensor"][0])
     assert found["1,2,3,4"][2:4] == ("D", COLOURS["pipeline"][0])
+    latencies = ticks(drawn("plans", "the lab").figure.axes[1].yaxis)
+    assert latencies[100].get_text() == "100"
 
 
 def test_plans_of_a_machine_that_differs_in_everything():
-    found = dots(drawn("plans", "odd").figure)
+    figure = drawn("plans", "odd").figure
+    found = dots(figure)
     assert len(found) == len(plans.every_plan(*ODD_ALL_TO_ALL[:2]))
     # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
     assert found["1-3:6"][:2] == near((54.72, 4821.6))
-    sent = ticks(drawn("plans", "odd").figure.axes[1].xaxis)
-    assert {place: text.get_text() for place, text in sent.items()}[20] == "20 kB"
     assert found["1,2,3"][:2] == near((10.08, 13563))
+    assert ticks(figure.axes[1].xaxis)[20].get_text() == "20 kB"
     # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
-    assert (found["1-3:6"][4], found["1,2,3"][4], found["1-3"][4]) == (True, True, False)
+    assert [found[text][4] for text in ("1-3:6", "1,2,3", "1-3")] == [True, True, False]
 
 
 @pytest.mark.parametrize("which", QUESTIONS)
 def test_numbers_are_left_below_their_own_best_plan_where_no_other_can_be(which):
     question, figure = QUESTIONS[which], drawn("plans", which).figure
     axes, found = figure.axes[1], dots(figure)
-    best = {it.text: it for it in plans.best_plans(*question)}
-    numbers = {text.get_text(): text for text in axes.texts}
+    best = [found[it.text][:2] for it in plans.best_plans(*question)]  # fastest first
+    places = axes.transData.transform([it[:2] for it in found.values()])
+    numbers = axes.texts
     assert 0 < len(numbers) <= 10
-    assert [*numbers] == [str(number) for number in range(1, len(numbers) + 1)]
-    places = {text: axes.transData.transform(it[:2]) for text, it in found.items()}
-    latencies = []
-    for text in numbers.values():
-        x, y = axes.transData.transform(text.xy)
-        own = [name for name in best if abs(places[name] - (x, y)).max() < 0.01]
-        extent = text.get_window_extent()
-        assert own and extent.x1 < x and extent.y1 < y
-        assert not any(extent.contains(*place) for place in places.values())
-        latencies.append(best[own[0]].latency_s)
-    assert latencies == sorted(latencies)
+    assert [it.get_text() for it in numbers] == [f"{n}" for n in range(1, len(numbers) + 1)]
+    order = [best.index(text.xy) for text in numbers]
+    assert order == sorted({*order}) and order[0] == 0
+    for text in numbers:
+        extent, (x, y) = text.get_window_extent(), axes.transData.transform(text.xy)
+        assert extent.x1 < x and extent.y1 < y
+        assert not any(extent.contains(*place) for place in places)
 
 
 def test_the_key_names_plans_by_their_numbers():
-    figure = drawn("plans", "the lab").figure
-    said = [text.get_text() for text in texts(figure)]
-    words = {
-        "1": "tensor parallelism",
-        "2": "layers 1-2 on 2 nodes, 3-4 on 2",
-        "3": "layers 1-2 on 2 nodes, 3 on 1, 4 on 1",
-    }
-    for text in figure.axes[1].texts[:3]:
-        at = [*LAB_FRONT.values()][int(text.get_text()) - 1]
-        assert text.xy == near(at)
-        assert f"{text.get_text()} {words[text.get_text()]}" in said
-    assert {"pipeline parallelism", "28 plans; filled: fits in the SRAM (1)"} <= {*said}
-    alt = drawn("plans", "the lab").alt
-    assert "tensor parallelism (100.07 ms, 61.54 MB)" in alt
-    assert "layers 1-4 on 1 node (388.26 ms, 0 bytes)" in alt
+    picture = drawn("plans", "the lab")
+    found, axes = said(picture.figure), picture.figure.axes[1]
+    words = ["tensor parallelism", "layers 1-2 on 2 nodes, 3-4 on 2"]
+    words += ["layers 1-2 on 2 nodes, 3 on 1, 4 on 1"]
+    for number, name in enumerate(words, 1):
+        assert axes.texts[number - 1].xy == near([*LAB_FRONT.values()][number - 1])
+        assert f"{number} {name}" in found
+    keys = {line.get_label(): line.get_gid() for line in axes.lines}
+    assert (keys["1 tensor parallelism"], keys["pipeline parallelism"]) == ("1-4:4", "1,2,3,4")
+    assert "28 plans; filled: fits in the SRAM (1)" in found
+    assert "tensor parallelism (100.07 ms, 61,538,304 bytes)" in picture.alt
 
 
 def test_the_front_and_the_lower_bound_are_lines():
     lines = {line.get_label(): line for line in drawn("plans", "the lab").figure.axes[1].lines}
-    front = sorted(zip(*lines["front"].get_data(), strict=True), reverse=True)
-    assert front == [near(at) for at in LAB_FRONT.values()]
-    assert lines["front"].get_drawstyle() == "steps-pre"  # fastest first: left at its latency
-    assert list(lines["lower bound"].get_ydata()) == near([97.06586112] * 2)
+    front = lines["Pareto front"]
+    assert [*map(tuple, front.get_xydata())] == [near(at) for at in LAB_FRONT.values()]
+    assert front.get_drawstyle() == "steps-pre"  # fastest first: left at its latency
+    assert list(lines["lower bound 97.07 ms"].get_ydata()) == near([97.06586112] * 2)
 
 
 def test_plans_at_one_point_are_shown_as_several():
-    # two layers alike: 1,2:2 and 1:2,2 have the same latency for 1 input, but not the same bytes;
     # with 1 x 1 layers of equal size, 1,2-3 and 1-2,3 take the same time and send the same
     alike = tuple(ConvLayer(1, 1, 1, 1, 3, 3) for _ in range(3))
     picture = pictures.plans(Analysis(LAB.on(nodes=3)._replace(network=alike)))
-    figure = picture.figure
-    found = {line.get_label(): line for line in figure.axes[1].lines}
+    found = {line.get_gid(): line for line in picture.figure.axes[1].lines}
     one, other = (found[text] for text in ("1,2-3", "1-2,3"))
     assert one.get_xydata().tolist() == other.get_xydata().tolist()
-    drawn_at = [line.get_transform().transform(line.get_xydata())[0] for line in (one, other)]
-    assert abs(drawn_at[0] - drawn_at[1]).min() > 1
-
-
-def test_a_search_that_is_refused_leaves_the_strategies():
-    many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
-    picture = pictures.plans(Analysis(LAB.on(nodes=100)._replace(network=many)))
-    assert [it[2] for it in dots(picture.figure).values()] == ["D"]
-    assert "too many plans" in picture.alt
-
-
-def test_latencies_that_are_far_apart_are_on_a_logarithmic_axis():
-    figure = pictures.plans(Analysis(LAB.on(nodes=8, link_bytes_per_s=1_000))).figure
-    figure.draw_without_rendering()
-    axes, found = figure.axes[1], dots(figure)
-    assert axes.get_yscale() == "log"
-    # 606,661,632 ops on 8 nodes and on 1; A_1 + ... of a pipeline at 1,000 bytes/s
-    bound_s = 32 * 606_661_632 / 8 / 50e9
-    assert axes.get_ylim()[0] < bound_s and found["1-4"][1] == near(8 * bound_s)
-    numbers = {text.get_text() for text in ticks(axes.yaxis).values()}
-    assert {"0.1", "1", "10", "100", "1,000"} <= numbers
-    assert drawn("plans", "the lab").figure.axes[1].get_yscale() == "linear"
+    assert abs(one.get_markersize() - other.get_markersize()) > 1
 
 
 # ------------------------------------------------ what nodes must hold
@@ -583,7 +488,6 @@ def test_latencies_that_are_far_apart_are_on_a_logarithmic_axis():
 
 def test_sram_of_the_lab():
     figure = drawn("sram", "the lab").figure
-    rows = {name: sum(part[2] for part in parts) for name, parts in bars(figure).items()}
     held = {
         "tensor, every node": (222_912, 230_400, 50_176),
         "tensor, row streaming, every node": (222_912, 230_400, 1_792),
@@ -594,28 +498,24 @@ def test_sram_of_the_lab():
         "pipeline, row streaming, node 4": (294_912, 19_968, 147_456),
         "data, every node": (891_648, 230_400, 200_704),
     }
-    assert rows == {name: sum(sizes) for name, sizes in held.items()}
-    names = {text.get_text(): text for text in texts(figure)}
+    rows, found = bars(figure), values(figure)
+    assert rows.keys() == held.keys()
     for name, sizes in held.items():
-        said, shade = value_of(figure, names[name])
-        assert said == f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
-        assert shade == (ALARM if sum(sizes) > 524_288 else INK)
-        told = f"{name}: {sum(sizes):,}"
-        assert (f"{told}, too many" in drawn("sram", "the lab").alt) == (sum(sizes) > 524_288)
+        text = f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
+        assert found[name] == (text, ALARM if sum(sizes) > 524_288 else INK)
+        assert sum(part[2] for part in rows[name]) == sum(sizes)
+        told = f"{name}: {sum(sizes):,}, too many"
+        assert (told in drawn("sram", "the lab").alt) == (sum(sizes) > 524_288)
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
 
 
-@pytest.mark.parametrize("which", QUESTIONS)
+@pytest.mark.parametrize("which", ["the lab", "odd"])
 def test_red_is_what_is_beyond_the_sram(which):
-    figure = drawn("sram", which).figure
     limit = QUESTIONS[which].system.sram_bytes
-    for parts in bars(figure).values():
-        end = 0
-        for _, start, length, shade in parts:
-            assert start == end
-            end += length
-            assert (start >= limit) == (shade == ALARM)
-            assert end <= limit or start >= limit
+    for parts in bars(drawn("sram", which).figure).values():
+        ends = [start + length for _, start, length, _ in parts]
+        assert [part[1] for part in parts] == [0, *ends[:-1]]
+        assert [part[3] == ALARM for part in parts] == [end > limit for end in ends]
 
 
 def test_sram_of_a_machine_that_differs_in_everything():
@@ -623,9 +523,7 @@ def test_sram_of_a_machine_that_differs_in_everything():
     # the parts inside the 9,216 bytes and beyond; weights 10,512, a sixth of them 1,752
     lengths = {name: [part[2] for part in parts] for name, parts in rows.items()}
     assert lengths["tensor, every node"] == [1_752, 720, 90]
-    assert lengths["pipeline, node 1"] == [144, 216, 720]
     assert lengths["pipeline, node 2"] == [2_592, 720, 540]
-    assert lengths["pipeline, node 3"] == [7_776, 540, 648]
     assert lengths["data, every node"] == [9_216, 1_296, 720, 540]
     gathers = bars(drawn("sram", "gathers").figure)  # weights 60 / 3, output 18 * 4
     assert [part[2] for part in gathers["tensor, gathering node"]] == [20, 72]
@@ -636,55 +534,29 @@ def test_of_many_nodes_the_fullest_are_shown():
     picture = pictures.sram(Analysis(LAB.on(nodes=10)._replace(network=growing)))
     nodes = [name for name in bars(picture.figure) if name.startswith("pipeline, node")]
     assert nodes == [f"pipeline, node {number}" for number in range(3, 11)]
-    said = [text.get_text() for text in texts(picture.figure)]
-    assert "pipeline: the 8 fullest of 10 nodes" in said
+    assert "pipeline: the 8 fullest of 10 nodes" in said(picture.figure)
 
 
 @pytest.mark.parametrize(("sram_bytes", "is_line"), [(1_900_000, True), (10**12, False)])
 def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, is_line):
     figure = pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure
-    said = f"SRAM of a node: {sram_bytes:,} bytes"
-    assert [line.get_label() for line in figure.axes[1].collections] == [said] * 8 * is_line
-    found = [text.get_text() for text in texts(figure)]
-    assert (said if is_line else f"{said} →") in found
-    assert "more than the SRAM" not in found
-
-
-def test_a_bar_that_would_squeeze_the_others_is_cut():
-    question = QUESTIONS["8 nodes, 8 layers"]
-    figure = drawn("sram", "8 nodes, 8 layers").figure
-    rows = {name: sum(part[2] for part in parts) for name, parts in bars(figure).items()}
-    assert max(rows.values()) == rows["data, every node"] == 2_502_400
-    end = figure.axes[1].get_xlim()[1]
-    assert sorted(rows.values())[-2] < question.system.sram_bytes * 2 > end
-    assert "//: longer than shown" in [text.get_text() for text in texts(figure)]
+    label = f"SRAM of a node: {sram_bytes:,} bytes"
+    assert [line.get_label() for line in figure.axes[1].collections] == [label] * 8 * is_line
+    assert (label if is_line else f"{label} →") in said(figure)
+    assert "more than the SRAM" not in said(figure)
 
 
 # ------------------------------------------------ units
 
 
 @pytest.mark.parametrize(
-    ("speed", "unit", "said"),
-    [
-        (1, "ms", "100.07 ms"),
-        (1_000, "µs", "100.07 µs"),
-        (10**6, "ns", "100.07 ns"),
-        (Fraction(1, 1_000), "s", "100.07 s"),
-    ],
+    ("speed", "unit"), [(1, "ms"), (1_000, "µs"), (10**6, "ns"), (Fraction(1, 1_000), "s")]
 )
-def test_units_go_with_the_size_of_numbers(speed, unit, said):
-    system = LAB.system
-    question = LAB.on(
-        ops_per_s=speed * system.ops_per_s, link_bytes_per_s=speed * system.link_bytes_per_s
-    )
-    found = [text.get_text() for text in texts(pictures.limits(Analysis(question)).figure)]
-    assert said in found and f"pipeline, {unit}:" in found
-    (axis,) = [
-        text
-        for text in texts(pictures.plans(Analysis(question)).figure)
-        if text.get_text().endswith("against traffic")
-    ]
-    assert axis.get_text() == f"latency of 32 inputs, {unit}, against traffic"
+def test_units_go_with_the_size_of_numbers(speed, unit):
+    ops, link = LAB.system.ops_per_s, LAB.system.link_bytes_per_s
+    analysis = Analysis(LAB.on(ops_per_s=speed * ops, link_bytes_per_s=speed * link))
+    assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == f"100.07 {unit}"
+    assert f"latency of 32 inputs, {unit}, against traffic" in said(pictures.plans(analysis).figure)
 
 
 # ------------------------------------------------ files and the command
@@ -701,29 +573,26 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_an_svg_has_its_text_and_its_alternative_text(name, folder):
-    said = output(f"picture {name} {ODD_OPTIONS}").replace("\n", " ")
-    assert said.startswith("what if: 8 inputs, 6 nodes, ring,")
-    assert said.endswith(f"drawn: {name}.svg ")
+    told = output(f"picture {name} {ODD_OPTIONS}").replace("\n", " ")
+    assert told.startswith("what if: 8 inputs, 6 nodes, ring,")
+    assert told.endswith(f"drawn: {name}.svg ")
     root = ElementTree.parse(folder / f"{name}.svg").getroot()
     alt = root.find(f"{SVG}desc").text
     assert alt.startswith(root.find(f"{SVG}title").text)
-    assert alt.replace("µ", "u") in said
+    assert alt.replace("µ", "u") in told
     written = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert any(text.startswith("what if: 8 inputs") for text in written)
-    assert ODD.system.topology == "ring"
 
 
-@pytest.mark.parametrize("name", ["a.b.png", "a.PNG", "a.svg", "a.SVG"])
+@pytest.mark.parametrize("name", ["a.b.png", "a.SVG"])
 def test_the_ending_chooses(folder, name):
     output(f"picture limits --output {name}")
-    start = b"<?xml" if name.lower().endswith("svg") else b"\x89PNG"
-    drawn_bytes = (folder / name).read_bytes()
-    assert drawn_bytes.startswith(start)
-    assert (b"<desc>" in drawn_bytes) == (start == b"<?xml")
+    is_svg = name.endswith("SVG")
+    assert (folder / name).read_bytes().startswith(b"<?xml" if is_svg else b"\x89PNG")
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "named"),
     [
         ("limits --output a.pdf", ".png"),
         ("limits --output a", ".svg"),
@@ -733,42 +602,37 @@ def test_the_ending_chooses(folder, name):
         ("timeline --until nan", "ms"),
         ("timeline --plan 1-3", "layer 3"),
         ("timeline --nodes 3", "3 nodes do not divide"),
-        (
-            "timeline"
-            + " --plan tensor --plan 1-4" * 1
-            + "".join(f" --plan {it}" for it in LAB_FRONT),
-            "8",
-        ),
+        ("timeline --plan pipeline" + "".join(f" --plan {it}" for it in LAB_FRONT), "8"),
         ("all", "timeline"),
     ],
 )
-def test_what_is_refused_writes_nothing(folder, line, said):
-    assert said in refusal(f"picture {line}")
+def test_what_is_refused_writes_nothing(folder, line, named):
+    assert named in refusal(f"picture {line}")
     assert not [*folder.iterdir()]
 
 
 def test_until_and_plan_are_a_timelines(folder):
-    said = output("picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1")
-    assert "first 7.50 ms" in said.replace("\n", " ")
-    assert "layers 1-2 on 2 nodes, 3 on 1, 4 on 1" in said.replace("\n", " ")
-    assert "pipeline parallelism, an output after 12.44 ms" in said.replace("\n", " ")
+    line = "picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1"
+    told = output(line).replace("\n", " ")
+    assert "first 7.50 ms: layers 1-2 on 2 nodes, 3 on 1, 4 on 1, an output after" in told
+    assert "pipeline parallelism, an output after 12.44 ms." in told
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_same_bytes_whatever_the_users_settings(folder, ending):
+def test_same_bytes_whatever_the_users_settings(folder):
     (folder / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\nbackend: pdf\n")
-    output(f"picture sram --output here.{ending}")
-    there = folder / f"there.{ending}"
     env = {"MATPLOTLIBRC": str(folder / "matplotlibrc"), "HOME": str(folder)}
-    done = python("report", "picture", "sram", "--output", str(there), env=env)
-    assert done.returncode == 0, done.stderr
-    assert there.read_bytes() == (folder / f"here.{ending}").read_bytes()
+    for ending in ("svg", "png"):
+        there = folder / f"there.{ending}"
+        output(f"picture sram --output here.{ending}")
+        done = python("report", "picture", "sram", "--output", str(there), env=env)
+        assert done.returncode == 0, done.stderr
+        assert there.read_bytes() == (folder / f"here.{ending}").read_bytes()
 
 
-def test_help_needs_no_matplotlib_and_a_picture_says_how_to_install_it(folder):
+def test_help_needs_no_matplotlib_and_a_picture_says_what_it_needs(folder):
     (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
     env = {"PYTHONPATH": str(folder), "HOME": str(folder)}
     done = python("report", "picture", "--help", env=env)
     assert done.returncode == 0 and "--until MS" in done.stdout
-    done = python("report", "picture", "sram", env=env, cwd=None)
-    assert done.returncode == 1 or "No such file" in done.stderr
+    done = python("report", "picture", "sram", "--output", str(folder / "a.svg"), env=env)
+    assert done.returncode == 1 and "needs matplotlib" in done.stderr
