@@ -520,7 +520,8 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     ]
     for kind, found in (("tensor", tensor), ("pipeline", pipeline)):
         streamed = found if isinstance(found, Impossible) else found.streamed
-        rows.append(_row(f"{kind}, row streaming", kind, streamed))
+        row = _row(f"{kind}, row streaming", kind, streamed)
+        rows.append(row._replace(parts=[part._replace(hatch="//") for part in row.parts]))
     unit = _unit(SECONDS, max(row.size for row in rows), 10)
     rows = [row._replace(value="" if row.why else unit.text(row.size)) for row in rows]
     keys, told = [], []
