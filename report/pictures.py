@@ -67,7 +67,7 @@ class Picture(NamedTuple):
 class Style(NamedTuple):
     """How large a picture is, and its type; without a height, as high as what it shows."""
 
-    width_pt: float = 700
+    width_pt: float = 720
     font_pt: float = 11
     face: str = "DejaVu Sans"
     height_pt: float | None = None
@@ -461,8 +461,9 @@ def _draw_rows(
         for row in rows
         for number, why in enumerate(_wrapped(row.why, full - left - MARGIN_PT, style) or [""])
     ]
-    mark_pt = 3.3 * style.font_pt + _widest((mark.text for key in keys for mark in key), style)
-    per_row = max(1, int(full / mark_pt))  # 3.3 letters are a box and the gaps beside it
+    # as foot's legends have it: a box, a gap before the text and one to the next box
+    mark_pt = 3.2 * style.font_pt + _widest((mark.text for key in keys for mark in key), style)
+    per_row = max(1, int((full + 1.2 * style.font_pt) / mark_pt))
     foot: list[Any] = [key[n : n + per_row] for key in keys for n in range(0, len(key), per_row)]
     foot += _notes(question, notes, full, style)
     fixed = line * (1.4 + len(foot))
