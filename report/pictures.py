@@ -29,7 +29,15 @@ from report import question as asking
 from report import schedule
 from report.analysis import Analysis, Result
 from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
-from report.question import STRATEGIES, Impossible, Question, asked, headed, question_of
+from report.question import (
+    STRATEGIES,
+    Impossible,
+    Question,
+    asked,
+    check_possible,
+    headed,
+    question_of,
+)
 from report.schedule import TimedStep
 from report.terminal import GIGA, MS, US, count, filled, shown
 
@@ -306,6 +314,7 @@ def timeline(
         raise ValueError(f"until_s: {shown(until_s)} must be above 0")
     notes = []
     if plans is None:
+        check_possible(analysis.network, analysis.system)
         strategies = strategy_plans(analysis.network, analysis.system)
         plans = dict.fromkeys(strategies[name] for name in analysis.possible)  # or both are one
         notes = [it.reason for it in analysis.impossible.values()]
@@ -513,6 +522,7 @@ PIPELINE_SPLIT: list[Split] = [
 def limits(analysis: Analysis, style: Style) -> Picture:
     """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
     best other plan that sends no more than the pipeline, and of row streaming."""
+    check_possible(analysis.network, analysis.system)
     tensor, pipeline = (analysis.result(name, analysis.inputs) for name in STRATEGIES)
     rows = [
         _row("tensor parallelism", "tensor", tensor, TENSOR_SPLIT, analysis.inputs),
@@ -616,7 +626,8 @@ def plans(analysis: Analysis, style: Style) -> Picture:
         f"{names[it]} ({times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
         for it in numbered
     )
-    second = f"Pareto-optimal, fastest first: {told}" if told else notes[0]
+    some = f"{len(numbered):,} of {len(best):,} Pareto-optimal plans, fastest first"
+    second = f"{some}: {told}" if told else notes[0]
     alt = f"{what.capitalize()} against traffic: {head}. {second}"
     return Picture(sheet.figure, f"{alt}. The lower bound is {bound}.")
 
@@ -722,7 +733,7 @@ PICTURES = {"timeline": timeline, "limits": limits, "plans": plans, "sram": sram
 
 def add_options(parser: ArgumentParser) -> None:
     """Which picture, what if, and where to."""
-    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("picture", choices=PICTURES, metavar="{timeline,limits,plans,sram}")
     asking.add_options(parser)
     add_plan_option(parser)
     ms = asking.rate("ms", 14, 10**12)  # in millionths of a ns
