@@ -95,16 +95,16 @@ class Strategy(NamedTuple):
 class Losses(NamedTuple):
     """Where the pipeline's latency goes:
 
-    ideal compute    N * sum(C) / (P * R), as if all nodes computed all the time
-    load imbalance   N * (longest C / R - sum(C) / (P * R)): waits for a node
-    busiest link     N * (interval - longest C / R): waits for a slower link
-    fill and drain   computing of one input that is not the bottleneck
-    sending          sends of one input that are not the bottleneck
+    ideal compute        N * sum(C) / (P * R), as if all nodes computed all the time
+    load imbalance       N * (longest C / R - sum(C) / (P * R)): waits for a node
+    waiting for a link   N * (interval - longest C / R): if a link is slower still
+    fill and drain       computing of one input that is not the bottleneck
+    sending              sends of one input that are not the bottleneck
     """
 
     ideal_compute_s: Fraction
     load_imbalance_s: Fraction
-    busiest_link_s: Fraction
+    waiting_for_a_link_s: Fraction
     fill_and_drain_s: Fraction
     sending_s: Fraction
 
@@ -382,7 +382,7 @@ def losses(question: Question) -> Losses:
     return Losses(
         ideal_compute_s=inputs * share_s,
         load_imbalance_s=inputs * (busiest_s - share_s),
-        busiest_link_s=inputs * (lab3.duration(bottleneck, system) - busiest_s),
+        waiting_for_a_link_s=inputs * (lab3.duration(bottleneck, system) - busiest_s),
         fill_and_drain_s=Fraction(sum(step.node_ops for step in others)) / system.ops_per_s,
         sending_s=Fraction(sum(step.link_bytes for step in others)) / system.link_bytes_per_s,
     )

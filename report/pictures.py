@@ -512,7 +512,7 @@ TENSOR_SPLIT: list[Split] = [
 PIPELINE_SPLIT: list[Split] = [
     ("ideal compute", "ideal_compute_s", COLOURS["pipeline"][0], "white"),
     ("load imbalance", "load_imbalance_s", COLOURS["pipeline"][1], "white"),
-    ("waiting for a link", "busiest_link_s", COLOURS["link"][1], "white"),
+    ("waiting for a link", "waiting_for_a_link_s", COLOURS["link"][1], "white"),
     ("fill and drain", "fill_and_drain_s", "white", COLOURS["pipeline"][0]),
     ("sending", "sending_s", COLOURS["link"][0], "white"),
 ]

@@ -309,7 +309,7 @@ def test_the_last_rows_share():
 
 # ------------------------------------------------ where the pipeline's time goes
 
-LOSSES = "ideal_compute_s load_imbalance_s busiest_link_s fill_and_drain_s sending_s"
+LOSSES = "ideal_compute_s load_imbalance_s waiting_for_a_link_s fill_and_drain_s sending_s"
 
 
 @pytest.mark.parametrize(
