@@ -111,7 +111,7 @@ def _whole_outputs(model: Model, _: Step) -> Iterable[Rate]:
     return 1, model.system.nodes, model.system.nodes
 
 
-def _one_link_out_and_in(model: Model, _: Step) -> Iterable[Rate]:  # as on a ring anyway
+def _one_link_out_one_in(model: Model, _: Step) -> Iterable[Rate]:  # as on a ring anyway
     return 1, 1 if model.system.topology == lab3.RING else model.system.nodes - 1, 1
 
 
@@ -120,7 +120,7 @@ def _one_byte(model: Model, _: Step) -> Iterable[Rate]:
     return 1, byte, byte
 
 
-def _all_as_slowest(model: Model) -> Model:
+def _as_slowest(model: Model) -> Model:
     most = max(step.node_ops for step in model.steps)
     return model.each(lambda step: step._replace(node_ops=step.node_ops and most))
 
@@ -171,7 +171,7 @@ CHANGES = (  # made in this order: what is sent to the end is padded, too, but n
     Change("whole outputs are sent, not shards", "sent", TENSOR, _times(_whole_outputs)),
     Change("inputs start on one node", "start", TENSOR, _inputs_on_one_node),
     Change("all shards go over one link", "sent", TENSOR, _one_link),
-    Change("a node has one link out and one in", "sent", TENSOR, _times(_one_link_out_and_in)),
+    Change("nodes have one link out, one in", "sent", TENSOR, _times(_one_link_out_one_in)),
     Change("an element is 1 byte", "element", BOTH, _times(_one_byte)),
     Change("nothing takes time on links", "link", BOTH, _times(lambda *_: (1, 0, 1))),
     Change("GB/s are 2^30 bytes/s", "link", BOTH, _rate("link_bytes_per_s", BINARY_GIGA)),
@@ -186,7 +186,7 @@ CHANGES = (  # made in this order: what is sent to the end is padded, too, but n
         PIPELINE,
         _grouped(_receive_compute_and_send),
     ),
-    Change("all nodes take as long as the slowest", "load", PIPELINE, _all_as_slowest),
+    Change("nodes take as long as the slowest", "load", PIPELINE, _as_slowest),
     Change("only the longest stage counts", "load", PIPELINE, _longest_stage),
 )
 

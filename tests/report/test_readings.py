@@ -20,8 +20,8 @@ ENDS_EVERYWHERE, STARTS_ON_ONE = "the output ends on every node", "inputs start 
 WHOLE_OUTPUTS, ONE_LINK = "whole outputs are sent, not shards", "all shards go over one link"
 NOT_GATHERED, LAST_SENT = "the output is not gathered", "the last output is sent, too"
 NO_OVERLAP, LINKS_TAKE_NO_TIME = "inputs do not overlap", "nothing takes time on links"
-ONE_OUT_ONE_IN, ONE_BYTE = "a node has one link out and one in", "an element is 1 byte"
-ALL_AS_SLOWEST = "all nodes take as long as the slowest"
+ONE_OUT_ONE_IN, ONE_BYTE = "nodes have one link out, one in", "an element is 1 byte"
+AS_SLOWEST = "nodes take as long as the slowest"
 ONLY_LONGEST = "only the longest stage counts"
 PADDING = "outputs keep the input's x and y (padding)"
 SENDER, RECEIVER = (
@@ -94,7 +94,7 @@ LAB_PIPELINE = {
     RECEIVER: ("12.43531264", "162.4682496", 604_160),
     LAST_SENT: ("12.50904064", "155.8598656", 751_616),
     ONE_BYTE: ("12.28427264", "155.6350976", 302_080),  # 151.04 us
-    ALL_AS_SLOWEST: ("18.79896064", "162.1497856", 604_160),  # (4 and 35) * 4.62422016 + 0.30208
+    AS_SLOWEST: ("18.79896064", "162.1497856", 604_160),  # (4 and 35) * 4.62422016 + 0.30208
     ONLY_LONGEST: ("4.62422016", "147.97504512", 604_160),  # 32 * 4.62422016
     "row streaming": ("4.94232576", "148.29315072", 604_160),
 }
@@ -179,7 +179,7 @@ def formula(network, system, inputs, strategy, names):
         sent = outputs[:-1]
         if LAST_SENT in names and nodes > 1:
             sent = outputs
-        if ALL_AS_SLOWEST in names:
+        if AS_SLOWEST in names:
             ops = [max(ops)] * len(network)
         computing_s = [each / ops_per_s for each in map(Fraction, ops)]
         sending_s = [each * byte_s for each in sent]
@@ -220,7 +220,7 @@ THINGS = {
         [WHOLE_OUTPUTS, ONE_LINK, ONE_OUT_ONE_IN],
         [STARTS_ON_ONE],
     ],
-    "pipeline": [[NO_OVERLAP, SENDER, RECEIVER], [LAST_SENT], [ALL_AS_SLOWEST, ONLY_LONGEST]],
+    "pipeline": [[NO_OVERLAP, SENDER, RECEIVER], [LAST_SENT], [AS_SLOWEST, ONLY_LONGEST]],
 }
 THINGS_OF_BOTH = [
     [PADDING],
@@ -242,7 +242,7 @@ def test_each_change_on_an_odd_machine(strategy):
         table["row streaming"] = [(Fraction("2548.8"), 1_260), (Fraction("12754.8"), 8 * 1_260)]
         del table[SENDER]  # makes no difference: node 3, which computes longest, sends nothing
         # 3 * 1,458 and 504 s, with 7 times 1,458; a third of the bytes, and of 504 s
-        assert table[ALL_AS_SLOWEST] == [(4_878, 1_260), (15_084, 10_080)]
+        assert table[AS_SLOWEST] == [(4_878, 1_260), (15_084, 10_080)]
         assert table[ONLY_LONGEST] == [(1_458, 1_260), (11_664, 10_080)]
         assert table[ONE_BYTE] == [(3_021, 420), (13_227, 3_360)]
     else:
@@ -310,7 +310,7 @@ def found(text, question=LAB):
         ("0.14797504512", "pipeline", 32, "seconds", [ONLY_LONGEST]),
         ("961536", "tensor", 1, "bytes", [ONE_BYTE]),
         # (32 + 4 - 1) * 4.62422016 ms; 32 * (4.62422016 + 0.100352) ms
-        ("0.1618477056", "pipeline", 32, "seconds", [LINKS_TAKE_NO_TIME, ALL_AS_SLOWEST]),
+        ("0.1618477056", "pipeline", 32, "seconds", [LINKS_TAKE_NO_TIME, AS_SLOWEST]),
         ("0.15118630912", "pipeline", 32, "seconds", [SENDER, ONLY_LONGEST]),
         ("1.557861376E-01", "pipeline", 32, "seconds", []),
         ("61538304", "tensor", 32, "bytes", []),
@@ -392,6 +392,8 @@ def test_fewest_changes_come_first():
 def test_changes_of_one_thing_do_not_combine():
     # 3.03330816 ms and 3 * 1,923,072 bytes over one link would be 5.91791616 ms
     assert found("5.91791616 ms") == []
+    # nodes that compute for 1,458 s, one of which sends for 288 s as well: 8 * 1,746 s
+    assert found("13968 s", ODD) == []
     # 32 * 12.50904064 ms combines
     combined = (LAST_SENT, NO_OVERLAP)
     assert found("400.28930048 ms") == [("pipeline", 32, "ms", combined)]
