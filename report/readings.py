@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, combinations
-from operator import gt
+from operator import gt, mul
 from typing import NamedTuple
 
 import lab3
@@ -27,7 +27,6 @@ MOST_CHANGES = 3  # of different things, at the same time
 FEW_DIGITS = 3  # which many answers have by chance, so with one change at most
 MOST_DIGITS = 10  # of a time: beyond, floats are noise
 MOST_CHARACTERS, MOST_ZEROS = 60, 30  # so that an overlong number is refused at once
-MOST_PRINTED = 5
 
 # ------------------------------------------------ what can be read otherwise
 
@@ -41,28 +40,17 @@ class Model(NamedTuple):
     steps: list[Step]
     grouped: Callable[[list[Step]], Stages]
 
-    def seconds(self) -> tuple[Fraction, Fraction]:
-        """Of the first input, and the interval."""
-        balance = Fraction(self.system.link_bytes_per_s) / self.system.ops_per_s
+    def longest(self) -> list[Step]:
+        return max(self.grouped(self.steps), key=self.duration)
 
-        def weight(steps: list[Step]) -> int:  # as long as the steps take, but in ints: quick
-            ops, link_bytes = _ops_and_link_bytes(steps)
-            return ops * balance.numerator + link_bytes * balance.denominator
-
-        longest = max(self.grouped(self.steps), key=weight)
-        first_s, interval_s = (
-            lab3.duration([Step(0, "", *_ops_and_link_bytes(steps))], self.system)
-            for steps in (self.steps, longest)
-        )
-        return first_s, interval_s
+    def duration(self, steps: list[Step]) -> Fraction:
+        ops = sum(step.node_ops for step in steps)
+        link_bytes = sum(step.link_bytes for step in steps)
+        return lab3.duration([Step(0, "", ops, link_bytes)], self.system)
 
     def each(self, change: Callable[[Step], Step]) -> Model:
         """With every step changed."""
         return self._replace(steps=[change(step) for step in self.steps])
-
-
-def _ops_and_link_bytes(steps: list[Step]) -> tuple[int, int]:
-    return sum(step.node_ops for step in steps), sum(step.link_bytes for step in steps)
 
 
 class Change(NamedTuple):
@@ -91,26 +79,6 @@ def _last_output_sent(model: Model) -> Model:
     return model._replace(steps=[*model.steps, send])
 
 
-def _padded(model: Model) -> Model:
-    first = model.network[0]
-
-    def scaled(step: Step) -> Step:
-        layer = model.network[step.layer - 1]
-        places = layer.out_x * layer.out_y  # a factor of all of the step's numbers
-        return Step(*step[:2], *(part // places * first.x * first.y for part in step[2:]))
-
-    return model.each(scaled)
-
-
-def _whole_outputs(model: Model) -> Model:
-    nodes = model.system.nodes
-    return model.each(
-        lambda step: step._replace(
-            link_bytes=nodes * step.link_bytes, traffic_bytes=nodes * step.traffic_bytes
-        )
-    )
-
-
 def _inputs_on_one_node(model: Model) -> Model:
     input_bytes = model.network[0].input_bytes
     link_bytes = lab3.shards_in_turn(model.system) * input_bytes  # on a ring from node to node
@@ -123,12 +91,45 @@ def _one_link(model: Model) -> Model:
     return model.each(lambda step: step._replace(link_bytes=step.traffic_bytes))
 
 
-def _links_take_no_time(model: Model) -> Model:
-    return model.each(lambda step: step._replace(link_bytes=0))
+def _times(factors: Callable[[Model, Step], Iterable[Rate]]) -> Callable[[Model], Model]:
+    """With so many times the ops, the link bytes and the traffic bytes of every step."""
+
+    def change(model: Model) -> Model:
+        return model.each(
+            lambda step: Step(*step[:2], *map(int, map(mul, step[2:], factors(model, step))))
+        )
+
+    return change
 
 
-def _mac_is_one_op(model: Model) -> Model:
-    return model.each(lambda step: step._replace(node_ops=step.node_ops // 2))
+def _padding(model: Model, step: Step) -> Iterable[Rate]:
+    first, layer = model.network[0], model.network[step.layer - 1]
+    return [Fraction(first.x * first.y, layer.out_x * layer.out_y)] * 3
+
+
+def _whole_outputs(model: Model, _: Step) -> Iterable[Rate]:
+    return 1, model.system.nodes, model.system.nodes
+
+
+def _one_link_out_one_in(model: Model, _: Step) -> Iterable[Rate]:  # as on a ring anyway
+    return 1, 1 if model.system.topology == lab3.RING else model.system.nodes - 1, 1
+
+
+def _one_byte(model: Model, _: Step) -> Iterable[Rate]:
+    byte = Fraction(1, model.network[0].element_bytes)
+    return 1, byte, byte
+
+
+def _as_slowest(model: Model) -> Model:
+    most = max(step.node_ops for step in model.steps)
+    return model.each(lambda step: step._replace(node_ops=step.node_ops and most))
+
+
+def _longest_stage(model: Model) -> Model:
+    longest = model.longest()
+    return model.each(
+        lambda step: step if step in longest else step._replace(node_ops=0, link_bytes=0)
+    )
 
 
 def _rate(field: str, factor: Fraction) -> Callable[[Model], Model]:
@@ -166,15 +167,17 @@ CHANGES = (  # made in this order: what is sent to the end is padded, too, but n
     Change("the output ends on every node", "end", TENSOR, _output_on_every_node),
     Change("the output is not gathered", "end", TENSOR, _output_not_gathered),
     Change("the last output is sent, too", "end", PIPELINE, _last_output_sent),
-    Change("outputs keep the input's x and y (padding)", "size", BOTH, _padded),
-    Change("whole outputs are sent, not shards", "sent", TENSOR, _whole_outputs),
+    Change("outputs keep the input's x and y (padding)", "size", BOTH, _times(_padding)),
+    Change("whole outputs are sent, not shards", "sent", TENSOR, _times(_whole_outputs)),
     Change("inputs start on one node", "start", TENSOR, _inputs_on_one_node),
     Change("all shards go over one link", "sent", TENSOR, _one_link),
-    Change("nothing takes time on links", "link", BOTH, _links_take_no_time),
+    Change("nodes have one link out, one in", "sent", TENSOR, _times(_one_link_out_one_in)),
+    Change("an element is 1 byte", "element", BOTH, _times(_one_byte)),
+    Change("nothing takes time on links", "link", BOTH, _times(lambda *_: (1, 0, 1))),
     Change("GB/s are 2^30 bytes/s", "link", BOTH, _rate("link_bytes_per_s", BINARY_GIGA)),
     Change("GB/s are Gbit/s", "link", BOTH, _rate("link_bytes_per_s", Fraction(1, 8))),
     Change("GOPS are 2^30 ops/s", "rate", BOTH, _rate("ops_per_s", BINARY_GIGA)),
-    Change("1 MAC is 1 op", "ops", BOTH, _mac_is_one_op),
+    Change("1 MAC is 1 op", "ops", BOTH, _times(lambda *_: (Fraction(1, 2), 1, 1))),
     Change("inputs do not overlap", "overlap", PIPELINE, _grouped(_all_steps)),
     Change("a node that sends does not compute", "overlap", PIPELINE, _grouped(_compute_and_send)),
     Change(
@@ -183,6 +186,8 @@ CHANGES = (  # made in this order: what is sent to the end is padded, too, but n
         PIPELINE,
         _grouped(_receive_compute_and_send),
     ),
+    Change("nodes take as long as the slowest", "load", PIPELINE, _as_slowest),
+    Change("only the longest stage counts", "load", PIPELINE, _longest_stage),
 )
 
 
@@ -199,16 +204,25 @@ class Answer(NamedTuple):
     changes: tuple[str, ...]
 
 
-def answers(question: Question) -> list[Answer]:
-    """As read here, then with one change, for one input and for all: of each strategy that is
-    possible, the changes that make a difference to it.
+def answers(question: Question, most_changes: int = 1) -> list[Answer]:
+    """As read here, then with ever more changes, for one input and for all: of each strategy that
+    is possible, the changes that make a difference to it.
 
     Raises ValueError where the question is wrong, and where neither strategy is possible.
     """
-    found = _answers(question, 1)
+    possible, _ = possible_strategies(question.network, question.system)
+    found = [
+        answer
+        for strategy, stages in possible.items()
+        for answer in (
+            *_combined(question, strategy, [*chain(*stages)], most_changes),
+            *_alone(question, strategy, lab3.traffic(stages)),
+        )
+    ]
     here = {it[:2]: it[2:4] for it in found if not it.changes}
     differ = {(it.strategy, it.changes) for it in found if it[2:4] != here[it[:2]]}
-    return [it for it in found if not it.changes or (it.strategy, it.changes) in differ]
+    kept = (it for it in found if not it.changes or (it.strategy, it.changes) in differ)
+    return sorted(kept, key=lambda it: len(it.changes))
 
 
 def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fraction | None:
@@ -229,20 +243,6 @@ def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fracti
     return inputs * sum(compute_s) + sent_s[-1]
 
 
-def _answers(question: Question, most_changes: int) -> list[Answer]:
-    """With none to so many changes, fewest first."""
-    possible, _ = possible_strategies(question.network, question.system)
-    found = [
-        answer
-        for strategy, stages in possible.items()
-        for answer in (
-            *_combined(question, strategy, [*chain(*stages)], most_changes),
-            *_alone(question, strategy, lab3.traffic(stages)),
-        )
-    ]
-    return sorted(found, key=lambda it: len(it.changes))
-
-
 def _combined(
     question: Question, strategy: str, steps: list[Step], most_changes: int
 ) -> Iterator[Answer]:
@@ -257,7 +257,7 @@ def _combined(
             for it in together:
                 model = it.change(model)
             names = tuple(it.name for it in together)
-            first_s, interval_s = model.seconds()
+            first_s, interval_s = map(model.duration, (model.steps, model.longest()))
             traffic_bytes = sum(step.traffic_bytes for step in model.steps)
             for many in sorted({1, inputs}):
                 latency_s = first_s + (many - 1) * interval_s
@@ -283,18 +283,13 @@ def _alone(question: Question, strategy: str, traffic_bytes: int) -> Iterator[An
 
 
 class Match(NamedTuple):
-    """An answer that is the number, as far as its digits go."""
+    """An answer in one of its units."""
 
     strategy: str
     inputs: int
     unit: str
-    answer: Rate  # in that unit
+    answer: Rate
     changes: tuple[str, ...]
-
-    def __str__(self) -> str:
-        inputs = count(self.inputs, "input")
-        changes = "; ".join(self.changes) or "as read here"
-        return f"{self.strategy} parallelism, {inputs}, {self.unit}: {changes}"
 
 
 class _Given(NamedTuple):
@@ -303,32 +298,46 @@ class _Given(NamedTuple):
     value: Decimal
     units: tuple[str, ...]  # that it may have
 
-    def is_answer(self, unit: str, answer: Rate) -> bool:
+    def is_answer(self, match: Match) -> bool:
         """Whether it is the answer, rounded: at most half a unit of its last digit away. So both
         are right for a half, as some round it up and others to even; and what a float does beyond
-        ten digits of a time is no matter."""
-        digits = self.digits if unit == "bytes" else min(self.digits, MOST_DIGITS)
+        ten digits is no matter, as only bytes are whole."""
+        digits = self.digits if match.unit == "bytes" else min(self.digits, MOST_DIGITS)
         last_place = Fraction(10) ** (self.value.adjusted() - digits + 1)
-        return 2 * abs(answer - Fraction(self.value)) <= last_place
+        return 2 * abs(match.answer - Fraction(self.value)) <= last_place
 
     @property
     def digits(self) -> int:
         """Those that count: zeros at the end do, zeros before the first other digit do not."""
         return len(self.value.as_tuple().digits)
 
-    @property
-    def most_changes(self) -> int:
-        """How many together are no chance."""
-        return 1 if self.digits <= FEW_DIGITS else MOST_CHANGES
+    def answers(self, question: Question, most_changes: int = 1) -> list[Match]:
+        """In each unit that the number may have."""
+        return [
+            Match(it.strategy, it.inputs, unit, getattr(it, field) * factor, it.changes)
+            for it in answers(question, most_changes)
+            for unit, (field, factor) in UNITS.items()
+            if unit in self.units
+        ]
 
 
-UNITS = {
-    "": ("seconds", "ms", "us", "bytes"),
-    **dict.fromkeys(("s", "sec", "second", "seconds"), ("seconds",)),
-    "ms": ("ms",),
-    "us": ("us",),
-    **dict.fromkeys(("b", "byte", "bytes"), ("bytes",)),
+UNITS: dict[str, tuple[str, Rate]] = {
+    "seconds": ("latency_s", 1),
+    "ms": ("latency_s", MS),
+    "us": ("latency_s", US),
+    "ns": ("latency_s", 10**9),
+    "bytes": ("traffic_bytes", 1),
+    "kB": ("traffic_bytes", Fraction(1, 10**3)),
+    "MB": ("traffic_bytes", Fraction(1, 10**6)),
+    "GB": ("traffic_bytes", Fraction(1, 10**9)),
 }
+SPELLINGS = {
+    "": ("seconds", "ms", "us", "bytes"),
+    **dict.fromkeys(("s", "sec", "second"), ("seconds",)),
+    **dict.fromkeys(("b", "byte"), ("bytes",)),
+    **{unit.lower(): (unit,) for unit in UNITS},
+}
+MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
 NUMBER = re.compile(
     r"(?P<digits>[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+)"
     r"(?P<power>e[+-]?[0-9]+)? *(?P<unit>[a-z]*)"
@@ -336,59 +345,39 @@ NUMBER = re.compile(
 
 
 def _given(text: str) -> _Given:
-    found = NUMBER.fullmatch(text.strip().lower()) if len(text) <= MOST_CHARACTERS else None
-    if found and found["unit"] in UNITS:
+    plain = text.translate(MICRO).strip().lower()
+    found = NUMBER.fullmatch(plain) if len(text) <= MOST_CHARACTERS else None
+    if found and found["unit"] in SPELLINGS:
         value = Decimal(found["digits"].replace(",", "") + (found["power"] or ""))
         if value and abs(value.adjusted()) <= MOST_ZEROS:
-            return _Given(value, UNITS[found["unit"]])
+            return _Given(value, SPELLINGS[found["unit"]])
     raise ValueError(
-        f"NUMBER: {shown(text)} is not a number above 0 of seconds, ms, us or bytes, such as"
-        " 0.39793, 397.93 ms or 2,254,848 bytes"
+        f"NUMBER: {shown(text)} is not a number above 0 of s, ms, us, ns, bytes, kB, MB or GB,"
+        " such as 0.39793, 397.93 ms or 2,254,848 bytes"
     )
 
 
 def find(text: str, question: Question = LAB) -> list[Match]:
-    """The answers that are this number, fewest changes first; none that fewer of its changes give.
+    """The answers that are this number as far as its digits go, fewest changes first; not those
+    of which fewer changes suffice.
 
     Raises ValueError for what is not a number, and as answers() does.
     """
     given = _given(text)
-    found = _answers(question, given.most_changes)
-    in_units = {(it.strategy, it.inputs, it.changes): _in_units(it) for it in found}
-    return [
-        Match(strategy, inputs, unit, in_units[strategy, inputs, changes][unit], changes)
-        for strategy, inputs, changes in in_units
-        for unit in given.units
-        if given.is_answer(unit, answer := in_units[strategy, inputs, changes][unit])
-        and not any(
-            in_units[strategy, inputs, fewer][unit] == answer
-            for amount in range(len(changes))
-            for fewer in combinations(changes, amount)
-        )
-    ]
+    most_changes = 1 if given.digits <= FEW_DIGITS else MOST_CHANGES
+    found: list[Match] = []
+    for match in filter(given.is_answer, given.answers(question, most_changes)):
+        if not any(it[:3] == match[:3] and {*it.changes} < {*match.changes} for it in found):
+            found.append(match)
+    return found
 
 
 def nearest(text: str, question: Question = LAB) -> Match:
     """The answer as read here, or with one change, that is nearest by ratio. Raises as find()."""
     given = _given(text)
-    matches = [
-        Match(it.strategy, it.inputs, unit, answer, it.changes)
-        for it in answers(question)
-        for unit, answer in _in_units(it).items()
-        if unit in given.units and answer  # without traffic there is no ratio
-    ]
     value = Fraction(given.value)
+    matches = (it for it in given.answers(question) if it.answer)  # to 0 bytes there is no ratio
     return min(matches, key=lambda it: max(it.answer / value, value / it.answer))
-
-
-def _in_units(answer: Answer) -> dict[str, Rate]:
-    seconds = answer.latency_s
-    return {
-        "seconds": seconds,
-        "ms": seconds * MS,
-        "us": seconds * US,
-        "bytes": answer.traffic_bytes,
-    }
 
 
 # ------------------------------------------------ the command: find
@@ -397,7 +386,7 @@ def _in_units(answer: Answer) -> dict[str, Rate]:
 def add_options(parser: ArgumentParser) -> None:
     """A number, and what was asked."""
     parser.add_argument(
-        "number", metavar="NUMBER", nargs="+", help="seconds, ms, us or bytes, with or without unit"
+        "number", metavar="NUMBER", nargs="+", help="bare, or in s, ms, us, ns, bytes, kB, MB or GB"
     )
     asking.add_options(parser)
 
@@ -405,24 +394,23 @@ def add_options(parser: ArgumentParser) -> None:
 def answer(options: Namespace) -> str:
     """Which readings give the number, or the nearest."""
     question = question_of(options)
-    text = " ".join(options.number)
+    text = " ".join(options.number).translate(MICRO)
     matches = find(text, question)
-    here = {it[:2]: _in_units(it) for it in answers(question) if not it.changes}
+    given = _given(text)
+    here = {it[:3]: it.answer for it in given.answers(question) if not it.changes}
 
     def told(match: Match) -> str:
-        gives = f"    {number(match.answer)}"
-        if match.changes:
-            gives += f"; as read here {number(here[match[:2]][match.unit])}"
-        return f"{filled(str(match), '    ')}\n{gives}"
+        strategy, inputs, unit, answer, changes = match
+        reading = "; ".join(changes) or "as read here"
+        gives = f"{strategy} parallelism, {count(inputs, 'input')}, {unit}: {reading}"
+        as_read = f"; as read here {number(here[match[:3]])}" if changes else ""
+        return f"{filled(gives, '    ')}\n    {number(answer)}{as_read}"
 
     if matches:
         lines = [f"{text} matches {count(len(matches), 'answer')}:", ""]
-        lines += map(told, matches[:MOST_PRINTED])
-        if len(matches) > MOST_PRINTED:
-            lines += ["", f"and {len(matches) - MOST_PRINTED:,} more; with more digits fewer match"]
-        return headed(question, "\n".join(lines))
+        return headed(question, "\n".join([*lines, *map(told, matches)]))
     tried = "with up to three changes. The nearest with at most one"
-    if _given(text).digits <= FEW_DIGITS:
+    if given.digits <= FEW_DIGITS:
         tried = "with one change; with more digits up to three changes are tried. The nearest"
     none = filled(f"{text} is none of the answers, as read here or {tried} is not it:")
     return headed(question, f"{none}\n\n{told(nearest(text, question))}")
