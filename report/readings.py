@@ -20,7 +20,15 @@ import lab3
 from lab3 import Network, Rate, Stages, Step, System
 from report import question as asking
 from report import streaming
-from report.question import LAB, STRATEGIES, Question, headed, possible_strategies, question_of
+from report.question import (
+    LAB,
+    STRATEGIES,
+    Question,
+    check_possible,
+    headed,
+    possible_strategies,
+    question_of,
+)
 from report.terminal import MS, US, count, filled, number, shown
 
 MOST_CHANGES = 3  # of different things, at the same time
@@ -210,6 +218,7 @@ def answers(question: Question, most_changes: int = 1) -> list[Answer]:
 
     Raises ValueError where the question is wrong, and where neither strategy is possible.
     """
+    check_possible(question.network, question.system)
     possible, _ = possible_strategies(question.network, question.system)
     found = [
         answer

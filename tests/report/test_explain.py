@@ -43,8 +43,8 @@ def test_the_labs_tables_have_a_row_for_each_record():
     assert rows["tensor", "layer", "step", "ops of a node"] == 9  # 4 layers, 2 steps each, the sum
     assert rows["pipeline", "layer", "step", "ops of a node"] == 8  # nothing is sent at the end
     assert rows["", "topology", "inputs", "strategy"] == 8  # and both topologies
-    assert rows["tensor", "one input s", "all inputs s", "bytes per input"] == 14  # readings
-    assert rows["pipeline", "one input s", "all inputs s", "bytes per input"] == 12
+    assert rows["tensor", "one input s", "all inputs s", "bytes per input"] == 16  # readings
+    assert rows["pipeline", "one input s", "all inputs s", "bytes per input"] == 15
 
 
 def test_the_json_is_that_of_the_question():
