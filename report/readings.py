@@ -31,6 +31,7 @@ from report.question import (
 )
 from report.terminal import MS, US, count, filled, number, shown
 
+MOST_PRINTED = 5
 MOST_CHANGES = 3  # of different things, at the same time
 FEW_DIGITS = 3  # which many answers have by chance, so with one change at most
 MOST_DIGITS = 10  # of a time: beyond, floats are noise
@@ -417,7 +418,9 @@ def answer(options: Namespace) -> str:
 
     if matches:
         lines = [f"{text} matches {count(len(matches), 'answer')}:", ""]
-        return headed(question, "\n".join([*lines, *map(told, matches)]))
+        lines += map(told, matches[:MOST_PRINTED])
+        lines += ["and more, with as many changes or more"] * (len(matches) > MOST_PRINTED)
+        return headed(question, "\n".join(lines))
     tried = "with up to three changes. The nearest with at most one"
     if given.digits <= FEW_DIGITS:
         tried = "with one change; with more digits up to three changes are tried. The nearest"
