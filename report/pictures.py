@@ -273,7 +273,7 @@ MOST_BARS = 10_000  # of a timeline
 MOST_PLANS = 8
 MOST_ROWS = 32  # of all plans, if that leaves each as many as a group may have
 MOST_NODES = 8  # of a group, that have a row each
-TIMELINE_KEY = "numbers: inputs; black: on links"
+TIMELINE_KEY = "numbers: inputs; black, grey: on links"
 
 
 class Lane(NamedTuple):

@@ -101,7 +101,12 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "steps": step_rows(analysis),
         "later-inputs": said(inputs - 1),
         "pipeline-interval-us": said(pipeline.interval_s * US, 5),
-        "node-2-busy-percent": percent(inputs * pipeline.interval_s / pipeline.latency_s),
+        **{
+            f"node-{node}-busy-percent": percent(
+                inputs * layer.ops / (system.ops_per_s * pipeline.latency_s)
+            )
+            for node, layer in enumerate(network, 1)
+        },
         "gather-bytes": said(possible(analysis.strategies["tensor"]).steps[-1].traffic_bytes),
         # page 4
         "limit-ms": said(limit_s * MS, 2),

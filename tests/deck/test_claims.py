@@ -126,16 +126,6 @@ def test_node_2_alone_sets_the_pipelines_pace(it):
     )
 
 
-@claim(LAB._replace(inputs=2))
-def test_the_other_nodes_mostly_wait_for_node_2(it):
-    """Of the time in which they do not compute, for more than half: an interval for every further
-    input, less their own work."""
-    pipeline = of(it, "pipeline")
-    own_s = pipeline.compute_s - pipeline.interval_s
-    idle_s = 3 * pipeline.latency_s - it.inputs * own_s
-    return 2 * (it.inputs - 1) * (3 * pipeline.interval_s - own_s) > idle_s
-
-
 @claim(LAB.on(nodes=8))
 def test_each_shard_of_layers_1_to_3_goes_to_three_nodes(it):
     tensor, pipeline = of(it, "tensor", 1), of(it, "pipeline", 1)
