@@ -8,36 +8,39 @@ numbers, whole or rounded once.
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from itertools import permutations
+from itertools import chain, permutations
 from math import isclose
 
 from lab3 import ConvLayer
 
-MS, US = 1000, 10**6
-HEADS = {  # what a column is called: its name in the JSON, and how many of its unit are one there
-    "inputs": "inputs",
+FACTORS = {  # of units: how many are one in the JSON, otherwise 1
+    "ms": 1000,
+    "us": 10**6,
+    "ns": 10**9,
+    "%": 100,
+    "MB/s": Fraction(1, 10**6),
+    "GB/s": Fraction(1, 10**9),
+    "GOPS": Fraction(1, 10**9),
+}
+SIZES = "out_x out_y macs ops weight_bytes input_bytes output_bytes"
+SAME = "inputs topology layer work bottleneck twice where fits reading part nodes"
+HEADS = {  # what a column is called: its name in the JSON
+    **{name: name for name in [*SAME.split(), *SIZES.split(), *ConvLayer._fields]},
     "strategy": "name",
-    "topology": "topology",
-    "layer": "layer",
     "step": "work",
-    "work": "work",
-    "latency ms": ("latency_s", MS),
-    "streamed ms": ("streamed.latency_s", MS),
-    "lower bound ms": ("limit_s", MS),
+    "latency ms": "latency_s",
+    "streamed ms": "streamed.latency_s",
+    "lower bound ms": "limit_s",
     "traffic bytes": "traffic_bytes",
     "ops of a node": "node_ops",
     "bytes of a link": "link_bytes",
-    "time us": ("time_s", US),
-    "communication us": ("communication_s", US),
+    "time us": "time_s",
+    "communication us": "communication_s",
     "speed-up": "speed_up",
-    "utilisation %": ("utilisation", 100),
+    "utilisation %": "utilisation",
     "idle": "idle_nodes",
-    "bottleneck": "bottleneck",
-    "twice": "twice",
     "fullest": "where",
-    "where": "where",
     "bytes": "total_bytes",
-    "fits": "fits",
     "bytes left": "free_bytes",
     "waiting": "waiting_inputs",
     "weights": "weight_bytes",
@@ -45,17 +48,12 @@ HEADS = {  # what a column is called: its name in the JSON, and how many of its 
     "output": "output_bytes",
     "total bytes": "total_bytes",
     "C / A, ops per byte of output": "ops_per_byte",
-    **{name: name for name in (*ConvLayer._fields, "out_x", "out_y", "macs", "ops")},
-    **{name: name for name in ("weight_bytes", "input_bytes", "output_bytes")},
-    "one input s": ("one_s", 1),
-    "all inputs s": ("all_s", 1),
+    "one input s": "one_s",
+    "all inputs s": "all_s",
     "bytes per input": "bytes_per_input",
-    "reading": "reading",
-    "part": "part",
-    "ms": ("part_s", MS),
-    "% of the latency": ("share", 100),
+    "ms": "part_s",
+    "% of the latency": "share",
     "#": "rank",
-    "nodes": "nodes",
     "SRAM bytes": "sram_bytes",
     "plan": "text",
 }
@@ -90,7 +88,9 @@ def _rounded(value, digits):
 
 def records(data):
     """Every object of the JSON with what stands around it, and names of nested ones dotted."""
-    return [*_records(data, {}), *_losses(data), *_readings(data)]
+    limits_s = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
+    for it in chain(_records(data, {}), _losses(data), _readings(data)):
+        yield {**it, "limit_s": limits_s.get(it.get("inputs"))}
 
 
 def _records(value, around, key=""):
@@ -99,24 +99,22 @@ def _records(value, around, key=""):
             yield from _records(each, {**around, "rank": rank})
     elif isinstance(value, dict):
         flat = {**around, **_flat(value), **value.get("fullest", {})}
-        if {"weight_bytes", "input_bytes", "output_bytes"} <= {*value}:
-            parts = ("weight_bytes", "input_bytes", "output_bytes")
-            flat["total_bytes"] = sum(value[part] for part in parts)
+        parts = [value.get(f"{part}_bytes") for part in ("weight", "input", "output")]
+        if None not in parts:
+            flat["total_bytes"] = sum(parts)
         yield flat
         for name, each in value.items():
             yield from _records(each, {**flat, "name": name} if key in NAMED else flat, name)
 
 
 def _flat(value):
-    nested = {
-        f"{name}.{field}": one
-        for name, each in value.items()
-        if isinstance(each, dict)
-        for field, one in each.items()
-        if not isinstance(one, (dict, list))
-    }
-    flat = {name: one for name, one in value.items() if not isinstance(one, (dict, list))}
-    return {**flat, "streamed.latency_s": None, **nested} if "streamed" in value else flat | nested
+    flat = {"streamed.latency_s": None} if "streamed" in value else {}
+    for name, each in value.items():
+        if isinstance(each, dict):
+            flat |= {f"{name}.{field}": one for field, one in each.items()}
+        elif not isinstance(each, list):
+            flat[name] = each
+    return flat
 
 
 def _losses(data):
@@ -195,111 +193,84 @@ def _columns(lines):
 def check_table(heading, heads, rows, found, asked):
     """Each row is a record, of the topology asked for and of the heading's strategy unless it says
     otherwise; a sum is that of its column."""
+    columns = [(HEADS[head], _factor(head)) for head in heads]
+    around = {"topology": asked, "name": heading}
+    unsaid = {name: value for name, value in around.items() if name not in dict(columns)}
     matched = []
     for row in rows:
+        cells = [(text, *column) for text, column in zip(row, columns, strict=True)]
         if row[0] == "sum":
-            for head, text in zip(heads, row, strict=True):
-                if text not in ("sum", ""):
-                    assert matches(text, sum(it[_of(head)[0]] for it in matched), _of(head)[1])
+            for text, name, factor in cells[1:]:
+                assert not text or matches(text, sum(it[name] for it in matched), factor), row
             continue
-        fitting = [it for it in found if _fits(heading, heads, row, it, asked)]
-        assert fitting, (heading, heads, row)
-        matched.append(fitting[0])
+        fitting = (
+            it
+            for it in found
+            if all(it.get(name, value) == value for name, value in unsaid.items())
+            and all(name in it and matches(text, it[name], factor) for text, name, factor in cells)
+        )
+        matched.append(next(fitting, None))
+        assert matched[-1], (heading, heads, row)
 
 
-def _of(head):
-    name = HEADS[head]
-    return (name, 1) if isinstance(name, str) else name
-
-
-def _fits(heading, heads, row, record, asked):
-    names = [_of(head)[0] for head in heads]
-    if not {*names} <= {*record}:
-        return False
-    if "topology" not in names and record.get("topology", asked) != asked:
-        return False
-    if "name" not in names and record.get("name", heading) != heading:
-        return False
-    return all(
-        matches(text, record[_of(head)[0]], _of(head)[1])
-        for head, text in zip(heads, row, strict=True)
-    )
+def _factor(head):
+    return next((factor for unit, factor in FACTORS.items() if unit in head.split()), 1)
 
 
 # ------------------------------------------------ sentences
 
-UNITS = {  # the numbers with a unit, and how many of it are one in the JSON
-    "s": ("time", 1),
-    "ms": ("time", MS),
-    "us": ("time", US),
-    "ns": ("time", 10**9),
-    "byte": ("bytes", 1),
-    "bytes": ("bytes", 1),
-    "%": ("share", 100),
-    "times": ("ratio", 1),
-    "MB/s": ("rate", Fraction(1, 10**6)),
-    "GB/s": ("rate", Fraction(1, 10**9)),
-    "bytes/s": ("rate", 1),
-    "ops/s": ("rate", 1),
-    "GOPS": ("rate", Fraction(1, 10**9)),
-    "input": ("inputs", 1),
-    "inputs": ("inputs", 1),
-    "node": ("nodes", 1),
-    "nodes": ("nodes", 1),
-    "layer": ("layers", 1),
-    "layers": ("layers", 1),
+KINDS = {
+    "time": "s ms us ns",
+    "bytes": "byte bytes",
+    "share": "%",
+    "ratio": "times",
+    "rate": "MB/s GB/s bytes/s ops/s GOPS",
+    "inputs": "input inputs",
+    "nodes": "node nodes",
+    "layers": "layer layers",
+}
+KIND_OF = {unit: kind for kind, units in KINDS.items() for unit in units.split()}
+ENDS = {  # of names in the JSON: the first that fits tells the kind
+    "_per_s": "rate",
+    "_s": "time",
+    "bytes": "bytes",
+    "share": "share",
+    "utilisation": "share",
+    "idle_nodes": "nodes",
 }
 NUMBER = r"(?<![\w^.,-])(-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)"
 
 
 def quantities(data, found):
     """The question's numbers by kind, and what sentences may derive from them."""
-    kinds = {kind: set() for kind, _ in UNITS.values()}
+    kinds = {kind: set() for kind in KINDS}
     for record in found:
         for name, value in record.items():
-            if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-                if name.endswith("_per_s"):
-                    kinds["rate"].add(value)
-                elif name.endswith("_s"):
-                    kinds["time"].add(value)
-                elif name.endswith("bytes"):
-                    kinds["bytes"] |= {value, abs(value)}
-                elif name in ("share", "utilisation"):
-                    kinds["share"].add(value)
-    nodes, inputs, layers = (
-        data["asked"]["system"]["nodes"],
-        data["asked"]["inputs"],
-        len(data["asked"]["network"]),
-    )
-    kinds["inputs"] |= {1, inputs}
-    kinds["nodes"] |= {nodes, layers, *(it["idle_nodes"] for it in found if "idle_nodes" in it)}
-    kinds["nodes"] |= {nodes - it["nodes"] for it in found if "nodes" in it}
+            if type(value) in (int, Fraction):
+                of = next((kind for end, kind in ENDS.items() if name.endswith(end)), "other")
+                kinds.setdefault(of, set()).add(value)
+    asked, totals = data["asked"], data.get("totals", {})
+    nodes, layers = asked["system"]["nodes"], len(asked["network"])
+    kinds["inputs"] |= {1, asked["inputs"]}
+    kinds["nodes"] |= {nodes, layers, *(nodes - it["nodes"] for it in found if "nodes" in it)}
     kinds["layers"] |= {*range(1, layers + 1)}
-    totals = data.get("totals", {})
-    kinds["bytes"] |= {
-        1024,  # a KB
-        *totals.values(),
-        totals.get("sram_bytes", 0) - totals.get("weight_bytes", 0),
-    }
-    results = [it for it in found if "traffic_bytes" in it]
+    kinds["bytes"] |= {-value for value in kinds["bytes"]}
+    kinds["bytes"] |= {1024, totals.get("sram_bytes", 0) - totals.get("weight_bytes", 0)}  # a KB
+    kinds["ratio"] |= {nodes - 1}
     for name in ("latency_s", "streamed.latency_s", "traffic_bytes"):
-        values = {it[name] for it in results if isinstance(it.get(name), (int, Fraction))}
+        values = {it[name] for it in found if "traffic_bytes" in it and it.get(name) is not None}
         kinds["ratio"] |= {Fraction(a) / b for a, b in permutations(values, 2) if b}
         if name.endswith("_s"):
             kinds["time"] |= {a - b for a, b in permutations(values, 2) if a > b}
-    kinds["ratio"] |= {nodes - 1}
     kinds["share"] |= {ratio - 1 for ratio in kinds["ratio"]} | {Fraction(9999, 10000)}
     return kinds
 
 
 def check_paragraph(text, kinds, inputs):
-    for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(UNITS)})(?![\w/])", text):
-        kind, factor = UNITS[unit]
-        assert _is_one(number, kinds[kind], factor), (number, unit, text)
-    if sums := re.fullmatch(
-        r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text
-    ):  # to be checked by hand
-        kind, factor = UNITS[sums[2]]
+    for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])", text):
+        assert _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), (number, unit, text)
+    if sums := re.fullmatch(r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text):  # a sum by hand
+        kind, factor = KIND_OF[sums[2]], FACTORS.get(sums[2], 1)
         for number in re.findall(NUMBER, sums[1]):
             is_count = _is_one(number, [inputs, inputs - 1, 1, 0])
             assert is_count or _is_one(number, kinds[kind], factor), (number, text)
@@ -315,14 +286,11 @@ def _is_one(number, values, factor=1):
 
 def check(text, data):
     """All of a text against all of the JSON's numbers, exact as analysis.as_dict gives them."""
-    found = records(data)
-    asked = data["asked"]["system"]["topology"]
-    limits = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
-    found = [{**it, "limit_s": limits.get(it.get("inputs"))} for it in found]
+    found, asked = [*records(data)], data["asked"]
     tables, paragraphs = split(text)
     for heading, heads, rows in tables:
-        check_table(heading, heads, rows, found, asked)
+        check_table(heading, heads, rows, found, asked["system"]["topology"])
     kinds = quantities(data, found)
     for paragraph in paragraphs:
-        check_paragraph(paragraph, kinds, data["asked"]["inputs"])
-    return tables, paragraphs
+        check_paragraph(paragraph, kinds, asked["inputs"])
+    return tables
