@@ -1,6 +1,6 @@
 """Reads what is printed for people and compares it with the JSON of the same question.
 
-It knows no sentence. A table is read by its heads, which HEADS takes to names of the JSON; each row
+It knows no sentence. A table is read by its heads, which are names of the JSON in words; each row
 must be one record of it. In sentences each number that has a unit must be one of the question's
 numbers, whole or rounded once.
 """
@@ -11,50 +11,27 @@ from fractions import Fraction
 from itertools import chain, permutations
 from math import isclose
 
-from lab3 import ConvLayer
-
-FACTORS = {  # of units: how many are one in the JSON, otherwise 1
-    "ms": 1000,
-    "us": 10**6,
-    "ns": 10**9,
-    "%": 100,
-    "MB/s": Fraction(1, 10**6),
-    "GB/s": Fraction(1, 10**9),
-    "GOPS": Fraction(1, 10**9),
-}
-SIZES = "out_x out_y macs ops weight_bytes input_bytes output_bytes"
-SAME = "inputs topology layer work bottleneck twice where fits reading part nodes"
-HEADS = {  # what a column is called: its name in the JSON
-    **{name: name for name in [*SAME.split(), *SIZES.split(), *ConvLayer._fields]},
+GIGA = Fraction(1, 10**9)
+FACTORS = {"ms": 1000, "us": 10**6, "ns": 10**9, "%": 100}  # of units: how many are one in the JSON
+FACTORS |= {"MB/s": 1000 * GIGA, "GB/s": GIGA, "GOPS": GIGA}
+HEADS = {  # what a column is called, and its name in the JSON if that is not the same in words
     "strategy": "name",
     "step": "work",
-    "latency ms": "latency_s",
-    "streamed ms": "streamed.latency_s",
-    "lower bound ms": "limit_s",
-    "traffic bytes": "traffic_bytes",
     "ops of a node": "node_ops",
     "bytes of a link": "link_bytes",
-    "time us": "time_s",
-    "communication us": "communication_s",
-    "speed-up": "speed_up",
-    "utilisation %": "utilisation",
     "idle": "idle_nodes",
     "fullest": "where",
+    "streamed ms": "streamed_latency_s",
     "bytes": "total_bytes",
     "bytes left": "free_bytes",
     "waiting": "waiting_inputs",
     "weights": "weight_bytes",
     "input": "input_bytes",
     "output": "output_bytes",
-    "total bytes": "total_bytes",
     "C / A, ops per byte of output": "ops_per_byte",
-    "one input s": "one_s",
-    "all inputs s": "all_s",
-    "bytes per input": "bytes_per_input",
     "ms": "part_s",
     "% of the latency": "share",
     "#": "rank",
-    "SRAM bytes": "sram_bytes",
     "plan": "text",
 }
 NAMED = ("strategies", "sram", "compared", "faster")  # dictionaries from names to records
@@ -87,10 +64,10 @@ def _rounded(value, digits):
 
 
 def records(data):
-    """Every object of the JSON with what stands around it, and names of nested ones dotted."""
-    limits_s = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
+    """Every object of the JSON with what stands around it."""
+    bounds_s = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
     for it in chain(_records(data, {}), _losses(data), _readings(data)):
-        yield {**it, "limit_s": limits_s.get(it.get("inputs"))}
+        yield {**it, "lower_bound_s": bounds_s.get(it.get("inputs"))}
 
 
 def _records(value, around, key=""):
@@ -103,17 +80,15 @@ def _records(value, around, key=""):
         if None not in parts:
             flat["total_bytes"] = sum(parts)
         yield flat
-        for name, each in value.items():
-            yield from _records(each, {**flat, "name": name} if key in NAMED else flat, name)
+        for name in value.keys() - {"streamed"}:
+            yield from _records(value[name], {**flat, "name": name} if key in NAMED else flat, name)
 
 
 def _flat(value):
-    flat = {"streamed.latency_s": None} if "streamed" in value else {}
-    for name, each in value.items():
-        if isinstance(each, dict):
-            flat |= {f"{name}.{field}": one for field, one in each.items()}
-        elif not isinstance(each, list):
-            flat[name] = each
+    flat = {name: each for name, each in value.items() if not isinstance(each, (dict, list))}
+    if streamed := value.get("streamed"):
+        flat["streamed_latency_s"] = None
+        flat |= {f"streamed_{name}": each for name, each in streamed.items()}
     return flat
 
 
@@ -136,8 +111,8 @@ def _readings(data):
         yield {
             "name": strategy,
             "reading": reading,
-            "one_s": latency_s.get(1),
-            "all_s": latency_s.get(data["asked"]["inputs"]),
+            "one_input_s": latency_s.get(1),
+            "all_inputs_s": latency_s.get(data["asked"]["inputs"]),
             "bytes_per_input": bytes_per_input,
         }
 
@@ -145,8 +120,8 @@ def _readings(data):
 # ------------------------------------------------ tables
 
 
-def split(text):
-    """Tables, each as (the heading above it, heads, rows), and paragraphs."""
+def split(text, names):
+    """Tables, each as (the heading above it, heads, rows), and paragraphs; heads are names."""
     tables, paragraphs, heading, in_blocks = [], [], "", False
     for block in text.split("\n\n"):
         lines = block.splitlines()
@@ -155,10 +130,10 @@ def split(text):
             heading = named[0].lower() if named else ""
         heads, *rows = _columns(lines)
         pairs = [line.split("  ", 1) for line in lines]
-        if len(heads) > 1 and all(_name(head) in HEADS for head in heads):
-            tables.append((heading, [_name(head) for head in heads], rows))
-        elif len(lines) > 1 and all(_name(pair[0]) in HEADS for pair in pairs):  # a row a block
-            record = {_name(name): value.strip() for name, value in pairs}
+        if len(heads) > 1 and all(_name(head) in names for head in heads):
+            tables.append((heading, heads, rows))
+        elif len(lines) > 1 and all(_name(pair[0]) in names for pair in pairs):  # a row a block
+            record = {head: value.strip() for head, value in pairs}
             if not (in_blocks and {*record} <= {*tables[-1][1]}):
                 tables.append((heading, [*record], []))
             tables[-1][2].append([record.get(head, "") for head in tables[-1][1]])
@@ -171,7 +146,9 @@ def split(text):
 
 
 def _name(head):
-    return "part" if head.startswith("part of ") else head
+    """In the JSON, where a time is in seconds."""
+    words = re.sub(r" [mu]s$", " s", head.lower().removesuffix(" %")).replace("-", " ")
+    return HEADS.get(head, "part" if words.startswith("part of ") else words.replace(" ", "_"))
 
 
 def _columns(lines):
@@ -193,7 +170,7 @@ def _columns(lines):
 def check_table(heading, heads, rows, found, asked):
     """Each row is a record, of the topology asked for and of the heading's strategy unless it says
     otherwise; a sum is that of its column."""
-    columns = [(HEADS[head], _factor(head)) for head in heads]
+    columns = [(_name(head), _factor(head)) for head in heads]
     around = {"topology": asked, "name": heading}
     unsaid = {name: value for name, value in around.items() if name not in dict(columns)}
     matched = []
@@ -219,36 +196,28 @@ def _factor(head):
 
 # ------------------------------------------------ sentences
 
-KINDS = {
-    "time": "s ms us ns",
-    "bytes": "byte bytes",
-    "share": "%",
-    "ratio": "times",
-    "rate": "MB/s GB/s bytes/s ops/s GOPS",
-    "inputs": "input inputs",
-    "nodes": "node nodes",
-    "layers": "layer layers",
+KINDS = {  # units, and how names of such numbers end in the JSON
+    "rate": ("MB/s GB/s bytes/s ops/s GOPS", "_per_s"),
+    "time": ("s ms us ns", "_s"),
+    "bytes": ("byte bytes", "bytes"),
+    "share": ("%", ("share", "utilisation")),
+    "ratio": ("times", ()),
+    "inputs": ("input inputs", ()),
+    "nodes": ("node nodes", "idle_nodes"),
+    "layers": ("layer layers", ()),
 }
-KIND_OF = {unit: kind for kind, units in KINDS.items() for unit in units.split()}
-ENDS = {  # of names in the JSON: the first that fits tells the kind
-    "_per_s": "rate",
-    "_s": "time",
-    "bytes": "bytes",
-    "share": "share",
-    "utilisation": "share",
-    "idle_nodes": "nodes",
-}
+KIND_OF = {unit: kind for kind, (units, _) in KINDS.items() for unit in units.split()}
 NUMBER = r"(?<![\w^.,-])(-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)"
 
 
 def quantities(data, found):
     """The question's numbers by kind, and what sentences may derive from them."""
-    kinds = {kind: set() for kind in KINDS}
+    kinds = {kind: set() for kind in (*KINDS, "other")}
     for record in found:
         for name, value in record.items():
             if type(value) in (int, Fraction):
-                of = next((kind for end, kind in ENDS.items() if name.endswith(end)), "other")
-                kinds.setdefault(of, set()).add(value)
+                of = next((kind for kind, (_, end) in KINDS.items() if name.endswith(end)), "other")
+                kinds[of].add(value)
     asked, totals = data["asked"], data.get("totals", {})
     nodes, layers = asked["system"]["nodes"], len(asked["network"])
     kinds["inputs"] |= {1, asked["inputs"]}
@@ -257,7 +226,7 @@ def quantities(data, found):
     kinds["bytes"] |= {-value for value in kinds["bytes"]}
     kinds["bytes"] |= {1024, totals.get("sram_bytes", 0) - totals.get("weight_bytes", 0)}  # a KB
     kinds["ratio"] |= {nodes - 1}
-    for name in ("latency_s", "streamed.latency_s", "traffic_bytes"):
+    for name in ("latency_s", "streamed_latency_s", "traffic_bytes"):
         values = {it[name] for it in found if "traffic_bytes" in it and it.get(name) is not None}
         kinds["ratio"] |= {Fraction(a) / b for a, b in permutations(values, 2) if b}
         if name.endswith("_s"):
@@ -287,7 +256,7 @@ def _is_one(number, values, factor=1):
 def check(text, data):
     """All of a text against all of the JSON's numbers, exact as analysis.as_dict gives them."""
     found, asked = [*records(data)], data["asked"]
-    tables, paragraphs = split(text)
+    tables, paragraphs = split(text, {name for it in found for name in it})
     for heading, heads, rows in tables:
         check_table(heading, heads, rows, found, asked["system"]["topology"])
     kinds = quantities(data, found)
