@@ -1,6 +1,6 @@
 """Reads what is printed for people and compares it with the JSON of the same question.
 
-It knows no sentence. A table is read by its heads, which HEADS takes to names of the JSON; each row
+It knows no sentence. A table is read by its heads, which are names of the JSON in words; each row
 must be one record of it. In sentences each number that has a unit must be one of the question's
 numbers, whole or rounded once.
 """
@@ -8,55 +8,30 @@ numbers, whole or rounded once.
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from itertools import permutations
+from itertools import chain, permutations
 from math import isclose
 
-from lab3 import ConvLayer
-
-MS, US = 1000, 10**6
-HEADS = {  # what a column is called: its name in the JSON, and how many of its unit are one there
-    "inputs": "inputs",
+GIGA = Fraction(1, 10**9)
+FACTORS = {"ms": 1000, "us": 10**6, "ns": 10**9, "%": 100}  # of units: how many are one in the JSON
+FACTORS |= {"MB/s": 1000 * GIGA, "GB/s": GIGA, "GOPS": GIGA}
+HEADS = {  # what a column is called, and its name in the JSON if that is not the same in words
     "strategy": "name",
-    "topology": "topology",
-    "layer": "layer",
     "step": "work",
-    "work": "work",
-    "latency ms": ("latency_s", MS),
-    "streamed ms": ("streamed.latency_s", MS),
-    "lower bound ms": ("limit_s", MS),
-    "traffic bytes": "traffic_bytes",
     "ops of a node": "node_ops",
     "bytes of a link": "link_bytes",
-    "time us": ("time_s", US),
-    "communication us": ("communication_s", US),
-    "speed-up": "speed_up",
-    "utilisation %": ("utilisation", 100),
     "idle": "idle_nodes",
-    "bottleneck": "bottleneck",
-    "twice": "twice",
     "fullest": "where",
-    "where": "where",
+    "streamed ms": "streamed_latency_s",
     "bytes": "total_bytes",
-    "fits": "fits",
     "bytes left": "free_bytes",
     "waiting": "waiting_inputs",
     "weights": "weight_bytes",
     "input": "input_bytes",
     "output": "output_bytes",
-    "total bytes": "total_bytes",
     "C / A, ops per byte of output": "ops_per_byte",
-    **{name: name for name in (*ConvLayer._fields, "out_x", "out_y", "macs", "ops")},
-    **{name: name for name in ("weight_bytes", "input_bytes", "output_bytes")},
-    "one input s": ("one_s", 1),
-    "all inputs s": ("all_s", 1),
-    "bytes per input": "bytes_per_input",
-    "reading": "reading",
-    "part": "part",
-    "ms": ("part_s", MS),
-    "% of the latency": ("share", 100),
+    "ms": "part_s",
+    "% of the latency": "share",
     "#": "rank",
-    "nodes": "nodes",
-    "SRAM bytes": "sram_bytes",
     "plan": "text",
 }
 NAMED = ("strategies", "sram", "compared", "faster")  # dictionaries from names to records
@@ -89,8 +64,10 @@ def _rounded(value, digits):
 
 
 def records(data):
-    """Every object of the JSON with what stands around it, and names of nested ones dotted."""
-    return [*_records(data, {}), *_losses(data), *_readings(data)]
+    """Every object of the JSON with what stands around it."""
+    bounds_s = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
+    for it in chain(_records(data, {}), _losses(data), _readings(data)):
+        yield {**it, "lower_bound_s": bounds_s.get(it.get("inputs"))}
 
 
 def _records(value, around, key=""):
@@ -99,24 +76,20 @@ def _records(value, around, key=""):
             yield from _records(each, {**around, "rank": rank})
     elif isinstance(value, dict):
         flat = {**around, **_flat(value), **value.get("fullest", {})}
-        if {"weight_bytes", "input_bytes", "output_bytes"} <= {*value}:
-            parts = ("weight_bytes", "input_bytes", "output_bytes")
-            flat["total_bytes"] = sum(value[part] for part in parts)
+        parts = [value.get(f"{part}_bytes") for part in ("weight", "input", "output")]
+        if None not in parts:
+            flat["total_bytes"] = sum(parts)
         yield flat
-        for name, each in value.items():
-            yield from _records(each, {**flat, "name": name} if key in NAMED else flat, name)
+        for name in value.keys() - {"streamed"}:
+            yield from _records(value[name], {**flat, "name": name} if key in NAMED else flat, name)
 
 
 def _flat(value):
-    nested = {
-        f"{name}.{field}": one
-        for name, each in value.items()
-        if isinstance(each, dict)
-        for field, one in each.items()
-        if not isinstance(one, (dict, list))
-    }
-    flat = {name: one for name, one in value.items() if not isinstance(one, (dict, list))}
-    return {**flat, "streamed.latency_s": None, **nested} if "streamed" in value else flat | nested
+    flat = {name: each for name, each in value.items() if not isinstance(each, (dict, list))}
+    if streamed := value.get("streamed"):
+        flat["streamed_latency_s"] = None
+        flat |= {f"streamed_{name}": each for name, each in streamed.items()}
+    return flat
 
 
 def _losses(data):
@@ -138,8 +111,8 @@ def _readings(data):
         yield {
             "name": strategy,
             "reading": reading,
-            "one_s": latency_s.get(1),
-            "all_s": latency_s.get(data["asked"]["inputs"]),
+            "one_input_s": latency_s.get(1),
+            "all_inputs_s": latency_s.get(data["asked"]["inputs"]),
             "bytes_per_input": bytes_per_input,
         }
 
@@ -147,8 +120,8 @@ def _readings(data):
 # ------------------------------------------------ tables
 
 
-def split(text):
-    """Tables, each as (the heading above it, heads, rows), and paragraphs."""
+def split(text, names):
+    """Tables, each as (the heading above it, heads, rows), and paragraphs; heads are names."""
     tables, paragraphs, heading, in_blocks = [], [], "", False
     for block in text.split("\n\n"):
         lines = block.splitlines()
@@ -157,10 +130,10 @@ def split(text):
             heading = named[0].lower() if named else ""
         heads, *rows = _columns(lines)
         pairs = [line.split("  ", 1) for line in lines]
-        if len(heads) > 1 and all(_name(head) in HEADS for head in heads):
-            tables.append((heading, [_name(head) for head in heads], rows))
-        elif len(lines) > 1 and all(_name(pair[0]) in HEADS for pair in pairs):  # a row a block
-            record = {_name(name): value.strip() for name, value in pairs}
+        if len(heads) > 1 and all(_name(head) in names for head in heads):
+            tables.append((heading, heads, rows))
+        elif len(lines) > 1 and all(_name(pair[0]) in names for pair in pairs):  # a row a block
+            record = {head: value.strip() for head, value in pairs}
             if not (in_blocks and {*record} <= {*tables[-1][1]}):
                 tables.append((heading, [*record], []))
             tables[-1][2].append([record.get(head, "") for head in tables[-1][1]])
@@ -173,7 +146,9 @@ def split(text):
 
 
 def _name(head):
-    return "part" if head.startswith("part of ") else head
+    """In the JSON, where a time is in seconds."""
+    words = re.sub(r" [mu]s$", " s", head.lower().removesuffix(" %")).replace("-", " ")
+    return HEADS.get(head, "part" if words.startswith("part of ") else words.replace(" ", "_"))
 
 
 def _columns(lines):
@@ -195,111 +170,76 @@ def _columns(lines):
 def check_table(heading, heads, rows, found, asked):
     """Each row is a record, of the topology asked for and of the heading's strategy unless it says
     otherwise; a sum is that of its column."""
+    columns = [(_name(head), _factor(head)) for head in heads]
+    around = {"topology": asked, "name": heading}
+    unsaid = {name: value for name, value in around.items() if name not in dict(columns)}
     matched = []
     for row in rows:
+        cells = [(text, *column) for text, column in zip(row, columns, strict=True)]
         if row[0] == "sum":
-            for head, text in zip(heads, row, strict=True):
-                if text not in ("sum", ""):
-                    assert matches(text, sum(it[_of(head)[0]] for it in matched), _of(head)[1])
+            for text, name, factor in cells[1:]:
+                assert not text or matches(text, sum(it[name] for it in matched), factor), row
             continue
-        fitting = [it for it in found if _fits(heading, heads, row, it, asked)]
-        assert fitting, (heading, heads, row)
-        matched.append(fitting[0])
+        fitting = (
+            it
+            for it in found
+            if all(it.get(name, value) == value for name, value in unsaid.items())
+            and all(name in it and matches(text, it[name], factor) for text, name, factor in cells)
+        )
+        matched.append(next(fitting, None))
+        assert matched[-1], (heading, heads, row)
 
 
-def _of(head):
-    name = HEADS[head]
-    return (name, 1) if isinstance(name, str) else name
-
-
-def _fits(heading, heads, row, record, asked):
-    names = [_of(head)[0] for head in heads]
-    if not {*names} <= {*record}:
-        return False
-    if "topology" not in names and record.get("topology", asked) != asked:
-        return False
-    if "name" not in names and record.get("name", heading) != heading:
-        return False
-    return all(
-        matches(text, record[_of(head)[0]], _of(head)[1])
-        for head, text in zip(heads, row, strict=True)
-    )
+def _factor(head):
+    return next((factor for unit, factor in FACTORS.items() if unit in head.split()), 1)
 
 
 # ------------------------------------------------ sentences
 
-UNITS = {  # the numbers with a unit, and how many of it are one in the JSON
-    "s": ("time", 1),
-    "ms": ("time", MS),
-    "us": ("time", US),
-    "ns": ("time", 10**9),
-    "byte": ("bytes", 1),
-    "bytes": ("bytes", 1),
-    "%": ("share", 100),
-    "times": ("ratio", 1),
-    "MB/s": ("rate", Fraction(1, 10**6)),
-    "GB/s": ("rate", Fraction(1, 10**9)),
-    "bytes/s": ("rate", 1),
-    "ops/s": ("rate", 1),
-    "GOPS": ("rate", Fraction(1, 10**9)),
-    "input": ("inputs", 1),
-    "inputs": ("inputs", 1),
-    "node": ("nodes", 1),
-    "nodes": ("nodes", 1),
-    "layer": ("layers", 1),
-    "layers": ("layers", 1),
+KINDS = {  # units, and how names of such numbers end in the JSON
+    "rate": ("MB/s GB/s bytes/s ops/s GOPS", "_per_s"),
+    "time": ("s ms us ns", "_s"),
+    "bytes": ("byte bytes", "bytes"),
+    "share": ("%", ("share", "utilisation")),
+    "ratio": ("times", ()),
+    "inputs": ("input inputs", ()),
+    "nodes": ("node nodes", "idle_nodes"),
+    "layers": ("layer layers", ()),
 }
+KIND_OF = {unit: kind for kind, (units, _) in KINDS.items() for unit in units.split()}
 NUMBER = r"(?<![\w^.,-])(-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)"
 
 
 def quantities(data, found):
     """The question's numbers by kind, and what sentences may derive from them."""
-    kinds = {kind: set() for kind, _ in UNITS.values()}
+    kinds = {kind: set() for kind in (*KINDS, "other")}
     for record in found:
         for name, value in record.items():
-            if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-                if name.endswith("_per_s"):
-                    kinds["rate"].add(value)
-                elif name.endswith("_s"):
-                    kinds["time"].add(value)
-                elif name.endswith("bytes"):
-                    kinds["bytes"] |= {value, abs(value)}
-                elif name in ("share", "utilisation"):
-                    kinds["share"].add(value)
-    nodes, inputs, layers = (
-        data["asked"]["system"]["nodes"],
-        data["asked"]["inputs"],
-        len(data["asked"]["network"]),
-    )
-    kinds["inputs"] |= {1, inputs}
-    kinds["nodes"] |= {nodes, layers, *(it["idle_nodes"] for it in found if "idle_nodes" in it)}
-    kinds["nodes"] |= {nodes - it["nodes"] for it in found if "nodes" in it}
+            if type(value) in (int, Fraction):
+                of = next((kind for kind, (_, end) in KINDS.items() if name.endswith(end)), "other")
+                kinds[of].add(value)
+    asked, totals = data["asked"], data.get("totals", {})
+    nodes, layers = asked["system"]["nodes"], len(asked["network"])
+    kinds["inputs"] |= {1, asked["inputs"]}
+    kinds["nodes"] |= {nodes, layers, *(nodes - it["nodes"] for it in found if "nodes" in it)}
     kinds["layers"] |= {*range(1, layers + 1)}
-    totals = data.get("totals", {})
-    kinds["bytes"] |= {
-        1024,  # a KB
-        *totals.values(),
-        totals.get("sram_bytes", 0) - totals.get("weight_bytes", 0),
-    }
-    results = [it for it in found if "traffic_bytes" in it]
-    for name in ("latency_s", "streamed.latency_s", "traffic_bytes"):
-        values = {it[name] for it in results if isinstance(it.get(name), (int, Fraction))}
+    kinds["bytes"] |= {-value for value in kinds["bytes"]}
+    kinds["bytes"] |= {1024, totals.get("sram_bytes", 0) - totals.get("weight_bytes", 0)}  # a KB
+    kinds["ratio"] |= {nodes - 1}
+    for name in ("latency_s", "streamed_latency_s", "traffic_bytes"):
+        values = {it[name] for it in found if "traffic_bytes" in it and it.get(name) is not None}
         kinds["ratio"] |= {Fraction(a) / b for a, b in permutations(values, 2) if b}
         if name.endswith("_s"):
             kinds["time"] |= {a - b for a, b in permutations(values, 2) if a > b}
-    kinds["ratio"] |= {nodes - 1}
     kinds["share"] |= {ratio - 1 for ratio in kinds["ratio"]} | {Fraction(9999, 10000)}
     return kinds
 
 
 def check_paragraph(text, kinds, inputs):
-    for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(UNITS)})(?![\w/])", text):
-        kind, factor = UNITS[unit]
-        assert _is_one(number, kinds[kind], factor), (number, unit, text)
-    if sums := re.fullmatch(
-        r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text
-    ):  # to be checked by hand
-        kind, factor = UNITS[sums[2]]
+    for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])", text):
+        assert _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), (number, unit, text)
+    if sums := re.fullmatch(r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text):  # a sum by hand
+        kind, factor = KIND_OF[sums[2]], FACTORS.get(sums[2], 1)
         for number in re.findall(NUMBER, sums[1]):
             is_count = _is_one(number, [inputs, inputs - 1, 1, 0])
             assert is_count or _is_one(number, kinds[kind], factor), (number, text)
@@ -315,14 +255,11 @@ def _is_one(number, values, factor=1):
 
 def check(text, data):
     """All of a text against all of the JSON's numbers, exact as analysis.as_dict gives them."""
-    found = records(data)
-    asked = data["asked"]["system"]["topology"]
-    limits = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
-    found = [{**it, "limit_s": limits.get(it.get("inputs"))} for it in found]
-    tables, paragraphs = split(text)
+    found, asked = [*records(data)], data["asked"]
+    tables, paragraphs = split(text, {name for it in found for name in it})
     for heading, heads, rows in tables:
-        check_table(heading, heads, rows, found, asked)
+        check_table(heading, heads, rows, found, asked["system"]["topology"])
     kinds = quantities(data, found)
     for paragraph in paragraphs:
-        check_paragraph(paragraph, kinds, data["asked"]["inputs"])
-    return tables, paragraphs
+        check_paragraph(paragraph, kinds, asked["inputs"])
+    return tables

@@ -32,12 +32,12 @@ def test_what_is_printed_is_what_the_json_says(is_lab, topology, data):
     text = headed(question, explain(question))
     assert text.isascii()
     assert max(map(len, text.splitlines())) <= 80
-    tables, _ = reader.check(text, as_dict(question))
+    tables = reader.check(text, as_dict(question))
     assert all(rows for _, _, rows in tables)
 
 
 def test_the_labs_tables_have_a_row_for_each_record():
-    tables, _ = reader.check(explain(LAB), as_dict(LAB))
+    tables = reader.check(explain(LAB), as_dict(LAB))
     rows = {(heading, *heads[:3]): len(rows) for heading, heads, rows in tables}
     assert rows["", "inputs", "strategy", "latency ms"] == 4  # 1 and 32 inputs, both strategies
     assert rows["tensor", "layer", "step", "ops of a node"] == 9  # 4 layers, 2 steps each, the sum

@@ -42,6 +42,13 @@ RING = SYSTEM._replace(topology="ring")
 
 # Plan, latency of 32 inputs in ms, bytes, nodes, and the most that a node holds.
 #
+# 1-4:4         tensor parallelism: test_lab3.py
+# 1-2:2,3-4:2   Half of layer 1 in 62.208 us, 57.6 us for 230,400 bytes, half of layer 2 in
+#               2,312.11008 us; 50.176 us for 4 * 100,352 bytes; 1,993.60512 us, 43.264 us for
+#               173,056 bytes, 1,698.69312 us, 36.864 us for 73,728: 3,772.42624 us, the longest.
+#               6,254.52032 + 31 * 3,772.42624 us; 32 * 878,592 bytes
+# 1-2:2,3,4     50.176 us for 2 * 100,352 bytes; 3,987.21024 us, 86.528 us for 173,056 bytes,
+#               3,397.38624 us: 9,953.21856 + 31 * 3,987.21024 us; 32 * 604,160 bytes
 # 1-2,3:2,4     A node does layers 1 and 2, 237,431,808 ops in 4,748.63616 us, and sends all of
 #               200,704 bytes to both of the next, 100.352 us, 401,408 bytes; they do half of layer
 #               3 in 1,993.60512 us and send 86,528 bytes each, 43.264 us, 173,056 bytes; layer 4
@@ -54,7 +61,6 @@ RING = SYSTEM._replace(topology="ring")
 # 1-3,4         layers 1 to 3 in 8,735.8464 us: 12,219.76064 + 31 * 8,735.8464 = 283,030.99904 us
 #               32 * 173,056 bytes; layer 2: 596,736 + 230,400 + 200,704
 # 1-4           606,661,632 ops in 12,133.23264 us, 32 times; 891,648 + 230,400 + 200,704 bytes
-# The first three are in test_lab3.py and test_plan_steps.py step by step.
 BEST = [
     ("1-4:4", "100.07232512", 61_538_304, 4, 503_488),
     ("1-2:2,3-4:2", "123.19973376", 28_114_944, 4, 582_144),
