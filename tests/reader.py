@@ -80,8 +80,9 @@ def _records(value, around, key=""):
         if None not in parts:
             flat["total_bytes"] = sum(parts)
         yield flat
-        for name in value.keys() - {"streamed"}:
-            yield from _records(value[name], {**flat, "name": name} if key in NAMED else flat, name)
+        for name, each in value.items():
+            if name != "streamed":
+                yield from _records(each, {**flat, "name": name} if key in NAMED else flat, name)
 
 
 def _flat(value):
