@@ -202,6 +202,11 @@ def test_what_a_ring_changes(nodes, words):
     assert words in said(f"--nodes {nodes} --topology ring")
 
 
+def test_bytes_and_times_on_links_are_those_of_one_input():
+    text = said("")  # whatever the number of inputs
+    assert "3.183 times as many bytes as pipeline parallelism: 1,923,072 against 604,160" in text
+
+
 def test_the_distance_to_the_lower_bound():
     assert "Tensor parallelism with row streaming is 768 ns above the lower bound" in said("")
     assert "Tensor parallelism with row streaming reaches the lower bound" in said("--nodes 1")
