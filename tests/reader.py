@@ -240,7 +240,8 @@ def check_paragraph(text, kinds, inputs):
     for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])", text):
         assert _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), (number, unit, text)
     sums = rf"(\d[-\d.,e+* ]*) = {NUMBER} (us|bytes)"  # to be checked by hand
-    for terms, total, unit in re.findall(sums, re.sub(r" \([^)]*\)", "", text)):
+    bare = re.sub(r" \(.*?\)+(?= )| us(?= [(+=])", "", text)
+    for terms, total, unit in re.findall(sums, bare):
         numbers = [re.findall(NUMBER, term) for term in terms.replace(",", "").split(" + ")]
         added = sum(prod(map(float, factors)) for factors in numbers)
         assert isclose(added, float(total.replace(",", "")), rel_tol=1e-8), text
