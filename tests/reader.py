@@ -9,7 +9,7 @@ import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import chain, permutations
-from math import isclose
+from math import isclose, prod
 
 GIGA = Fraction(1, 10**9)
 FACTORS = {"ms": 1000, "us": 10**6, "ns": 10**9, "%": 100}  # of units: how many are one in the JSON
@@ -80,8 +80,9 @@ def _records(value, around, key=""):
         if None not in parts:
             flat["total_bytes"] = sum(parts)
         yield flat
-        for name in value.keys() - {"streamed"}:
-            yield from _records(value[name], {**flat, "name": name} if key in NAMED else flat, name)
+        for name, each in value.items():
+            if name != "streamed":
+                yield from _records(each, {**flat, "name": name} if key in NAMED else flat, name)
 
 
 def _flat(value):
@@ -238,11 +239,15 @@ def quantities(data, found):
 def check_paragraph(text, kinds, inputs):
     for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])", text):
         assert _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), (number, unit, text)
-    if sums := re.fullmatch(r"([\d.,e+* -]+) = [\d.,e+-]+ (us|bytes)", text):  # a sum by hand
-        kind, factor = KIND_OF[sums[2]], FACTORS.get(sums[2], 1)
-        for number in re.findall(NUMBER, sums[1]):
+    sums = rf"(\d[-\d.,e+* ]*) = {NUMBER} (us|bytes)"  # to be checked by hand
+    bare = re.sub(r" \(.*?\)+(?= )| us(?= [(+=])", "", text)
+    for terms, total, unit in re.findall(sums, bare):
+        numbers = [re.findall(NUMBER, term) for term in terms.replace(",", "").split(" + ")]
+        added = sum(prod(map(float, factors)) for factors in numbers)
+        assert isclose(added, float(total.replace(",", "")), rel_tol=1e-8), text
+        for number in chain(*numbers):
             is_count = _is_one(number, [inputs, inputs - 1, 1, 0])
-            assert is_count or _is_one(number, kinds[kind], factor), (number, text)
+            assert is_count or _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), text
 
 
 def _is_one(number, values, factor=1):

@@ -73,27 +73,11 @@ FASTER = re.compile(
 def test_who_is_faster_and_by_how_much_on_the_lab():
     # 12.43531264 / 3.12726016, 4.94232576 / 3.03407616, 155.7861376 / 100.07232512,
     # 148.29315072 / 97.06662912
-    assert FASTER.findall(said("")) == [
-        (
-            "1 input",
-            "whole-tensor transfers",
-            "tensor",
-            "3.976",
-            "pipeline",
-            "3.1273 ms",
-            "12.435 ms",
-        ),
-        ("1 input", "row streaming", "tensor", "1.629", "pipeline", "3.0341 ms", "4.9423 ms"),
-        (
-            "32 inputs",
-            "whole-tensor transfers",
-            "tensor",
-            "1.557",
-            "pipeline",
-            "100.07 ms",
-            "155.79 ms",
-        ),
-        ("32 inputs", "row streaming", "tensor", "1.528", "pipeline", "97.067 ms", "148.29 ms"),
+    assert [", ".join(found) for found in FASTER.findall(said(""))] == [
+        "1 input, whole-tensor transfers, tensor, 3.976, pipeline, 3.1273 ms, 12.435 ms",
+        "1 input, row streaming, tensor, 1.629, pipeline, 3.0341 ms, 4.9423 ms",
+        "32 inputs, whole-tensor transfers, tensor, 1.557, pipeline, 100.07 ms, 155.79 ms",
+        "32 inputs, row streaming, tensor, 1.528, pipeline, 97.067 ms, 148.29 ms",
     ]
 
 
@@ -116,40 +100,26 @@ def test_a_lead_too_small_for_a_ratio_is_said_in_time():
     # Pipeline: 160 + 0.04 + 160 us, and 160 us for each of 999,999 more: 160.00016004 s.
     layers = "--layer 2,2,1,1,1000,1000 " * 2
     text = said(f"--nodes 2 --link-gbs 100000 --inputs 1000000 {layers}")
-    assert (
-        "1,000,000 inputs with whole-tensor transfers, pipeline parallelism is faster by 39.84 ms"
-        in text
-    )
+    assert "transfers, pipeline parallelism is faster by 39.84 ms" in text
 
 
 # ------------------------------------------------ SRAM (Q3)
 
 
 @pytest.mark.parametrize(
-    ("line", "fit", "lack"),
+    ("line", "fit", "lack"),  # data parallelism needs 1,322,752 bytes, 1,291.75 KiB
     [
-        ("", {"tensor", "tensor, streamed", "pipeline, streamed"}, {"pipeline", "data"}),
-        (
-            "--sram-kib 1292",
-            {"tensor", "tensor, streamed", "pipeline", "pipeline, streamed", "data"},
-            set(),
-        ),
-        (
-            "--sram-kib 1291",
-            {"tensor", "tensor, streamed", "pipeline", "pipeline, streamed"},
-            {"data"},
-        ),
-        ("--sram-kib 1 --nodes 2", set(), {"tensor", "tensor, streamed", "data"}),
+        ("", "tensor; tensor, streamed; pipeline, streamed", "pipeline; data"),
+        ("--sram-kib 1292", "tensor; tensor, streamed; pipeline; pipeline, streamed; data", ""),
+        ("--sram-kib 1291", "tensor; tensor, streamed; pipeline; pipeline, streamed", "data"),
+        ("--sram-kib 1 --nodes 2", "", "tensor; tensor, streamed; data"),
     ],
-)  # data parallelism needs 1,322,752 bytes, 1,291.75 KiB
+)
 def test_what_fits_and_what_does_not(line, fit, lack):
     text = said(line)
-    for words, expected in (("fits", fit), ("does not fit", lack)):
-        found = re.search(
-            rf"This {words} in the [\d,]+ bytes of SRAM per node[^:]*: (.*?)\. ", text
-        )
-        names = {re.sub(r" \(.*", "", it) for it in found[1].split("; ")} if found else set()
-        assert names == expected
+    for words, names in (("fits", fit), ("does not fit", lack)):
+        found = re.search(rf"This {words} in the [^:]*: (.*?)\. ", text)
+        assert re.sub(r" \([^)]*\)", "", found[1] if found else "") == names
 
 
 @pytest.mark.parametrize(
@@ -224,6 +194,11 @@ def test_one_input_and_its_output_are_singular():
 def test_what_a_ring_changes(nodes, words):
     assert words in said(f"--nodes {nodes}")
     assert words in said(f"--nodes {nodes} --topology ring")
+
+
+def test_bytes_and_times_on_links_are_those_of_one_input():
+    text = said("")  # whatever the number of inputs
+    assert "3.183 times as many bytes as pipeline parallelism: 1,923,072 against 604,160" in text
 
 
 def test_the_distance_to_the_lower_bound():

@@ -32,10 +32,8 @@ def test_help_needs_no_library(name):
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.isascii() and max(map(len, result.stdout.splitlines())) <= 80
     assert result.stdout.startswith(f"usage: python3 report {name} ")
-    *_, examples = result.stdout.partition("\nexamples:\n")
-    assert examples.split("\n")[:-1] == [
-        f"  python3 report {example}" for example in COMMANDS[name][2:]
-    ]
+    examples = "".join(f"  python3 report {example}\n" for example in COMMANDS[name][2:])
+    assert result.stdout.endswith(f"\nexamples:\n{examples}")
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +45,7 @@ def copied(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "example", [example for _, _, *examples in COMMANDS.values() for example in examples]
-)
+@pytest.mark.parametrize("example", [it for row in COMMANDS.values() for it in row[2:]])
 def test_examples_of_the_help_run(copied, example):
     result = shell(f"python3 report {example}", cwd=copied)
     assert (result.returncode, result.stderr) == (0, "")
@@ -125,18 +121,15 @@ def test_a_missing_library_is_told_how_to_install(tmp_path, line):
 # ------------------------------------------------ what is refused before a command
 
 
-@pytest.mark.parametrize(
-    ("line", "parts"),
-    [
-        ("what", ["COMMAND", "'what'", "whatif"]),
-        ("--inputs 3 whatif", ["COMMAND", "whatif"]),
-        ("whatif --inp 3", ["--inp"]),  # abbreviations are none
-        ("whatif 3", ["3"]),
-    ],
-)
-def test_what_is_refused(line, parts):
-    said = refusal(line)
-    assert all(part in said for part in parts)
+def test_what_is_refused():
+    for line, named in [
+        ("what", "COMMAND 'what' whatif"),
+        ("--inputs 3 whatif", "COMMAND whatif"),
+        ("whatif --inp 3", "--inp"),  # abbreviations are none
+        ("whatif 3", "3"),
+    ]:
+        said = refusal(line)
+        assert all(part in said for part in named.split())
 
 
 PYTHONS = {sys.executable}
