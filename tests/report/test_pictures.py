@@ -498,16 +498,12 @@ def test_of_many_nodes_the_fullest_are_shown():
     assert "pipeline: the 8 fullest of 10 nodes" in said(picture.figure)
 
 
-@pytest.mark.parametrize(("sram_bytes", "is_line"), [(1_900_000, True), (10**12, False)])
-def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, is_line):
+@pytest.mark.parametrize(("sram_bytes", "arrow"), [(1_900_000, ""), (10**12, " →")])
+def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, arrow):
     figure = pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure
     label = f"SRAM of a node: {sram_bytes:,} bytes"
-    assert [line.get_label() for line in figure.axes[1].collections] == [label] * 8 * is_line
-    assert (label if is_line else f"{label} →") in said(figure)
-    assert "more than the SRAM" not in said(figure)
-
-
-# ------------------------------------------------ units
+    assert [it.get_label() for it in figure.axes[1].collections] == [label] * 8 * (not arrow)
+    assert f"{label}{arrow}" in said(figure) and "more than the SRAM" not in said(figure)
 
 
 @pytest.mark.parametrize(
@@ -521,7 +517,6 @@ def test_units_go_with_the_size_of_numbers(speed, unit):
 
 
 # ------------------------------------------------ files and the command
-
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -148,13 +148,12 @@ def test_a_ring_has_plans_of_one_group_or_of_groups_of_one_node():
 
 
 def test_which_results_stand_where_a_strategy_is_impossible():
-    network, system = OTHER, SEVEN._replace(nodes=3)
-    found = compare(Question(network, system, 5), {"1-3": ((3, 1),)})
-    assert isinstance(found.compared["tensor"], Impossible)
-    assert found.compared["pipeline"] == plan_result(network, system, [(1, 1)] * 3, 5)
-    assert found.faster == {}
-    assert found.best == best_plans(network, system, 5)
-    assert found.fitting == best_plans(network, system, 5, True)
+    question = Question(OTHER, SEVEN._replace(nodes=3), 5)
+    compared = compare(question, {"1-3": ((3, 1),)})
+    assert isinstance(compared.compared["tensor"], Impossible) and compared.faster == {}
+    assert compared.compared["pipeline"] == plan_result(*question[:2], [(1, 1)] * 3, 5)
+    assert compared.best == best_plans(*question)
+    assert compared.fitting == best_plans(*question, True)
 
 
 # ------------------------------------------------ both strategies are cases
