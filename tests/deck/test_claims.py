@@ -48,6 +48,14 @@ def of(analysis, strategy, inputs=None):
     return analysis.result(strategy, inputs or analysis.inputs)
 
 
+def every_plan(analysis):
+    return plans.every_plan(*analysis.question[:2])
+
+
+def waiting(analysis, strategy):
+    return analysis.system.nodes * analysis.sram[strategy].fullest.waiting_inputs
+
+
 def tensor_steps(analysis, **changes):
     [steps] = lab3.tensor_parallel_stages(*analysis.question.on(**changes)[:2])
     return steps
@@ -79,38 +87,31 @@ def test_up_to_all_12_links_work_at_once(it):
     return max(len(job.where) for job in sends) == 12
 
 
-@claim(sram(503_487), sram(726_016))
-def test_with_whole_tensors_tensor_parallelism_alone_of_the_three_fits(it):
-    fitting = [name for name in ("tensor", "pipeline", "data") if it.sram[name].fullest.fits]
-    return fitting == ["tensor"]
-
-
-@claim(links(92))
-def test_no_reading_of_the_handout_changes_the_winner(it):
-    return all(
-        reading_s(it, "tensor", reading) < reading_s(it, "pipeline", reading)
-        for reading in READINGS
+test_with_whole_tensors_tensor_parallelism_alone_of_the_three_fits = claim(
+    sram(503_487), sram(726_016)
+)(
+    lambda it: (
+        [name for name in ("tensor", "pipeline", "data") if it.sram[name].fullest.fits]
+        == ["tensor"]
     )
-
-
+)
+test_no_reading_of_the_handout_changes_the_winner = claim(links(92))(
+    lambda it: all(reading_s(it, "tensor", r) < reading_s(it, "pipeline", r) for r in READINGS)
+)
 # ------------------------------------------------ page 2
 
-
-@claim(LAB.on(link_bytes_per_s=Fraction(50 * 10**9, 27)))
-def test_each_layer_takes_longer_to_compute_than_to_send(it):
-    return all(
+test_each_layer_takes_longer_to_compute_than_to_send = claim(links(Fraction(50_000, 27)))(
+    lambda it: all(
         compute.time_s > send.time_s
         for strategy in ("tensor", "pipeline")
         for compute, send in pairwise(it.strategies[strategy].steps)
         if compute.layer == send.layer
     )
-
-
+)
 # layer 2 has 64 channels instead of 128
-@claim(with_filters(64, 128, 128, 128))
-def test_layers_2_to_4_cost_as_many_operations_per_byte(it):
-    return len({ops_per_byte(layer) for layer in it.network[1:]}) == 1
-
+test_layers_2_to_4_cost_as_many_operations_per_byte = claim(with_filters(64, 128, 128, 128))(
+    lambda it: len({ops_per_byte(layer) for layer in it.network[1:]}) == 1
+)
 
 # ------------------------------------------------ page 3
 
@@ -118,71 +119,56 @@ def test_layers_2_to_4_cost_as_many_operations_per_byte(it):
 # on links of 49.8246 MB/s the first output takes as long as node 2
 @claim(links(49))
 def test_node_2_alone_sets_the_pipelines_pace(it):
-    stages = lab3.pipeline_parallel_stages(it.network, it.system)
-    times_s = [lab3.duration(stage, it.system) for stage in stages]
-    return times_s.count(max(times_s)) == 1 and stages[times_s.index(max(times_s))][0][:2] == (
-        2,
-        "compute",
+    times_s = {
+        stage[0][:2]: lab3.duration(stage, it.system)
+        for stage in lab3.pipeline_parallel_stages(*it.question[:2])
+    }
+    return [step for step in times_s if times_s[step] == max(times_s.values())] == [(2, "compute")]
+
+
+test_each_shard_of_layers_1_to_3_goes_to_three_nodes = claim(LAB.on(nodes=8))(
+    lambda it: (
+        of(it, "tensor", 1).traffic_bytes - tensor_steps(it)[-1].traffic_bytes
+        == 3 * of(it, "pipeline", 1).traffic_bytes
     )
-
-
-@claim(LAB.on(nodes=8))
-def test_each_shard_of_layers_1_to_3_goes_to_three_nodes(it):
-    tensor, pipeline = of(it, "tensor", 1), of(it, "pipeline", 1)
-    gathered = tensor_steps(it)[-1].traffic_bytes
-    return tensor.traffic_bytes == 3 * pipeline.traffic_bytes + gathered
-
-
+)
 # ------------------------------------------------ page 4
 
-
-@claim(sram(503_488 + 230_400))
-def test_whole_tensors_of_two_inputs_do_not_fit(it):
-    return two_in_turn_bytes(it) > it.system.sram_bytes
-
-
+test_whole_tensors_of_two_inputs_do_not_fit = claim(sram(503_488 + 230_400))(
+    lambda it: two_in_turn_bytes(it) > it.system.sram_bytes
+)
 # 32 inputs are as fast in the balanced pipeline on links of 660.77 MB/s
-@claim(links(660))
-def test_even_a_balanced_pipeline_is_slower(it):
-    return balanced_pipeline_latency(*it.question) > of(it, "tensor").latency_s
-
-
-@claim(LAB._replace(inputs=1))
-def test_the_pipelines_distance_is_mostly_load_imbalance(it):
-    return 2 * it.losses.load_imbalance_s > of(it, "pipeline").latency_s - it.limit_s
-
-
-@claim(sram(455_103))
-def test_tensor_parallelism_with_row_streaming_fits(it):
-    return it.sram["tensor, streamed"].fullest.fits
+test_even_a_balanced_pipeline_is_slower = claim(links(660))(
+    lambda it: balanced_pipeline_latency(*it.question) > of(it, "tensor").latency_s
+)
+test_the_pipelines_distance_is_mostly_load_imbalance = claim(LAB._replace(inputs=1))(
+    lambda it: 2 * it.losses.load_imbalance_s > of(it, "pipeline").latency_s - it.limit_s
+)
+test_tensor_parallelism_with_row_streaming_fits = claim(sram(455_103))(
+    lambda it: it.sram["tensor, streamed"].fullest.fits
+)
 
 
 @claim(links(92))
 def test_no_plan_is_faster_than_tensor_parallelism_for_any_number_of_inputs(it):
     network, system, _ = it.question
-    every = [plans.plan_stages(network, system, plan) for plan in plans.every_plan(network, system)]
-    intervals_s = [max(lab3.duration(stage, system) for stage in stages) for stages in every]
+    every = [plans.plan_stages(network, system, plan) for plan in every_plan(it)]
+    first_s = min(lab3.latency(stages, system) for stages in every)
+    interval_s = min(max(lab3.duration(stage, system) for stage in stages) for stages in every)
     tensor = of(it, "tensor", 1)
-    return (tensor.latency_s, tensor.interval_s) == (
-        min(lab3.latency(stages, system) for stages in every),
-        min(intervals_s),
+    return (tensor.latency_s, tensor.interval_s) == (first_s, interval_s)
+
+
+test_no_plan_but_tensor_parallelism_fits = claim(sram(503_487), sram(582_144))(
+    lambda it: (
+        [plan for plan in every_plan(it) if plans.plan_result(*it.question[:2], plan).fits]
+        == [((4, 4),)]
     )
-
-
-@claim(sram(503_487), sram(582_144))
-def test_no_plan_but_tensor_parallelism_fits(it):
-    every = [
-        plans.plan_result(it.network, it.system, plan)
-        for plan in plans.every_plan(it.network, it.system)
-    ]
-    return [plan.text for plan in every if plan.fits] == ["1-4:4"]
-
-
+)
 # three nodes can share 96 filters
-@claim(with_filters(96, 96, 96, 96))
-def test_groups_of_a_plan_have_1_2_or_4_nodes(it):
-    every = plans.every_plan(it.network, it.system)
-    return {group.nodes for plan in every for group in plan} == {1, 2, 4}
+test_groups_of_a_plan_have_1_2_or_4_nodes = claim(with_filters(96, 96, 96, 96))(
+    lambda it: {group.nodes for plan in every_plan(it) for group in plan} == {1, 2, 4}
+)
 
 
 @claim(LAB._replace(inputs=1))
@@ -194,81 +180,58 @@ def test_the_next_plans_are_those_that_page_4_names(it):
 
 # ------------------------------------------------ page 5
 
-
-@claim(sram(891_648))
-def test_no_node_can_hold_all_weights(it):
-    return sum(layer.weight_bytes for layer in it.network) > it.system.sram_bytes
-
-
-@claim(sram(294_912 + 230_400))
-def test_weights_and_input_alone_are_too_much_for_node_2(it):
-    node_2 = it.sram["pipeline"].uses[1]
-    return node_2.weight_bytes + node_2.input_bytes > it.system.sram_bytes
+test_no_node_can_hold_all_weights = claim(sram(891_648))(
+    lambda it: sum(layer.weight_bytes for layer in it.network) > it.system.sram_bytes
+)
 
 
-# layer 1's 64 filters, or layer 4's 32, make another layer the fullest
-@claim(with_filters(64, 128, 128, 128), with_filters(128, 128, 128, 32))
-def test_the_fullest_are_layer_2_and_with_row_streaming_the_pipelines_node_4(it):
-    names = ("tensor", "tensor, streamed", "pipeline, streamed")
-    return [it.sram[name].fullest.layer for name in names] == [2, 2, 4]
-
-
-# 128 * 28 * 2 / 4 bytes are a shard of a row, 3 * 128 * 26 * 2 are 3 rows
-@claim(with_filters(64, 128, 128, 128), with_filters(128, 128, 128, 32))
-def test_with_row_streaming_the_fullest_hold_all_input_or_all_output(it):
-    uses = [
-        max(it.sram[name].uses, key=lambda use: use.total_bytes)
-        for name in ("tensor, streamed", "pipeline, streamed")
-    ]
-    held = [(use.input_bytes, use.output_bytes) for use in uses]
-    return held == [(230_400, 1_792), (19_968, 147_456)]
-
-
-@claim(sram(462_335))
-def test_the_pipeline_with_row_streaming_fits(it):
-    return it.sram["pipeline, streamed"].fullest.fits
-
-
+test_weights_and_input_alone_are_too_much_for_node_2 = claim(sram(294_912 + 230_400))(
+    lambda it: sum(it.sram["pipeline"].uses[1][3:5]) > it.system.sram_bytes
+)
+# layer 1's 64 filters, or layer 4's 32, make another layer the fullest; 128 * 28 * 2 / 4 bytes are
+# a shard of a row, 3 * 128 * 26 * 2 are 3 rows
+OTHERS_FULLEST = with_filters(64, 128, 128, 128), with_filters(128, 128, 128, 32)
+STREAMED = ("tensor, streamed", "pipeline, streamed")
+test_the_fullest_are_layer_2_and_with_row_streaming_the_pipelines_node_4 = claim(*OTHERS_FULLEST)(
+    lambda it: [it.sram[name].fullest.layer for name in ("tensor", *STREAMED)] == [2, 2, 4]
+)
+test_with_row_streaming_the_fullest_hold_all_input_or_all_output = claim(*OTHERS_FULLEST)(
+    lambda it: (
+        [max(it.sram[name].uses, key=lambda use: use.total_bytes)[4:6] for name in STREAMED]
+        == [(230_400, 1_792), (19_968, 147_456)]
+    )
+)
+test_the_pipeline_with_row_streaming_fits = claim(sram(462_335))(
+    lambda it: it.sram["pipeline, streamed"].fullest.fits
+)
 # 31 inputs take data parallelism as long as 32, 97.07 ms, and tensor parallelism 96.95
-@claim(LAB._replace(inputs=31))
-def test_data_parallelism_would_be_faster(it):
-    return data_parallel_latency(*it.question) < of(it, "tensor").latency_s
-
-
+test_data_parallelism_would_be_faster = claim(LAB._replace(inputs=31))(
+    lambda it: data_parallel_latency(*it.question) < of(it, "tensor").latency_s
+)
 # 14 outputs are 2,064,384 bytes, and four nodes hold 2,097,152
-@claim(LAB._replace(inputs=14))
-def test_all_outputs_are_more_than_four_nodes_hold(it):
-    return it.inputs * it.network[-1].output_bytes > it.system.nodes * it.system.sram_bytes
-
-
-def waiting(analysis, strategy):
-    return analysis.system.nodes * analysis.sram[strategy].fullest.waiting_inputs
-
-
-@claim(LAB._replace(inputs=13))
-def test_with_whole_tensors_some_inputs_must_arrive_during_the_run(it):
-    return 1 + waiting(it, "tensor") < it.inputs
-
-
-@claim(LAB._replace(inputs=46))
-def test_with_row_streaming_all_inputs_fit(it):
-    return 1 + waiting(it, "tensor, streamed") >= it.inputs
-
-
+test_all_outputs_are_more_than_four_nodes_hold = claim(LAB._replace(inputs=14))(
+    lambda it: it.inputs * it.network[-1].output_bytes > it.system.nodes * it.system.sram_bytes
+)
+test_with_whole_tensors_some_inputs_must_arrive_during_the_run = claim(LAB._replace(inputs=13))(
+    lambda it: 1 + waiting(it, "tensor") < it.inputs
+)
+test_with_row_streaming_all_inputs_fit = claim(LAB._replace(inputs=46))(
+    lambda it: 1 + waiting(it, "tensor, streamed") >= it.inputs
+)
 # ------------------------------------------------ page 6
 
-
-@claim(LAB.on(nodes=2), LAB.on(nodes=8))
-def test_on_a_ring_each_all_gather_and_the_gather_take_three_times_as_long(it):
-    steps = zip(tensor_steps(it), tensor_steps(it, topology="ring"), strict=True)
-    return all(there.link_bytes == 3 * here.link_bytes for here, there in steps)
-
-
+test_on_a_ring_each_all_gather_and_the_gather_take_three_times_as_long = claim(
+    LAB.on(nodes=2), LAB.on(nodes=8)
+)(
+    lambda it: (
+        [step.link_bytes for step in tensor_steps(it, topology="ring")]
+        == [3 * step.link_bytes for step in tensor_steps(it)]
+    )
+)
 # 563,712 bytes take 3.0471 ms, and computing 3.0333
-@claim(links(185))
-def test_a_rings_exchanges_take_less_time_than_computing(it):
-    ring = it.result("tensor", 1, "ring")
-    return ring.communication_s < ring.compute_s
+test_a_rings_exchanges_take_less_time_than_computing = claim(links(185))(
+    lambda it: it.result("tensor", 1, "ring").communication_s < of(it, "tensor", 1).compute_s
+)
 
 
 @claim(LAB.on(nodes=8))
@@ -279,12 +242,9 @@ def test_on_a_ring_only_the_gathers_bytes_change_to_twice_as_many(it):
 
 
 def test_on_a_ring_nothing_changes_for_the_pipeline():
-    here, there = (
-        Analysis(LAB).result("pipeline", 32, topology) for topology in ("all-to-all", "ring")
-    )
+    here, there = (Analysis(LAB).result("pipeline", 32, name) for name in ("all-to-all", "ring"))
     assert here._replace(topology="ring") == there
-    plan = plans.strategy_plans(*LAB[:2])["pipeline"]
-    jobs = schedule.schedule(*LAB[:2], plan)
+    jobs = schedule.schedule(*LAB[:2], plans.strategy_plans(*LAB[:2])["pipeline"])
     links_used = {link for job in jobs if job.work == "send" for link in job.where}
     assert links_used == {"link 1 to 2", "link 2 to 3", "link 3 to 4"}
 
@@ -308,19 +268,17 @@ def most_sent_bytes(analysis):
     return max(layer.output_bytes for layer in analysis.network[:-1])
 
 
-@claim(LAB.on(nodes=2))
-def test_on_links_that_take_no_time_streamed_tensor_parallelism_is_faster(it):
-    return streamed_s(it, 10**30) < longest_compute_s(it)
-
-
+test_on_links_that_take_no_time_streamed_tensor_parallelism_is_faster = claim(LAB.on(nodes=2))(
+    lambda it: streamed_s(it, 10**30) < longest_compute_s(it)
+)
 # 1,024 filters in layer 4 take 27.18 ms there, and its shards of 294,912 bytes 34.79 ms
-@claim(with_filters(128, 128, 128, 1024))
-def test_where_the_pipelines_two_bounds_meet_streamed_tensor_parallelism_is_faster(it):
-    return streamed_s(it, most_sent_bytes(it) / longest_compute_s(it)) < longest_compute_s(it)
-
-
+MANY_FILTERS = with_filters(128, 128, 128, 1024)
+test_where_the_pipelines_two_bounds_meet_streamed_tensor_parallelism_is_faster = claim(
+    MANY_FILTERS
+)(lambda it: streamed_s(it, most_sent_bytes(it) / longest_compute_s(it)) < longest_compute_s(it))
 # (230,400 + 200,704 + 173,056 + 1,179,648) / 4 = 445,952 bytes
-@claim(with_filters(128, 128, 128, 1024))
-def test_on_slower_links_the_pipelines_time_grows_faster(it):
-    per_link_bytes = Fraction(sum(layer.output_bytes for layer in it.network), it.system.nodes)
-    return most_sent_bytes(it) > per_link_bytes
+test_on_slower_links_the_pipelines_time_grows_faster = claim(MANY_FILTERS)(
+    lambda it: (
+        most_sent_bytes(it) * it.system.nodes > sum(layer.output_bytes for layer in it.network)
+    )
+)

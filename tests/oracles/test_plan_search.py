@@ -78,15 +78,13 @@ def test_no_plan_is_missed(search, data):
         check_search(network, system._replace(sram_bytes=sram_bytes), inputs)
 
 
-@pytest.mark.parametrize("sram_kib", [30, 50, 100])
-def test_no_plan_is_missed_on_many_nodes(sram_kib):
+def test_no_plan_is_missed_on_many_nodes():
+    channels = itertools.pairwise([3, 48, 36, 60])
     network = [
-        ConvLayer(48, 3, 3, 3, 20, 20),
-        ConvLayer(36, 48, 3, 3, 18, 18),
-        ConvLayer(60, 36, 3, 3, 16, 16),
+        ConvLayer(out, into, 3, 3, size, size)
+        for (into, out), size in zip(channels, (20, 18, 16), strict=True)
     ]
-    system = System(20, link_bytes_per_s=10**8, sram_bytes=sram_kib * 1024)
-    check_search(network, system, 5)
+    check_search(network, System(20, link_bytes_per_s=10**8, sram_bytes=50 * 1024), 5)
 
 
 def test_a_slower_beginning_can_need_less_sram_in_an_equally_fast_plan():
@@ -123,14 +121,6 @@ def test_a_beginning_with_a_longer_stage():
     assert fastest.latency_s == 10 + 2 + 16 + 99 * 16
 
 
-def test_one_input_unless_told():
-    # Two layers of 8 ops and 4 bytes: 4 s an input on one node. On two nodes and one, 1 s of half
-    # of layer 1, 2 s to send 2 bytes, 2 s of layer 2: 5 s, and 2 s for an input more.
-    network, system = [ConvLayer(2, 2, 1, 1, 1, 1)] * 2, System(3, ops_per_s=4, link_bytes_per_s=1)
-    assert [plan.text for plan in best_plans(network, system)] == ["1-2"]
-    assert [plan.text for plan in best_plans(network, system, 2)] == ["1:2,2", "1-2"]
-
-
 def test_times_are_compared_exactly_where_rates_are_fractions():
     # Two layers of 8 ops, 4 bytes between and after them, 10/7 ops/s and 15/11 bytes/s: 0.7 s an op
     # and 11/15 s a byte. One node: 16 * 0.7 = 11.2 s. Two: halves of both, an exchange of 2 bytes
@@ -139,15 +129,11 @@ def test_times_are_compared_exactly_where_rates_are_fractions():
     # an input): the pipeline is fastest by 4 / 15 s.
     network = [ConvLayer(2, 2, 1, 1, 1, 1)] * 2
     system = System(2, Fraction(10, 7), Fraction(15, 11))
-    assert [rank(plan) for plan in best_plans(network, system, 3)] == [
-        (Fraction(380, 15), 12, 2, 16),
-        (Fraction(168, 5), 0, 1, 24),
-    ]
-    assert [rank(plan) for plan in best_plans(network, system, 2)] == [
-        (Fraction(256, 15), 12, 2, 14),
-        (Fraction(296, 15), 8, 2, 16),
-        (Fraction(112, 5), 0, 1, 24),
-    ]
+    best = [(Fraction(380, 15), 12, 2, 16), (Fraction(168, 5), 0, 1, 24)]
+    assert [rank(plan) for plan in best_plans(network, system, 3)] == best
+    # for one input 11.2 s on one node, 128 / 15 s on two
+    best = [(Fraction(128, 15), 6, 2, 14), (Fraction(56, 5), 0, 1, 24)]
+    assert [rank(plan) for plan in best_plans(network, system)] == best
 
 
 # ------------------------------------------------ how large
@@ -156,8 +142,7 @@ EQUAL = ConvLayer(128, 128, 1, 1, 4, 4)  # 524,288 ops, 10.48576 us; 4,096 bytes
 
 
 def chain_of(filters):
-    channels = [3, *filters]
-    return [ConvLayer(out, into, 1, 1, 8, 8) for into, out in itertools.pairwise(channels)]
+    return [ConvLayer(out, into, 1, 1, 8, 8) for into, out in itertools.pairwise([3, *filters])]
 
 
 def test_a_search_of_millions_of_plans():
@@ -191,7 +176,7 @@ def test_what_is_too_large_is_refused(function, network, nodes, monkeypatch):
 @pytest.mark.parametrize(
     ("network", "nodes"),
     [
-        ([EQUAL] * 64, 1),
+        ([EQUAL] * 1_000, 1),
         ([EQUAL] * 64, 2),
         (NETWORK, 10**6),
         ([ConvLayer(10**20, 1, 1, 1, 1, 1)], 10**4),
@@ -202,12 +187,7 @@ def test_few_plans_of_many_layers_or_nodes_are_searched(network, nodes):
     fastest, *_ = best_plans(network, machine)
     every = [plan_result(network, machine, plan) for plan in every_plan(network, machine)]
     assert rank(fastest) == min(map(rank, every))
-
-
-def test_a_thousand_layers_on_one_node_are_one_plan():
-    network, system = [EQUAL] * 1_000, System(1)
-    assert every_plan(network, system) == [((1_000, 1),)]
-    assert [plan.text for plan in best_plans(network, system)] == ["1-1000"]
+    assert (len(every) == 1) == (nodes == 1)
 
 
 def test_a_search_ends_at_the_same_work_every_time(monkeypatch):

@@ -12,7 +12,7 @@ from report import plans
 from report.compare import best_plans_text, links_text
 from report.plans import Links, compare, parse_plan, plan_text
 from report.question import LAB
-from report.terminal import MB, MS, number
+from report.terminal import number
 
 # A machine that differs from the lab's in everything. Both layers have 96 ops, 1 ms of a node; a
 # link carries 240 bytes in one. Elements of 20 bytes: layer 1 has 160 bytes of weights, 240 of
@@ -48,12 +48,9 @@ def test_every_number_of_another_machine():
         output(f"{OTHER} --plan 1-2 --plan tensor")
     )
     assert "of those that fit" in fitting_title and "whether they fit or not" in best_title
-    assert fitting == [
-        ["#", *NUMBERS, "plan"],
-        ["1", *TENSOR, "1-2:2"],
-        ["2", *PIPELINE, "1,2"],
-    ]
-    assert best == [["#", *NUMBERS, "plan"], ["1", *ALONE, "1-2"]]
+    heads = ["#", *NUMBERS, "plan"]
+    assert fitting == [heads, ["1", *TENSOR, "1-2:2"], ["2", *PIPELINE, "1,2"]]
+    assert best == [heads, ["1", *ALONE, "1-2"]]
     assert compared == [
         [*NUMBERS, "beaten by", "plan"],
         [*TENSOR, "#1", "tensor"],
@@ -118,12 +115,8 @@ def test_the_first_plans_and_all():
 
 def test_a_plan_that_ties_with_a_best_one_is_not_beaten():
     rows = tables(output("plans --plan 1-3:2,4 --plan 1-4:4"))[2][1]
-    assert {row[-1]: row[-2] for row in rows[1:]} == {
-        "tensor": "none",
-        "pipeline": "#3",
-        "1-3:2,4": "#3",
-        "1-4:4": "none",
-    }
+    beaten = [("tensor", "none"), ("pipeline", "#3"), ("1-3:2,4", "#3"), ("1-4:4", "none")]
+    assert [(row[-1], row[-2]) for row in rows[1:]] == beaten
 
 
 def test_impossible_strategies_leave_the_plans():
@@ -134,6 +127,9 @@ def test_impossible_strategies_leave_the_plans():
     assert "fit: none." in text
     for name in ("Tensor", "Pipeline"):
         assert re.search(f"^{name} parallelism is not possible: ", text, re.M)
+    found = json.loads(output("plans --nodes 3 --json"))["plans"]
+    assert [*found["compared"]["tensor"]] == ["reason"]
+    assert (found["fitting"], found["faster"]) == ([], {})
     text = output("plans --nodes 5")
     assert [row[-1] for row in tables(text)[-1][1]] == ["plan", "pipeline"]  # nothing to be faster
     assert "pipeline leaves 1 of 5 nodes idle." in text
@@ -154,45 +150,32 @@ def test_a_search_that_is_refused_leaves_the_rest(monkeypatch):
     ]
     assert "beaten by" not in compared[0]
     assert links[1:] == [["never", "never", "1-300:2"]]
-
-
-@pytest.mark.parametrize("topology", ["ring", "all-to-all"])
-def test_a_ring_is_named_where_it_limits_the_plans(topology):
-    assert ("On a ring" in output(f"plans --topology {topology}")) == (topology == "ring")
+    found = json.loads(output("plans --json" + EQUAL * 300))["plans"]
+    assert [*found["best"]] == [*found["fitting"]] == ["reason"]
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        "--nodes 1",
-        "--nodes 2",
-        "--nodes 16 --inputs 1",
         "--topology ring --nodes 3",
         "--link-gbs 1e-6 --gops 1e8 --inputs 1000000000",
         "--gops 1e-6 --nodes 1000000 --plan pipeline",
-        "--layer 1,1,1,1,1,1",
         "--layer 1000000,1000000,1000,1000,1000000,1000000 --element-bytes 64 --inputs 1000000000",
         "--layer 720720,3,3,3,32,32 --nodes 1000000 --link-gbs 0.000777 --plan 1:360360",
-        "--sram-kib 1",
-        "--nodes 12 --inputs 1000 --all" + EQUAL * 6,
+        "--nodes 12 --inputs 1000 --sram-kib 1" + EQUAL * 6,
     ],
 )
-def test_each_table_row_is_a_plan_of_the_json(options):
+def test_each_plan_of_the_json_is_in_the_text(options):
     found = json.loads(output(f"plans {options} --json"))["plans"]
     text = output(f"plans {options} --all")
+    assert ("On a ring" in text) == ("ring" in options)
     plain = " ".join(text.split())
     for plan in (*found["fitting"], *found["best"], *found["compared"].values()):
         if "reason" in plan:
             assert f"{plan['reason']}." in plain
         else:
-            assert number(plan["traffic_bytes"]) in text
-            assert number(plan["sram_bytes"]) in text
+            assert {number(plan["traffic_bytes"]), number(plan["sram_bytes"])} <= {*plain.split()}
             assert plan_text(parse_plan(plan["text"])) == plan["text"]
-    for _, (head, *rows) in tables(text):
-        if "SRAM bytes" in head:
-            where = head.index("SRAM bytes")
-            fits = {row[where + 1] for row in rows if len(row) == len(head)}
-            assert fits <= {"yes", "NO"}
 
 
 def test_json_is_the_comparison():
@@ -200,52 +183,29 @@ def test_json_is_the_comparison():
     assert [*data] == ["version", "asked", "plans"]
     assert data["asked"]["inputs"] == 5 and data["asked"]["system"]["sram_bytes"] == 1024
     found = data["plans"]
-    assert found["best"] == [
-        {
-            "plan": [{"layers": 2, "nodes": 1}],
-            "text": "1-2",
-            "latency_s": 0.01,
-            "traffic_bytes": 0,
-            "nodes": 1,
-            "sram_bytes": 1200,
-            "fits": False,
-        }
-    ]
+    [best] = found["best"]
+    assert best.pop("plan") == [{"layers": 2, "nodes": 1}]
+    names = ["text", "latency_s", "traffic_bytes", "nodes", "sram_bytes", "fits"]
+    assert [*best.items()] == [*zip(names, ["1-2", 0.01, 0, 1, 1200, False], strict=True)]
     assert [plan["text"] for plan in found["fitting"]] == ["1-2:2", "1,2"]
-    assert {name: plan["text"] for name, plan in found["compared"].items()} == {
-        "tensor": "1-2:2",
-        "pipeline": "1,2",
-        "1-2": "1-2",
+    compared = {name: plan["text"] for name, plan in found["compared"].items()}
+    assert compared == {"tensor": "1-2:2", "pipeline": "1,2", "1-2": "1-2"}
+
+    faster = {
+        name: [[it["inputs"], *it["links"].values()] for it in both]
+        for name, both in found["faster"].items()
     }
-
-    def between(inputs, low, high):
-        links = {"low_bytes_per_s": low, "high_bytes_per_s": high}
-        return {"inputs": inputs, "links": links}
-
-    assert found["faster"] == {
-        "pipeline": [between(5, 300_000, 1_020_000), between(None, 180_000, None)],
-        "1-2": [between(5, 0, 300_000), between(None, 0, 300_000)],
+    assert faster == {
+        "pipeline": [[5, 300_000, 1_020_000], [None, 180_000, None]],
+        "1-2": [[5, 0, 300_000], [None, 0, 300_000]],
     }
-
-
-def test_json_gives_a_reason_for_what_is_not_there(monkeypatch):
-    found = json.loads(output("plans --nodes 3 --json"))["plans"]
-    assert [*found["compared"]["tensor"]] == ["reason"]
-    assert (found["fitting"], found["faster"]) == ([], {})
-    monkeypatch.setattr(plans, "MOST_WORK", 10_000)
-    found = json.loads(output("plans --json" + EQUAL * 300))["plans"]
-    assert [*found["best"]] == [*found["fitting"]] == ["reason"]
 
 
 @pytest.mark.parametrize(
     ("line", "parts"),
     [
-        ("--plan 1-2:3,3,4", ["--plan '1-2:3,3,4'", "group 1"]),
         ("--plan 1-4 --plan 1-2,3", ["--plan '1-2,3'", "group 2"]),
-        ("--plan x", ["--plan 'x'", "tensor", "pipeline"]),
-        ("--nodes 3 --plan tensor", ["--plan 'tensor'", "128", "3"]),
         ("--nodes 3 --plan pipeline", ["--plan 'pipeline'", "group 4", "3"]),
-        ("--topology ring --plan 1-2:2,3,4", ["group 1", "ring"]),
         (f"--plan {'1' * 9_999}", ["--plan '1111", "group 1"]),
         ("--plan=--", ["--plan"]),
     ],
@@ -253,12 +213,3 @@ def test_json_gives_a_reason_for_what_is_not_there(monkeypatch):
 def test_a_wrong_plan_is_refused_in_one_sentence(line, parts):
     said = refusal(f"plans {line}")
     assert [part for part in parts if part not in said] == []
-
-
-def test_latency_is_in_ms_and_links_in_mb():
-    found = compare(LAB)
-    (_, best), (_, links) = tables(output("plans"))[1], tables(output("plans"))[-1]
-    assert [row[1] for row in best[1:]] == [number(plan.latency_s * MS) for plan in found.best]
-    [[low, high]] = [re.findall(r"[\d.]+", row[0])[:2] for row in links[1:]]
-    own = found.faster["pipeline"][0].links
-    assert (low, high) == (number(own[0] / MB), number(own[1] / MB))
