@@ -224,3 +224,19 @@ def test_where_neither_strategy_is_possible_there_is_nothing_to_explain():
     status, out, err = call("explain --nodes 3")
     assert (status, out) == (2, "")
     assert "3 nodes do not divide" in err and "4 layers need 4 nodes" in err
+
+
+# ------------------------------------------------ how far nodes are used, and what is sent
+
+
+def test_how_long_nodes_compute_and_how_often_an_input_is_done():
+    # 3.03330816 / 3.12726016 = 0.96996 for any N; 32 * 3.03330816 / 155.7861376 = 0.62307
+    text = said("")
+    assert "Tensor parallelism keeps the nodes computing 97 % of the time for 32 inputs" in text
+    assert "every 3.1273 ms, the time of all its steps" in text
+    assert "Pipeline parallelism keeps the nodes computing 62.31 % of the time for 32" in text
+    assert "every 4.6242 ms, the time of its bottleneck, the compute of layer 2" in text
+    # at 0.02 GB/s layer 1's 230,400 bytes take 11.52 ms
+    assert "every 11.52 ms, the time of its bottleneck, the send of layer 1" in said(
+        "--link-gbs 0.02"
+    )
