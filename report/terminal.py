@@ -28,7 +28,7 @@ def number(value: Rate) -> str:
         return f"{value:,}"
     text = lab3.plain(value, EXACT_DIGITS)
     if Fraction(text) != value:
-        text = lab3.plain(value, max(ROUNDED_DIGITS, len(f"{abs(int(value))}")))
+        text = lab3.plain(value, max(ROUNDED_DIGITS, len(f"{int(value)}")))
     text = f"{Decimal(text):,f}"
     if len(text) <= EXACT_DIGITS + 4:
         return text

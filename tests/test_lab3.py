@@ -445,6 +445,7 @@ def test_there_must_be_a_stage(nothing):
         ([LAYER, NEXT._replace(element_bytes=1)], ["element_bytes", "(8, 14, 14, 1)"]),
         ([ConvLayer(1, 2, 5, 4, 4, 7)], ["layer 1: fx, fy = 5, 4 exceed x, y = 4, 7"]),
         ([ConvLayer(1, 2, 3, 8, 4, 7)], ["layer 1: fx, fy = 3, 8 exceed x, y = 4, 7"]),
+        ([ConvLayer(1, 2, 3, 5, 7, 4)], ["layer 1: fx, fy = 3, 5 exceed x, y = 7, 4"]),
     ],
 )
 def test_networks_that_cannot_be_modelled(network, parts):

@@ -3,6 +3,7 @@
 odd_machines.py has the sizes of the layers. Expected seconds are written as decimals in texts.
 """
 
+import inspect
 import json
 import re
 from fractions import Fraction
@@ -12,7 +13,7 @@ import pytest
 import lab3
 from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
 from odd_machines import GATHERS, ODD, ODD_ALL_TO_ALL, ONE_LAYER, SENDS
-from report import analysis, streaming, terminal
+from report import analysis, sram, streaming, terminal
 from report.analysis import Analysis
 from report.question import LAB, Impossible, Question
 
@@ -589,3 +590,37 @@ def test_what_is_wrong_is_refused(question, said):
 def test_what_is_not_possible_is_refused(of, arguments, said):
     with pytest.raises(ValueError, match=said):
         of(*arguments)
+
+
+# ------------------------------------------------ formulas, as explain prints them
+
+
+@pytest.mark.parametrize(
+    ("function", "formulas"),
+    [
+        (analysis.data_parallel_latency, ["ceil(N / P) * sum(C) / R seconds"]),
+        (analysis.balanced_pipeline_latency, ["(P + N - 1) * sum(C) / (P * R) seconds"]),
+        (analysis.two_way_ring_latency, ["N * sum(C / (P * R) + (P - 1) * S / (2 * B)) seconds"]),
+        (streaming.compute_bound, ["N * sum(C) / (P * R) seconds"]),
+        (
+            streaming.streamed_latency,
+            ["C / (P * out_y * R)", "A / (P * out_y * B)", "C / (out_y * R)", "A / (out_y * B)"],
+        ),
+        (
+            analysis.Losses,
+            [
+                "ideal compute        N * sum(C) / (P * R)",
+                "N * (longest C / R - sum(C) / (P * R))",
+                "N * (interval - longest C / R)",
+            ],
+        ),
+        (
+            sram.tensor_streamed_sram,
+            ["1 / P of all weights", "input rows from r on", "output r whole rows and its share"],
+        ),
+        (sram.pipeline_streamed_sram, ["fy rows of the input, one row of the output"]),
+    ],
+)
+def test_a_printed_formula_is_the_one_worked_by_hand(function, formulas):
+    told = " ".join(inspect.getdoc(function).split())
+    assert [it for it in formulas if " ".join(it.split()) not in told] == []
