@@ -240,3 +240,13 @@ def test_how_long_nodes_compute_and_how_often_an_input_is_done():
     assert "every 11.52 ms, the time of its bottleneck, the send of layer 1" in said(
         "--link-gbs 0.02"
     )
+
+
+def test_how_long_each_strategy_communicates():
+    said_once = "It communicates for 93.952 us, pipeline parallelism for 302.08 us"
+    assert said_once in said("")
+
+
+def test_outputs_must_leave_if_they_do_not_fit_beside_the_weights():
+    # 10 * 147,456 bytes, of 2,097,152 less 891,648
+    assert "So outputs must leave during the run." in said("--inputs 10")

@@ -589,3 +589,10 @@ def test_help_needs_no_matplotlib_and_a_picture_says_what_it_needs(folder):
     assert done.returncode == 0 and "--until MS" in done.stdout
     done = python("report", "picture", "sram", "--output", str(folder / "a.svg"), env=env)
     assert done.returncode == 1 and "needs matplotlib" in done.stderr
+
+
+def test_what_just_fits_and_how_many_plans_fit_are_told():
+    told = pictures.sram(Analysis(LAB.on(sram_bytes=503_488))).alt
+    assert "tensor, every node: 503,488;" in told  # and not: too many
+    assert "fits in the SRAM (25)" in pictures.plans(Analysis(LAB.on(sram_bytes=2**20))).alt
+    assert "7 of 8 Pareto-optimal plans" in pictures.plans(Analysis(LAB)).alt

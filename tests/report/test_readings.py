@@ -469,3 +469,7 @@ def test_the_command_says_that_the_nearest_is_not_it():
 
 def test_the_command_refuses_what_is_no_number():
     assert "'0,39793'" in refusal("find 0,39793")
+
+
+def test_a_match_says_how_many_inputs_it_is_of():
+    assert "pipeline parallelism, 1 input, ms: as read here" in output("find 12.4353 ms")
