@@ -72,14 +72,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Print the answer. Returns the exit status: 0, also for a reader that has seen enough; 1 where
-    output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
+    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers
+    are wrong or not found, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
     try:
-        text = answer(argv)
+        text, status = answer(argv)
         if sys.stdout is None:
             raise OSError("stdout is closed")
         print(text, flush=True)
-        return 0
+        return status
     except BrokenPipeError:
         return 0
     except ValueError as error:
@@ -108,10 +108,10 @@ def end(status: int, why: str) -> int:
     return status
 
 
-def answer(argv: list[str]) -> str:
-    """What the command says. Ends by SystemExit for --help."""
+def answer(argv: list[str]) -> tuple[str, int]:
+    """What the command says, and its status. Ends by SystemExit for --help."""
     if not argv or argv[0] in ("-h", "--help"):
-        return overview()
+        return overview(), 0
     asked = next((word for word in argv if word in COMMANDS), "")
     parser = Parser(prog=PROG, allow_abbrev=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -135,7 +135,8 @@ def answer(argv: list[str]) -> str:
     for name, value in vars(options).items():
         if isinstance(value, list) and (not value or [] in value):  # of --x=-- before Python 3.13
             parser.error(f"argument --{name}: expected one argument")
-    return str(module.answer(options))
+    said = module.run(options)
+    return said if isinstance(said, tuple) else (said, 0)
 
 
 def overview() -> str:

@@ -138,7 +138,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """The comparison."""
     asked = question_of(options)
     comparison = compare(asked, plans_asked(options.plan, asked.network, asked.system))

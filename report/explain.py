@@ -547,7 +547,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """The explanation, or every number as JSON: Fractions as the nearest float."""
     asked = question_of(options)
     if options.json:

@@ -741,7 +741,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """Write the picture. Says what was asked, what is drawn, and where it is."""
     name, question = options.picture, question_of(options)
     output = options.output or Path(f"{name}.svg")

@@ -215,7 +215,7 @@ def _in_units(value: Rate, unit: int) -> str:
 # ------------------------------------------------ the command: whatif
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """The answers to Q1 and Q2."""
     question = question_of(options)
     check_possible(question.network, question.system)

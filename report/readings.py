@@ -401,7 +401,7 @@ def add_options(parser: ArgumentParser) -> None:
     asking.add_options(parser)
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """Which readings give the number, or the nearest."""
     question = question_of(options)
     text = " ".join(options.number).translate(MICRO)

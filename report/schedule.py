@@ -239,7 +239,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_plan_option(parser)
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """The trace, as JSON."""
     network, system, inputs = question_of(options)
     plans = plans_or_strategies(options.plan, network, system)

@@ -113,7 +113,7 @@ def add_options(parser: ArgumentParser) -> None:
         parser.add_argument(f"--{name}", help="at the foot of each page; needs --output")
 
 
-def answer(options: Namespace) -> str:
+def run(options: Namespace) -> str:
     """Build, and say what was written."""
     given = {name: getattr(options, name) for name in ("output", *BYLINE)}
     for name, value in given.items():
