@@ -72,8 +72,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers
-    are wrong or not found, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
+    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers are wrong or
+    not found, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
     try:
         text, status = answer(argv)
         if sys.stdout is None:

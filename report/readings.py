@@ -1,65 +1,25 @@
-"""Other readings of the handout, and which of them gives a number.
+"""Other readings of the handout: what they would give.
 
-What the handout leaves open is a list of changes to the model as it is read here. Changes of
-different things combine; row streaming and two inputs in turn stand alone.
+What the handout leaves open, and what is easily mistaken, is a list of changes. Each strategy is one
+closed form, in which a change is a factor, a term or a choice; changes of different things combine.
+Row streaming and two inputs in turn stand alone.
 """
 
 from __future__ import annotations
 
-import re
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, combinations
-from operator import gt, mul
-from typing import NamedTuple
+from functools import cache, lru_cache
+from itertools import combinations
+from operator import gt
+from typing import Any, NamedTuple
 
 import lab3
-from lab3 import Network, Rate, Stages, Step, System
-from report import question as asking
+from lab3 import Network, Rate, System
 from report import streaming
-from report.question import (
-    LAB,
-    STRATEGIES,
-    Question,
-    check_possible,
-    headed,
-    possible_strategies,
-    question_of,
-)
-from report.terminal import MS, US, count, filled, number, shown
-
-MOST_PRINTED = 5
-MOST_CHANGES = 3  # of different things, at the same time
-FEW_DIGITS = 3  # which many answers have by chance, so with one change at most
-MOST_DIGITS = 10  # of a time: beyond, floats are noise
-MOST_CHARACTERS, MOST_ZEROS = 60, 30  # so that an overlong number is refused at once
+from report.question import STRATEGIES, Question, check_possible, possible_strategies
 
 # ------------------------------------------------ what can be read otherwise
-
-
-class Model(NamedTuple):
-    """A strategy's steps for one input on a machine, and which of them the next input waits for:
-    it follows an interval later, the time of the longest group."""
-
-    network: Network
-    system: System
-    steps: list[Step]
-    grouped: Callable[[list[Step]], Stages]
-
-    def longest(self) -> list[Step]:
-        return max(self.grouped(self.steps), key=self.duration)
-
-    def duration(self, steps: list[Step]) -> Fraction:
-        ops = sum(step.node_ops for step in steps)
-        link_bytes = sum(step.link_bytes for step in steps)
-        return lab3.duration([Step(0, "", ops, link_bytes)], self.system)
-
-    def each(self, change: Callable[[Step], Step]) -> Model:
-        """With every step changed."""
-        return self._replace(steps=[change(step) for step in self.steps])
 
 
 class Change(NamedTuple):
@@ -67,138 +27,174 @@ class Change(NamedTuple):
 
     name: str
     thing: str  # of which there is one reading at a time
+    value: Any  # what the formulas have in its place
     strategies: tuple[str, ...]
-    change: Callable[[Model], Model]
 
 
-def _output_on_every_node(model: Model) -> Model:
-    layers, nodes = len(model.network), model.system.nodes
-    shard_bytes = model.network[-1].output_bytes // nodes
-    last = lab3.all_gather(layers, shard_bytes, model.system)
-    return model._replace(steps=[*model.steps[:-1], last])
-
-
-def _output_not_gathered(model: Model) -> Model:
-    return model._replace(steps=model.steps[:-1])
-
-
-def _last_output_sent(model: Model) -> Model:
-    sent = model.network[-1].output_bytes if model.system.nodes > 1 else 0
-    send = Step(len(model.network), "send", link_bytes=sent, traffic_bytes=sent)
-    return model._replace(steps=[*model.steps, send])
-
-
-def _inputs_on_one_node(model: Model) -> Model:
-    input_bytes = model.network[0].input_bytes
-    link_bytes = lab3.shards_in_turn(model.system) * input_bytes  # on a ring from node to node
-    traffic_bytes = (model.system.nodes - 1) * input_bytes
-    send = Step(1, "send", link_bytes=link_bytes, traffic_bytes=traffic_bytes)
-    return model._replace(steps=[send, *model.steps])
-
-
-def _one_link(model: Model) -> Model:
-    return model.each(lambda step: step._replace(link_bytes=step.traffic_bytes))
-
-
-def _times(factors: Callable[[Model, Step], Iterable[Rate]]) -> Callable[[Model], Model]:
-    """With so many times the ops, the link bytes and the traffic bytes of every step."""
-
-    def change(model: Model) -> Model:
-        return model.each(
-            lambda step: Step(*step[:2], *map(int, map(mul, step[2:], factors(model, step))))
-        )
-
-    return change
-
-
-def _padding(model: Model, step: Step) -> Iterable[Rate]:
-    first, layer = model.network[0], model.network[step.layer - 1]
-    return [Fraction(first.x * first.y, layer.out_x * layer.out_y)] * 3
-
-
-def _whole_outputs(model: Model, _: Step) -> Iterable[Rate]:
-    return 1, model.system.nodes, model.system.nodes
-
-
-def _one_link_out_one_in(model: Model, _: Step) -> Iterable[Rate]:  # as on a ring anyway
-    return 1, 1 if model.system.topology == lab3.RING else model.system.nodes - 1, 1
-
-
-def _one_byte(model: Model, _: Step) -> Iterable[Rate]:
-    byte = Fraction(1, model.network[0].element_bytes)
-    return 1, byte, byte
-
-
-def _as_slowest(model: Model) -> Model:
-    most = max(step.node_ops for step in model.steps)
-    return model.each(lambda step: step._replace(node_ops=step.node_ops and most))
-
-
-def _longest_stage(model: Model) -> Model:
-    longest = model.longest()
-    return model.each(
-        lambda step: step if step in longest else step._replace(node_ops=0, link_bytes=0)
-    )
-
-
-def _rate(field: str, factor: Fraction) -> Callable[[Model], Model]:
-    def change(model: Model) -> Model:
-        per_s = factor * getattr(model.system, field)
-        return model._replace(system=model.system._replace(**{field: per_s}))
-
-    return change
-
-
-def _grouped(grouped: Callable[[list[Step]], Stages]) -> Callable[[Model], Model]:
-    return lambda model: model._replace(grouped=grouped)
-
-
-def _all_steps(steps: list[Step]) -> Stages:
-    return [steps]
-
-
-def _each_step(steps: list[Step]) -> Stages:
-    return [[step] for step in steps]
-
-
-def _compute_and_send(steps: list[Step]) -> Stages:
-    return [steps[place : place + 2] for place in range(0, len(steps), 2)]
-
-
-def _receive_compute_and_send(steps: list[Step]) -> Stages:
-    return [steps[max(place - 1, 0) : place + 2] for place in range(0, len(steps), 2)]
-
-
-AS_READ_HERE = {"tensor": _all_steps, "pipeline": _each_step}
-TENSOR, PIPELINE, BOTH = ("tensor",), ("pipeline",), tuple(STRATEGIES)
 BINARY_GIGA = Fraction(2**30, 10**9)
-CHANGES = (  # made in this order: what is sent to the end is padded, too, but not the input
-    Change("the output ends on every node", "end", TENSOR, _output_on_every_node),
-    Change("the output is not gathered", "end", TENSOR, _output_not_gathered),
-    Change("the last output is sent, too", "end", PIPELINE, _last_output_sent),
-    Change("outputs keep the input's x and y (padding)", "size", BOTH, _times(_padding)),
-    Change("whole outputs are sent, not shards", "sent", TENSOR, _times(_whole_outputs)),
-    Change("inputs start on one node", "start", TENSOR, _inputs_on_one_node),
-    Change("all shards go over one link", "sent", TENSOR, _one_link),
-    Change("nodes have one link out, one in", "sent", TENSOR, _times(_one_link_out_one_in)),
-    Change("an element is 1 byte", "element", BOTH, _times(_one_byte)),
-    Change("nothing takes time on links", "link", BOTH, _times(lambda *_: (1, 0, 1))),
-    Change("GB/s are 2^30 bytes/s", "link", BOTH, _rate("link_bytes_per_s", BINARY_GIGA)),
-    Change("GB/s are Gbit/s", "link", BOTH, _rate("link_bytes_per_s", Fraction(1, 8))),
-    Change("GOPS are 2^30 ops/s", "rate", BOTH, _rate("ops_per_s", BINARY_GIGA)),
-    Change("1 MAC is 1 op", "ops", BOTH, _times(lambda *_: (Fraction(1, 2), 1, 1))),
-    Change("inputs do not overlap", "overlap", PIPELINE, _grouped(_all_steps)),
-    Change("a node that sends does not compute", "overlap", PIPELINE, _grouped(_compute_and_send)),
-    Change(
-        "a node that sends or receives does not compute",
-        "overlap",
-        PIPELINE,
-        _grouped(_receive_compute_and_send),
-    ),
-    Change("nodes take as long as the slowest", "load", PIPELINE, _as_slowest),
-    Change("only the longest stage counts", "load", PIPELINE, _longest_stage),
+TENSOR, PIPELINE, BOTH = ("tensor",), ("pipeline",), tuple(STRATEGIES)
+CHANGES = (
+    Change("an element is 1 byte (INT8)", "element", 1, BOTH),
+    Change("an element is 2 bytes (FP16)", "element", 2, BOTH),
+    Change("an element is 4 bytes (FP32)", "element", 4, BOTH),
+    Change("1 MAC is 1 op", "ops", 1, BOTH),
+    Change("GOPS are 2^30 ops/s", "rate", BINARY_GIGA, BOTH),
+    Change("GB/s are 2^30 bytes/s", "link", 1 / BINARY_GIGA, BOTH),
+    Change("GB/s are Gbit/s", "link", 8, BOTH),
+    Change("nothing takes time on links", "link", 0, BOTH),
+    Change("outputs keep the input's x and y (padding)", "size", "padded", BOTH),
+    Change("layer 1 has as many input channels as filters", "channels", "filters", BOTH),
+    Change("the bytes are spread over all links", "sent", "spread", BOTH),
+    Change("traffic is counted in bits", "count", "bits", BOTH),
+    Change("traffic is not multiplied by N", "inputs", 1, BOTH),
+    Change("inputs start on one node", "start", "one node", TENSOR),
+    Change("the output ends on every node", "end", "every node", TENSOR),
+    Change("the output is not gathered", "end", "not gathered", TENSOR),
+    Change("whole outputs are sent, not shards", "sent", "whole", TENSOR),
+    Change("all shards go over one link", "sent", "one link", TENSOR),
+    Change("nodes have one link out, one in", "sent", "one out, one in", TENSOR),
+    Change("one node collects each output and sends it to all", "sent", "collected", TENSOR),
+    Change("traffic counts each output once", "count", "outputs", TENSOR),
+    Change("traffic is that of one link", "count", "one link", TENSOR),
+    Change("the last output is sent, too", "end", "sent", PIPELINE),
+    Change("inputs do not overlap", "overlap", "none", PIPELINE),
+    Change("a node that sends does not compute", "overlap", "sender", PIPELINE),
+    Change("a node that sends or receives does not compute", "overlap", "receiver", PIPELINE),
+    Change("N inputs take N / P times as long as one", "overlap", "N / P", PIPELINE),
+    Change("nodes take as long as the slowest", "load", "slowest", PIPELINE),
+    Change("only the longest stage counts", "load", "longest", PIPELINE),
+    Change("every stage takes as long as the longest", "load", "equal", PIPELINE),
+    Change("the other layers' computing is left out", "load", "left out", PIPELINE),
+    Change("N further intervals follow, not N - 1", "pace", "N", PIPELINE),
 )
+THINGS = {change.name: change.thing for change in CHANGES}
 
+# ------------------------------------------------ one formula per strategy
+
+Read = Mapping[str, Any]  # things read otherwise, and their values
+Taken = tuple[Fraction, Rate]  # seconds and bytes
+
+
+class Sizes(NamedTuple):
+    """Of the layers, as they are read."""
+
+    ops: list[int]  # C of each
+    output_bytes: list[int]  # A of each
+    input_bytes: int  # of the first
+
+
+def _sizes(network: Network, read: Read) -> Sizes:
+    first = network[0]
+    element_bytes = read.get("element", first.element_bytes)
+    ops, output_bytes = [], []
+    for number, layer in enumerate(network):
+        places = first.x * first.y if "size" in read else layer.out_x * layer.out_y
+        is_changed = number == 0 and "channels" in read
+        in_channels = layer.filters if is_changed else layer.in_channels
+        macs = layer.filters * in_channels * layer.fx * layer.fy * places
+        ops.append(read.get("ops", 2) * macs)
+        output_bytes.append(layer.filters * places * element_bytes)
+    return Sizes(ops, output_bytes, first.in_channels * first.x * first.y * element_bytes)
+
+
+def _links(system: System) -> int:
+    return system.nodes if system.topology == lab3.RING else system.nodes * (system.nodes - 1)
+
+
+def _seconds(system: System, read: Read) -> tuple[Fraction, Fraction]:
+    """Of an op on a node, and of a byte on a link."""
+    op_s = 1 / (Fraction(system.ops_per_s) * read.get("rate", 1))
+    return op_s, read.get("link", 1) / Fraction(system.link_bytes_per_s)
+
+
+def _tensor(sizes: Sizes, system: System, read: Read, counts: Sequence[int]) -> list[Taken]:
+    """N * (sum(C) / (P * R) + sum(link bytes) / B), N * sum(traffic bytes)."""
+    nodes, peers, sent, count = system.nodes, system.nodes - 1, read.get("sent"), read.get("count")
+    is_ring = system.topology == lab3.RING
+    in_turn = peers if is_ring or sent == "one out, one in" else min(peers, 1)
+    gathered = nodes * peers // 2 if is_ring else peers
+    times = nodes if sent == "whole" else 1
+
+    def exchange(output_bytes: int) -> tuple[int, int]:
+        """What the busiest link and what all links carry if every node needs all of it."""
+        shard = output_bytes // nodes
+        if sent == "collected":
+            return in_turn * (shard + output_bytes), gathered * shard + peers * output_bytes
+        return times * in_turn * shard, times * nodes * peers * shard
+
+    *others, last = sizes.output_bytes
+    exchanges = [exchange(sum(others))]
+    if read.get("end") == "every node":
+        exchanges.append(exchange(last))
+    elif "end" not in read:
+        shard = last // nodes
+        exchanges.append((times * in_turn * shard, times * gathered * shard))
+    if "start" in read:
+        exchanges.append((in_turn * sizes.input_bytes, peers * sizes.input_bytes))
+
+    link_bytes: Rate
+    link_bytes, traffic_bytes = map(sum, zip(*exchanges, strict=True))
+    if sent == "one link":
+        link_bytes = traffic_bytes
+    elif sent == "spread" and peers:
+        link_bytes = Fraction(traffic_bytes, _links(system))
+    counted: dict[Any, Rate] = {
+        None: traffic_bytes,
+        "bits": 8 * traffic_bytes,
+        "outputs": sum(sizes.output_bytes) if peers else 0,  # one node sends nothing
+        "one link": link_bytes,
+    }
+    op_s, byte_s = _seconds(system, read)
+    input_s = Fraction(sum(sizes.ops), nodes) * op_s + link_bytes * byte_s
+    return [(n * input_s, read.get("inputs", n) * counted[count]) for n in counts]
+
+
+def _pipeline(sizes: Sizes, system: System, read: Read, counts: Sequence[int]) -> list[Taken]:
+    """first + (N - 1) * interval, N * sum(sent bytes)."""
+    ops, sent = sizes.ops, sizes.output_bytes[:-1]
+    if read.get("end") == "sent" and system.nodes > 1:
+        sent = sizes.output_bytes
+    load, overlap = read.get("load"), read.get("overlap")
+    if load == "slowest":
+        ops = [max(ops)] * len(ops)
+    op_s, byte_s = _seconds(system, read)
+    if "sent" in read and sent:
+        byte_s /= _links(system)
+
+    compute_s, send_s = sum(ops) * op_s, sum(sent) * byte_s
+    after = [*sent, 0][: len(ops)]  # what each node sends
+    before = [0, *after[:-1]]  # what it has received
+    if overlap == "sender":
+        stages_s = [c * op_s + a * byte_s for c, a in zip(ops, after, strict=True)]
+    elif overlap == "receiver":
+        stages = zip(before, ops, after, strict=True)
+        stages_s = [c * op_s + (b + a) * byte_s for b, c, a in stages]
+    else:
+        stages_s = [max(ops) * op_s, max([0, *sent]) * byte_s]
+    interval_s = max(stages_s)
+    first_s = {
+        None: compute_s + send_s,
+        "slowest": compute_s + send_s,
+        "longest": interval_s,
+        "equal": (len(ops) if overlap in ("sender", "receiver") else len(ops) + len(sent))
+        * interval_s,
+        "left out": max(ops) * op_s + send_s,
+    }[load]
+    if overlap == "none":
+        interval_s = first_s
+
+    def latency(n: int) -> Fraction:
+        if overlap == "N / P" and n > 1:
+            return n * first_s / system.nodes
+        intervals = n if "pace" in read and n > 1 else n - 1
+        return first_s + intervals * interval_s
+
+    bits = 8 if "count" in read else 1
+    return [(latency(n), read.get("inputs", n) * bits * sum(sent)) for n in counts]
+
+
+FORMULAS = {"tensor": _tensor, "pipeline": _pipeline}
+SIZES = ("element", "ops", "size", "channels")  # things on which the sizes depend
 
 # ------------------------------------------------ what they give
 
@@ -209,30 +205,60 @@ class Answer(NamedTuple):
     strategy: str
     inputs: int
     latency_s: Fraction
-    traffic_bytes: int
+    traffic_bytes: Rate
     changes: tuple[str, ...]
 
 
-def answers(question: Question, most_changes: int = 1) -> list[Answer]:
-    """As read here, then with ever more changes, for one input and for all: of each strategy that
-    is possible, the changes that make a difference to it.
+Names = tuple[str, ...]
 
-    Raises ValueError where the question is wrong, and where neither strategy is possible.
+
+@lru_cache(maxsize=64)
+def combined(question: Question, strategy: str, amount: int) -> dict[Names, list[Answer]]:
+    """With each set of so many changes of different things, for one input and for all; what stands
+    alone is one change.
+
+    Raises ValueError where the strategy is not possible.
     """
-    check_possible(question.network, question.system)
-    possible, _ = possible_strategies(question.network, question.system)
-    found = [
-        answer
-        for strategy, stages in possible.items()
-        for answer in (
-            *_combined(question, strategy, [*chain(*stages)], most_changes),
-            *_alone(question, strategy, lab3.traffic(stages)),
-        )
-    ]
-    here = {it[:2]: it[2:4] for it in found if not it.changes}
-    differ = {(it.strategy, it.changes) for it in found if it[2:4] != here[it[:2]]}
-    kept = (it for it in found if not it.changes or (it.strategy, it.changes) in differ)
-    return sorted(kept, key=lambda it: len(it.changes))
+    network, system, inputs = question
+    stages = STRATEGIES[strategy](network, system)
+    changes = [it for it in CHANGES if strategy in it.strategies]
+    changes = [it for it in changes if (it.thing, it.value) != ("element", network[0].element_bytes)]
+    counts = sorted({1, inputs})
+    sizes_of = cache(lambda *read: _sizes(network, dict(read)))
+    found = {}
+    for together in combinations(changes, amount):
+        read = {it.thing: it.value for it in together}
+        if len(read) == amount:
+            names = tuple(it.name for it in together)
+            sizes = sizes_of(*(item for item in read.items() if item[0] in SIZES))
+            taken = FORMULAS[strategy](sizes, system, read, counts)
+            found[names] = [
+                Answer(strategy, n, *each, names) for n, each in zip(counts, taken, strict=True)
+            ]
+    if amount == 1:
+        for name, latencies_s in _alone(question, strategy):
+            traffic = lab3.traffic(stages)
+            found[name,] = [
+                Answer(strategy, n, each_s, n * traffic, (name,))
+                for n, each_s in zip(counts, latencies_s, strict=True)
+            ]
+    return found
+
+
+def _alone(question: Question, strategy: str) -> Iterator[tuple[str, list[Fraction]]]:
+    """What does not combine, where it is modelled."""
+    network, system, inputs = question
+    counts = sorted({1, inputs})
+    if strategy == "tensor":
+        in_turn_s = two_in_turn_latency(network, system, inputs)
+        if in_turn_s is not None:
+            one_s = lab3.tensor_parallel_latency(network, system)
+            yield "two inputs in turn", [one_s, in_turn_s]
+    try:
+        of = streaming.streamed_latency
+        yield "row streaming", [of(strategy, network, system, n) for n in counts]
+    except ValueError:  # not modelled
+        return
 
 
 def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fraction | None:
@@ -244,6 +270,7 @@ def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fracti
 
     Raises ValueError where tensor parallelism is not possible.
     """
+    lab3.check(network, system, inputs)
     [steps] = lab3.tensor_parallel_stages(network, system)
     steps_s = [lab3.duration([step], system) for step in steps]
     compute_s, sent_s = steps_s[::2], steps_s[1::2]
@@ -253,176 +280,28 @@ def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fracti
     return inputs * sum(compute_s) + sent_s[-1]
 
 
-def _combined(
-    question: Question, strategy: str, steps: list[Step], most_changes: int
-) -> Iterator[Answer]:
-    """By the law, with changes of different things."""
-    network, system, inputs = question
-    changes = [it for it in CHANGES if strategy in it.strategies]
-    for amount in range(most_changes + 1):
-        for together in combinations(changes, amount):
-            if len({it.thing for it in together}) < amount:
-                continue
-            model = Model(network, system, steps, AS_READ_HERE[strategy])
-            for it in together:
-                model = it.change(model)
-            names = tuple(it.name for it in together)
-            first_s, interval_s = map(model.duration, (model.steps, model.longest()))
-            traffic_bytes = sum(step.traffic_bytes for step in model.steps)
-            for many in sorted({1, inputs}):
-                latency_s = first_s + (many - 1) * interval_s
-                yield Answer(strategy, many, latency_s, many * traffic_bytes, names)
+def answers(question: Question, most_changes: int = 1) -> list[Answer]:
+    """As read here, then with ever more changes, for one input and for all: of each strategy that
+    is possible, the changes that make a difference to it, without those that fewer changes equal.
 
-
-def _alone(question: Question, strategy: str, traffic_bytes: int) -> Iterator[Answer]:
-    """With what does not combine, where it is modelled."""
-    network, system, inputs = question
-    for many in sorted({1, inputs}):
-        found_s: dict[str, Fraction | None] = {}
-        if strategy == "tensor":
-            found_s["two inputs in turn"] = two_in_turn_latency(network, system, many)
-        with suppress(ValueError):  # where it is not modelled
-            streamed_s = streaming.streamed_latency(strategy, network, system, many)
-            found_s["row streaming"] = streamed_s
-        for name, latency_s in found_s.items():
-            if latency_s is not None:
-                yield Answer(strategy, many, latency_s, many * traffic_bytes, (name,))
-
-
-# ------------------------------------------------ which of them gives a number
-
-
-class Match(NamedTuple):
-    """An answer in one of its units."""
-
-    strategy: str
-    inputs: int
-    unit: str
-    answer: Rate
-    changes: tuple[str, ...]
-
-
-class _Given(NamedTuple):
-    """The number that somebody has."""
-
-    value: Decimal
-    units: tuple[str, ...]  # that it may have
-
-    def is_answer(self, match: Match) -> bool:
-        """Whether it is the answer, rounded: at most half a unit of its last digit away. So both
-        are right for a half, as some round it up and others to even; and what a float does beyond
-        ten digits is no matter, as only bytes are whole."""
-        digits = self.digits if match.unit == "bytes" else min(self.digits, MOST_DIGITS)
-        last_place = Fraction(10) ** (self.value.adjusted() - digits + 1)
-        return 2 * abs(match.answer - Fraction(self.value)) <= last_place
-
-    @property
-    def digits(self) -> int:
-        """Those that count: zeros at the end do, zeros before the first other digit do not."""
-        return len(self.value.as_tuple().digits)
-
-    def answers(self, question: Question, most_changes: int = 1) -> list[Match]:
-        """In each unit that the number may have."""
-        return [
-            Match(it.strategy, it.inputs, unit, getattr(it, field) * factor, it.changes)
-            for it in answers(question, most_changes)
-            for unit, (field, factor) in UNITS.items()
-            if unit in self.units
-        ]
-
-
-UNITS: dict[str, tuple[str, Rate]] = {
-    "seconds": ("latency_s", 1),
-    "ms": ("latency_s", MS),
-    "us": ("latency_s", US),
-    "ns": ("latency_s", 10**9),
-    "bytes": ("traffic_bytes", 1),
-    "kB": ("traffic_bytes", Fraction(1, 10**3)),
-    "MB": ("traffic_bytes", Fraction(1, 10**6)),
-    "GB": ("traffic_bytes", Fraction(1, 10**9)),
-}
-SPELLINGS = {
-    "": ("seconds", "ms", "us", "bytes"),
-    **dict.fromkeys(("s", "sec", "second"), ("seconds",)),
-    **dict.fromkeys(("b", "byte"), ("bytes",)),
-    **{unit.lower(): (unit,) for unit in UNITS},
-}
-MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
-NUMBER = re.compile(
-    r"(?P<digits>[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+)"
-    r"(?P<power>e[+-]?[0-9]+)? *(?P<unit>[a-z]*)"
-)
-
-
-def _given(text: str) -> _Given:
-    plain = text.translate(MICRO).strip().lower()
-    found = NUMBER.fullmatch(plain) if len(text) <= MOST_CHARACTERS else None
-    if found and found["unit"] in SPELLINGS:
-        value = Decimal(found["digits"].replace(",", "") + (found["power"] or ""))
-        if value and abs(value.adjusted()) <= MOST_ZEROS:
-            return _Given(value, SPELLINGS[found["unit"]])
-    raise ValueError(
-        f"NUMBER: {shown(text)} is not a number above 0 of s, ms, us, ns, bytes, kB, MB or GB,"
-        " such as 0.39793, 397.93 ms or 2,254,848 bytes"
-    )
-
-
-def find(text: str, question: Question = LAB) -> list[Match]:
-    """The answers that are this number as far as its digits go, fewest changes first; not those
-    of which fewer changes suffice.
-
-    Raises ValueError for what is not a number, and as answers() does.
+    Raises ValueError where the question is wrong, and where neither strategy is possible.
     """
-    given = _given(text)
-    most_changes = 1 if given.digits <= FEW_DIGITS else MOST_CHANGES
-    found: list[Match] = []
-    for match in filter(given.is_answer, given.answers(question, most_changes)):
-        if not any(it[:3] == match[:3] and {*it.changes} < {*match.changes} for it in found):
-            found.append(match)
-    return found
-
-
-def nearest(text: str, question: Question = LAB) -> Match:
-    """The answer as read here, or with one change, that is nearest by ratio. Raises as find()."""
-    given = _given(text)
-    value = Fraction(given.value)
-    matches = (it for it in given.answers(question) if it.answer)  # to 0 bytes there is no ratio
-    return min(matches, key=lambda it: max(it.answer / value, value / it.answer))
-
-
-# ------------------------------------------------ the command: find
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """A number, and what was asked."""
-    parser.add_argument(
-        "number", metavar="NUMBER", nargs="+", help="bare, or in s, ms, us, ns, bytes, kB, MB or GB"
-    )
-    asking.add_options(parser)
-
-
-def run(options: Namespace) -> str:
-    """Which readings give the number, or the nearest."""
-    question = question_of(options)
-    text = " ".join(options.number).translate(MICRO)
-    matches = find(text, question)
-    given = _given(text)
-    here = {it[:3]: it.answer for it in given.answers(question) if not it.changes}
-
-    def told(match: Match) -> str:
-        strategy, inputs, unit, answer, changes = match
-        reading = "; ".join(changes) or "as read here"
-        gives = f"{strategy} parallelism, {count(inputs, 'input')}, {unit}: {reading}"
-        as_read = f"; as read here {number(here[match[:3]])}" if changes else ""
-        return f"{filled(gives, '    ')}\n    {number(answer)}{as_read}"
-
-    if matches:
-        lines = [f"{text} matches {count(len(matches), 'answer')}:", ""]
-        lines += map(told, matches[:MOST_PRINTED])
-        lines += ["and more, with as many changes or more"] * (len(matches) > MOST_PRINTED)
-        return headed(question, "\n".join(lines))
-    tried = "with up to three changes. The nearest with at most one"
-    if given.digits <= FEW_DIGITS:
-        tried = "with one change; with more digits up to three changes are tried. The nearest"
-    none = filled(f"{text} is none of the answers, as read here or {tried} is not it:")
-    return headed(question, f"{none}\n\n{told(nearest(text, question))}")
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {question!a:.40} is not a Question")
+    lab3.check(*question)
+    check_possible(question.network, question.system)
+    found: dict[tuple[str, Names], list[Answer]] = {}
+    taken: dict[tuple[str, Names], list[Sequence[Any]]] = {}
+    possible, _ = possible_strategies(question.network, question.system)
+    question = question._replace(network=tuple(question.network))
+    for amount in range(most_changes + 1):
+        for strategy in possible:
+            for names, both in combined(question, strategy, amount).items():
+                taken[strategy, names] = [it[2:4] for it in both]
+                if not any(
+                    taken.get((strategy, fewer)) == taken[strategy, names]
+                    for size in range(amount)
+                    for fewer in combinations(names, size)
+                ):
+                    found[strategy, names] = both
+    return [it for both in found.values() for it in both]
