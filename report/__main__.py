@@ -25,8 +25,14 @@ COMMANDS = {  # its module, what it does, examples
         "explain --nodes 8 --link-gbs 0.1",
         "explain --json",
     ),
+    "check": (
+        "report.check",
+        "Check a submission: which numbers are right, and what makes the others.",
+        "check output.txt",
+        "check --json output.txt",
+    ),
     "find": (
-        "report.readings",
+        "report.find",
         "Find which reading of the handout gives a number.",
         "find 0.39793",
         "find 100.17 ms",

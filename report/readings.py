@@ -1,17 +1,18 @@
 """Other readings of the handout: what they would give.
 
-What the handout leaves open, and what is easily mistaken, is a list of changes. Each strategy is one
-closed form, in which a change is a factor, a term or a choice; changes of different things combine.
-Row streaming and two inputs in turn stand alone.
+What the handout leaves open, and what is easily mistaken, is a list of changes. Each strategy is
+one closed form, in which a change is a factor, a term or a choice; changes of different things
+combine. Row streaming and two inputs in turn stand alone.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations
-from operator import gt
+from operator import gt, itemgetter
 from typing import Any, NamedTuple
 
 import lab3
@@ -67,7 +68,8 @@ CHANGES = (
     Change("the other layers' computing is left out", "load", "left out", PIPELINE),
     Change("N further intervals follow, not N - 1", "pace", "N", PIPELINE),
 )
-THINGS = {change.name: change.thing for change in CHANGES}
+IN_TURN, STREAMING = "two inputs in turn", "row streaming"  # alone
+STRATEGIES_OF = {it.name: it.strategies for it in CHANGES} | {IN_TURN: TENSOR, STREAMING: BOTH}
 
 # ------------------------------------------------ one formula per strategy
 
@@ -199,6 +201,19 @@ SIZES = ("element", "ops", "size", "channels")  # things on which the sizes depe
 # ------------------------------------------------ what they give
 
 
+class Line(NamedTuple):
+    """What a line of the answers is about."""
+
+    inputs: int
+    strategy: str
+    kind: str  # latency or traffic
+
+    @property
+    def name(self) -> str:
+        """Q1 tensor latency"""
+        return f"Q{1 if self.inputs == 1 else 2} {self.strategy} {self.kind}"
+
+
 class Answer(NamedTuple):
     """What a strategy takes for some inputs if this is changed, nothing if as read here."""
 
@@ -207,6 +222,10 @@ class Answer(NamedTuple):
     latency_s: Fraction
     traffic_bytes: Rate
     changes: tuple[str, ...]
+
+    def of(self, kind: str) -> Rate:
+        """latency or traffic"""
+        return self.latency_s if kind == "latency" else self.traffic_bytes
 
 
 Names = tuple[str, ...]
@@ -222,7 +241,9 @@ def combined(question: Question, strategy: str, amount: int) -> dict[Names, list
     network, system, inputs = question
     stages = STRATEGIES[strategy](network, system)
     changes = [it for it in CHANGES if strategy in it.strategies]
-    changes = [it for it in changes if (it.thing, it.value) != ("element", network[0].element_bytes)]
+    changes = [
+        it for it in changes if (it.thing, it.value) != ("element", network[0].element_bytes)
+    ]
     counts = sorted({1, inputs})
     sizes_of = cache(lambda *read: _sizes(network, dict(read)))
     found = {}
@@ -245,6 +266,33 @@ def combined(question: Question, strategy: str, amount: int) -> dict[Names, list
     return found
 
 
+@lru_cache(maxsize=1_000)
+def _sorted(question: Question, line: Line, amount: int) -> tuple[list[Rate], list[Names]]:
+    """The answers, and the changes that make them."""
+    found = combined(question, line.strategy, amount).items()
+    pairs = [
+        (it.of(line.kind), names)
+        for names, both in found
+        for it in both
+        if it.inputs == line.inputs
+    ]
+    pairs.sort(key=itemgetter(0))
+    return [value for value, _ in pairs], [names for _, names in pairs]
+
+
+def between(question: Question, line: Line, amount: int, low: Rate, high: Rate) -> list[Names]:
+    """The sets of so many changes whose answer is from low to below high."""
+    values, names = _sorted(question, line, amount)
+    return names[bisect_left(values, low) : bisect_left(values, high)]
+
+
+def answer(question: Question, line: Line, names: Names) -> Rate | None:
+    """What these changes, as far as they are of its strategy, give; None if they do not combine."""
+    own = tuple(name for name in names if line.strategy in STRATEGIES_OF[name])
+    both = combined(question, line.strategy, len(own)).get(own, ())
+    return next((it.of(line.kind) for it in both if it.inputs == line.inputs), None)
+
+
 def _alone(question: Question, strategy: str) -> Iterator[tuple[str, list[Fraction]]]:
     """What does not combine, where it is modelled."""
     network, system, inputs = question
@@ -253,10 +301,10 @@ def _alone(question: Question, strategy: str) -> Iterator[tuple[str, list[Fracti
         in_turn_s = two_in_turn_latency(network, system, inputs)
         if in_turn_s is not None:
             one_s = lab3.tensor_parallel_latency(network, system)
-            yield "two inputs in turn", [one_s, in_turn_s]
+            yield IN_TURN, [one_s, in_turn_s]
     try:
         of = streaming.streamed_latency
-        yield "row streaming", [of(strategy, network, system, n) for n in counts]
+        yield STREAMING, [of(strategy, network, system, n) for n in counts]
     except ValueError:  # not modelled
         return
 
@@ -280,20 +328,28 @@ def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fracti
     return inputs * sum(compute_s) + sent_s[-1]
 
 
+def checked(question: Question) -> Question:
+    """The question, with its network as a tuple.
+
+    Raises ValueError where it is wrong, and where neither strategy is possible.
+    """
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {question!a:.40} is not a Question")
+    lab3.check(*question)
+    check_possible(question.network, question.system)
+    return question._replace(network=tuple(question.network))
+
+
 def answers(question: Question, most_changes: int = 1) -> list[Answer]:
     """As read here, then with ever more changes, for one input and for all: of each strategy that
     is possible, the changes that make a difference to it, without those that fewer changes equal.
 
     Raises ValueError where the question is wrong, and where neither strategy is possible.
     """
-    if not isinstance(question, Question):
-        raise ValueError(f"question: {question!a:.40} is not a Question")
-    lab3.check(*question)
-    check_possible(question.network, question.system)
+    question = checked(question)
     found: dict[tuple[str, Names], list[Answer]] = {}
     taken: dict[tuple[str, Names], list[Sequence[Any]]] = {}
     possible, _ = possible_strategies(question.network, question.system)
-    question = question._replace(network=tuple(question.network))
     for amount in range(most_changes + 1):
         for strategy in possible:
             for names, both in combined(question, strategy, amount).items():
