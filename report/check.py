@@ -97,9 +97,9 @@ FACTORS = {  # of a unit that is wrong
     }.items()
 }
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
-TOO_FEW_DIGITS, NOT_POSITIVE = "too few digits to say more", "wrong: not above 0"
+TOO_FEW_DIGITS, NOT_POSITIVE = "too few digits to say more", "not above 0"
 OMITTED = "the number of the missing line"
-WRONG_UNIT, OTHER_LINE = "wrong unit: ", "this is "  # before the unit, and before the line
+WRONG_UNIT, OTHER_LINE = "wrong unit", "this is "  # before the unit, and before the line
 
 
 class _Number(NamedTuple):
@@ -155,7 +155,7 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
                 return judged(f"{OTHER_LINE}{_named(other, line)}")._replace(other=other)
         for times in FACTORS[kind]:
             if number.agrees(answer, kind, factor * times):
-                return judged(f"{WRONG_UNIT}{_unit_name(kind, factor * times)}", times=times)
+                return judged(f"{WRONG_UNIT} ({_unit_name(kind, factor * times)})", times=times)
     return judged(WRONG)
 
 
