@@ -33,6 +33,11 @@ READINGS = (  # the columns of page 1's table
     "inputs start on one node",
 )
 
+# Row streaming on a ring, 32 inputs, simulated: tests/oracles/test_rows_on_a_ring.py computes it.
+RING_STREAMED_S = Fraction("0.09706816512")  # tensor parallelism at 2 GB/s
+RING_STREAMED_MB = 121  # per link: up to here the pipeline is faster if one node gathers all
+RING_IN_TURN_MB = 118  # ... if the nodes gather in turn
+
 
 def said(value: Rate, places: int = 0) -> str:
     """Rounded once to so many decimals, with thousands grouped."""
