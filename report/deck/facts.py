@@ -70,10 +70,12 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     streamed_s, pipeline_streamed_s = (
         streaming.streamed_latency(strategy, *question) for strategy in ("tensor", "pipeline")
     )
+    before_node_2_s = first_rows_s(question)
     last_share = row_share_bytes(question)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
     totals = analysis.totals
+    following, frugal = next_plan(question), frugal_plan(question)
     data_s = data_parallel_latency(*question)
     copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     ring = possible(analysis.result("tensor", 1, lab3.RING))
@@ -136,15 +138,16 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "equal-us": said(lower_bound_s / inputs * US, 2),
         "imbalance-ms": said(possible(analysis.losses).load_imbalance_s * MS, 2),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
-        "around-node-2-us": said((pipeline_streamed_s - inputs * pipeline.interval_s) * US, 2),
+        "before-node-2-us": said(before_node_2_s * US, 2),
+        "after-node-2-us": said(
+            (pipeline_streamed_s - before_node_2_s - inputs * pipeline.interval_s) * US, 2
+        ),
         "pipeline-streamed-ms": said(pipeline_streamed_s * MS, 2),
         "times-as-fast-streamed": said(pipeline_streamed_s / streamed_s, 2),
         "plans": said(len(plans.every_plan(network, system))),
-        "next-plan-ms": said(next_plan(question).latency_s * MS, 2),
-        "next-plan-percent": percent(
-            Fraction(next_plan(question).traffic_bytes, tensor.traffic_bytes)
-        ),
-        "frugal-plan-percent": percent(1 - frugal_plan(question).latency_s / pipeline.latency_s),
+        "next-plan-ms": said(following.latency_s * MS, 2),
+        "next-plan-percent": percent(Fraction(following.traffic_bytes, tensor.traffic_bytes)),
+        "frugal-plan-percent": percent(1 - frugal.latency_s / pipeline.latency_s),
         # page 5
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
         "node-2-lacks": said(node_2.weight_bytes + node_2.input_bytes - sram),
@@ -240,6 +243,13 @@ def row_share_bytes(question: Question) -> int:
     """A node's share of the last row of all."""
     last = question.network[-1]
     return last.output_bytes // last.out_y // question.system.nodes
+
+
+def first_rows_s(question: Question) -> Fraction:
+    """When the pipeline's node 2 has the rows that its first row needs, with row streaming."""
+    (first, second, *_), system, _ = question
+    compute_s = Fraction(second.fy * first.ops, first.out_y) / system.ops_per_s
+    return compute_s + Fraction(first.output_bytes, first.out_y) / system.link_bytes_per_s
 
 
 # ------------------------------------------------ plans

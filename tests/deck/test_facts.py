@@ -98,11 +98,11 @@ HAND = {
     "equal-us": "3,033.31",
     "imbalance-ms": "50.91",  # 32 * (4,624.22016 - 3,033.30816) = 50,909.184
     "balanced-ms": "106.17",  # 35 * 3.03330816
-    # layer 1's first 3 of 30 rows, 12.4416, the third on its link, 3.84; node 2's last row on its
-    # link, 100.352 / 28, node 3's last row and link, (3,987.21024 + 86.528) / 26, node 4's last
-    # row, 3,397.38624 / 24: 16.2816 + 3.584 + 156.68224 + 141.55776 = 318.1056
-    "around-node-2-us": "318.11",
-    "pipeline-streamed-ms": "148.29",  # 0.3181056 + 32 * 4.62422016 = 148.29315072
+    "before-node-2-us": "16.28",  # 3 of layer 1's 30 rows, 12.4416, the third on its link, 3.84
+    # node 2's last row on its link, 100.352 / 28, node 3's last row and link, (3,987.21024 +
+    # 86.528) / 26, node 4's last row, 3,397.38624 / 24: 3.584 + 156.68224 + 141.55776 = 301.824
+    "after-node-2-us": "301.82",
+    "pipeline-streamed-ms": "148.29",  # 0.0162816 + 32 * 4.62422016 + 0.301824
     "times-as-fast-streamed": "1.53",  # 148.29315072 / 97.06662912 = 1.5277...
     # one group on 1, 2 or 4 nodes; two groups 3 ways, each on 1 or 2; three groups 3 ways, at most
     # one of them on 2; four groups: 3 + 3 * 4 + 3 * 4 + 1
