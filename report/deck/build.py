@@ -77,7 +77,7 @@ def drawn(analysis: Analysis) -> dict[str, str]:
         "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(92, 92)),
         "ring": machine(lab3.RING, nodes, style(92, 92)),
         "timeline": pictures.timeline(analysis, style=style(770, 180)),
-        "limits": pictures.limits(analysis, style=style(770, 150)),
+        "limits": pictures.limits(analysis, style=style(770, 146)),
         "sram": pictures.sram(analysis, style=style(770, 163)),
     }
     svgs = {
@@ -121,8 +121,8 @@ def run(options: Namespace) -> str:
             raise ValueError(f"--{name}: {shown(value)} is not one line of printable text")
     if options.output is None and any(given.values()):
         raise ValueError("a deck with an author, UID or date needs --output FOLDER")
-    folder = Path(options.output) if options.output else HERE.parent
-    if not folder.is_dir():
+    folder = Path(options.output or HERE.parent)
+    if not os.path.isdir(folder):  # False for a name that is too long, which Path.is_dir() raises
         raise ValueError(f"--output: {shown(options.output)} is not an existing folder")
     contents = build({name: given[name] or "" for name in BYLINE})
     write(folder, contents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
@@ -33,6 +32,11 @@ READINGS = (  # the columns of page 1's table
     "inputs start on one node",
 )
 
+# Row streaming on a ring, 32 inputs, simulated: tests/oracles/test_rows_on_a_ring.py computes it.
+RING_STREAMED_S = Fraction("0.09706816512")  # tensor parallelism at 2 GB/s
+RING_STREAMED_MB = 121  # per link: up to here the pipeline is faster if one node gathers all
+RING_IN_TURN_MB = 118  # ... if the nodes gather in turn
+
 
 def said(value: Rate, places: int = 0) -> str:
     """Rounded once to so many decimals, with thousands grouped."""
@@ -51,9 +55,9 @@ def possible(found: Found | Impossible) -> Found:
 
 
 def facts(analysis: Analysis) -> dict[str, Fact]:
-    """All of them, by name."""
+    """All of them, by name, under the page that says them first."""
     network, system, inputs = question = analysis.question
-    link, sram = Fraction(system.link_bytes_per_s), system.sram_bytes
+    rate, link, sram = system.ops_per_s, system.link_bytes_per_s, system.sram_bytes
     ops = sum(layer.ops for layer in network)
     results = {
         (strategy, count): possible(analysis.result(strategy, count))
@@ -61,15 +65,22 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         for count in analysis.counts
     }
     one, tensor, pipeline_one, pipeline = results.values()
-    streamed, pipeline_streamed = possible(tensor.streamed), possible(pipeline.streamed)
+    first, exchange, *_, gather = possible(analysis.strategies["tensor"]).steps
+    lower_bound_s = streaming.compute_bound(*question)
+    streamed_s, pipeline_streamed_s = (
+        streaming.streamed_latency(strategy, *question) for strategy in ("tensor", "pipeline")
+    )
+    before_node_2_s = first_rows_s(question)
+    last_share = row_share_bytes(question)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
-    limit_s, totals = analysis.limit_s, analysis.totals
-    next_plan, same_bytes_plan = possible(analysis.plans.best)[1:3]
-    copied_s = reading_s(analysis, "tensor", "inputs start on one node")
+    totals = analysis.totals
+    following, frugal = next_plan(question), frugal_plan(question)
     data_s = data_parallel_latency(*question)
+    copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     ring = possible(analysis.result("tensor", 1, lab3.RING))
     two_way_s = two_way_ring_latency(network, system)
+    reverse_s = (system.nodes - 1) * pipeline_one.communication_s
     low, high = whole_tensor_links(question)
     _, ring_high = whole_tensor_links(question.on(topology=lab3.RING))
     found: dict[str, Fact] = {
@@ -77,20 +88,20 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "inputs": said(inputs),
         "tensor-32-ms": said(tensor.latency_s * MS, 2),
         "pipeline-32-ms": said(pipeline.latency_s * MS, 2),
-        "links": said(system.nodes * (system.nodes - 1)),
-        "sram": said(sram),
         "times-as-fast-1": said(pipeline_one.latency_s / one.latency_s, 2),
         "times-as-fast-32": said(pipeline.latency_s / tensor.latency_s, 2),
         "times-the-bytes": said(Fraction(one.traffic_bytes, pipeline_one.traffic_bytes), 2),
         "communication-percent": percent(one.communication_s / pipeline_one.communication_s),
+        "links": said(system.nodes * (system.nodes - 1)),
         "readings": [
             [said(reading_s(analysis, strategy, reading) * MS, 2) for reading in READINGS]
             for strategy in ("tensor", "pipeline")
         ],
         # page 2
         "nodes": said(system.nodes),
-        "gops": said(Fraction(system.ops_per_s) / GIGA),
-        "link-gbs": said(link / GIGA),
+        "gops": said(Fraction(rate) / GIGA),
+        "link-gbs": said(Fraction(link) / GIGA),
+        "sram": said(sram),
         "layers": layer_rows(analysis),
         "weights": said(totals.weight_bytes),
         "ops": said(ops),
@@ -98,46 +109,57 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "ops-per-byte-2": said(ops_per_byte(network[1])),
         "machine-balance": said(machine_balance(system)),
         # page 3
+        "pipeline-interval-ms": said(pipeline.interval_s * MS, 2),
+        "tensor-interval-ms": said(tensor.interval_s * MS, 2),
         "steps": step_rows(analysis),
         "later-inputs": said(inputs - 1),
         "pipeline-interval-us": said(pipeline.interval_s * US, 5),
         **{
-            f"node-{node}-busy-percent": percent(
-                inputs * layer.ops / (system.ops_per_s * pipeline.latency_s)
-            )
+            f"node-{node}-busy-percent": percent(inputs * layer.ops / (rate * pipeline.latency_s))
             for node, layer in enumerate(network, 1)
         },
-        "gather-bytes": said(possible(analysis.strategies["tensor"]).steps[-1].traffic_bytes),
+        "gather-bytes": said(gather.traffic_bytes),
         # page 4
-        "limit-ms": said(limit_s * MS, 2),
-        "tensor-above-percent": percent(tensor.latency_s / limit_s - 1),
-        "pipeline-above-percent": percent(pipeline.latency_s / limit_s - 1),
-        "waits-us": said(one.communication_s * US, 2),
+        "tensor-above-percent": percent(tensor.latency_s / lower_bound_s - 1),
+        "pipeline-above-percent": percent(pipeline.latency_s / lower_bound_s - 1),
+        "lower-bound-ms": said(lower_bound_s * MS, 3),
+        "waits-us": said(one.communication_s * US, 3),
         "waits-ms": said(inputs * one.communication_s * MS, 2),
-        "in-turn-ms": said(reading_s(analysis, "tensor", "two inputs in turn") * MS, 2),
-        "in-turn-lacks": said(two_in_turn_bytes(analysis) - sram),
-        "tensor-streamed-ms": said(streamed.latency_s * MS, 2),
-        "tensor-streamed-above-us": said(streamed.above_limit_s * US, 3),
-        "tensor-streamed-bytes": said(fullest["tensor, streamed"].total_bytes),
-        "pipeline-streamed-ms": said(pipeline_streamed.latency_s * MS, 2),
-        "times-as-fast-streamed": said(pipeline_streamed.latency_s / streamed.latency_s, 2),
+        "gather-us": said(gather.time_s * US, 2),
+        "in-turn-ms": said(reading_s(analysis, "tensor", "two inputs in turn") * MS, 3),
+        "tensor-sram": said(fullest["tensor"].total_bytes),
+        "largest-input": said(largest_input_bytes(question)),
+        "in-turn-lacks": said(fullest["tensor"].total_bytes + largest_input_bytes(question) - sram),
+        "last-row-bytes": said(last_share),
+        "last-row-us": said(Fraction(last_share) / link * US, 3),
+        "tensor-streamed-ms": said(streamed_s * MS, 3),
         "node-2-percent": percent(Fraction(network[1].ops, ops)),
-        "equal-stage-ms": said(limit_s / inputs * MS, 4),
+        "busiest-us": said(Fraction(network[1].ops) / rate * US, 2),
+        "equal-us": said(lower_bound_s / inputs * US, 2),
+        "imbalance-ms": said(possible(analysis.losses).load_imbalance_s * MS, 2),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
+        "before-node-2-us": said(before_node_2_s * US, 2),
+        "after-node-2-us": said(
+            (pipeline_streamed_s - before_node_2_s - inputs * pipeline.interval_s) * US, 2
+        ),
+        "pipeline-streamed-ms": said(pipeline_streamed_s * MS, 2),
+        "times-as-fast-streamed": said(pipeline_streamed_s / streamed_s, 2),
         "plans": said(len(plans.every_plan(network, system))),
-        "next-plan-ms": said(next_plan.latency_s * MS, 2),
-        "next-plan-percent": percent(Fraction(next_plan.traffic_bytes, tensor.traffic_bytes)),
-        "same-bytes-plan-percent": percent(1 - same_bytes_plan.latency_s / pipeline.latency_s),
+        "next-plan-ms": said(following.latency_s * MS, 2),
+        "next-plan-percent": percent(Fraction(following.traffic_bytes, tensor.traffic_bytes)),
+        "frugal-plan-percent": percent(1 - frugal.latency_s / pipeline.latency_s),
         # page 5
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
-        "weights-lack": said(totals.excess_bytes),
         "node-2-lacks": said(node_2.weight_bytes + node_2.input_bytes - sram),
         "pipeline-streamed-bytes": said(fullest["pipeline, streamed"].total_bytes),
+        "weights-lack": said(totals.excess_bytes),
         "inputs-per-node": said(Fraction(inputs, system.nodes)),
         "data-ms": said(data_s * MS, 2),
         "data-less-percent": percent(1 - data_s / tensor.latency_s),
-        "outputs-bytes": said(totals.output_bytes),
-        "all-sram": said(totals.sram_bytes),
+        "output": said(network[-1].output_bytes),
+        "first-compute-us": said(first.time_s * US, 2),
+        "first-exchange-us": said(exchange.time_s * US, 2),
+        "output-stays-us": said((first.time_s + exchange.time_s) * US, 2),
         # every node has room for as many, so this is how many fit if each is on one node only
         "waiting": said(system.nodes * fullest["tensor"].waiting_inputs),
         "copies-ms": said((copied_s - tensor.latency_s) * MS, 2),
@@ -145,19 +167,25 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "ring-communication-us": said(ring.communication_s * US, 5),
         "ring-1-us": said(ring.latency_s * US, 5),
         "ring-1-bytes": said(ring.traffic_bytes),
+        "tensor-link-bytes": said(busiest_link_bytes(question, "tensor")),
+        "ring-link-bytes": said(busiest_link_bytes(question.on(topology=lab3.RING), "tensor")),
+        "pipeline-link-bytes": said(busiest_link_bytes(question, "pipeline")),
         "ring-more-percent": percent(ring.latency_s / one.latency_s - 1, 1),
+        "ring-streamed-ms": said(RING_STREAMED_S * MS, 3),
+        "ring-halved-us": said(ring.communication_s * US, 2),
+        "one-communication-us": said(one.communication_s * US, 2),
+        "two-way-more-us": said((two_way_s - one.latency_s) * US, 2),
         "two-way-more-percent": percent(two_way_s / one.latency_s - 1, 1),
-        "link-mb": said(link / MB),
+        "reverse-us": said(reverse_s * US, 2),
+        "reverse-more-percent": percent(
+            (reverse_s - pipeline_one.communication_s) / pipeline_one.latency_s, 1
+        ),
+        "link-mb": said(Fraction(link) / MB),
         "links-from": said(ceil(low / MB)),
         "links-to": said(floor(high / MB)),
         "ring-links-to": said(floor(ring_high / MB)),
-        "streamed-ring-to": said(streamed_ring_mb(question)),
-        "tensor-link-bytes": said(busiest_link_bytes(question, "tensor")),
-        "pipeline-link-bytes": said(busiest_link_bytes(question, "pipeline")),
-        "ring-link-bytes": said(busiest_link_bytes(question.on(topology=lab3.RING), "tensor")),
-        # R / B decides: nodes so many times as fast are links so many times as slow
-        "speeds-from": said(ceil(link / high)),
-        "speeds-to": said(floor(link / low)),
+        "ring-streamed-to": said(RING_STREAMED_MB),
+        "ring-in-turn-to": said(RING_IN_TURN_MB),
     }
     for (strategy, count), it in results.items():
         found |= {
@@ -166,7 +194,6 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
             f"{strategy}-{count}-bytes": said(it.traffic_bytes),
             f"{strategy}-compute-us": said(it.compute_s * US, 5),
             f"{strategy}-communication-us": said(it.communication_s * US, 5),
-            f"{strategy}-interval-ms": said(it.interval_s * MS, 2),
             f"{strategy}-busy-percent": percent(it.utilisation),
         }
     return found
@@ -198,7 +225,7 @@ def step_rows(analysis: Analysis) -> list[list[str]]:
 
 
 def reading_s(analysis: Analysis, strategy: str, reading: str) -> Fraction:
-    """The latency of all inputs; a reading makes no difference to a strategy that it is not of."""
+    """The latency of all inputs, as read here where the reading does not affect the strategy."""
     latency_s = {
         it.changes: it.latency_s
         for it in analysis.readings
@@ -207,18 +234,45 @@ def reading_s(analysis: Analysis, strategy: str, reading: str) -> Fraction:
     return latency_s.get((reading,), latency_s[()])
 
 
-def two_in_turn_bytes(analysis: Analysis) -> int:
-    """What the fullest node holds, and the largest input that arrives there meanwhile."""
-    arriving_bytes = max(layer.input_bytes for layer in analysis.network)
-    return possible(analysis.sram["tensor"]).fullest.total_bytes + arriving_bytes
+def largest_input_bytes(question: Question) -> int:
+    """Of any layer: what arrives for the other one of two inputs in turn."""
+    return max(layer.input_bytes for layer in question.network)
+
+
+def row_share_bytes(question: Question) -> int:
+    """A node's share of the last row of all."""
+    last = question.network[-1]
+    return last.output_bytes // last.out_y // question.system.nodes
+
+
+def first_rows_s(question: Question) -> Fraction:
+    """When the pipeline's node 2 has the rows that its first row needs, with row streaming."""
+    (first, second, *_), system, _ = question
+    compute_s = Fraction(second.fy * first.ops, first.out_y) / system.ops_per_s
+    return compute_s + Fraction(first.output_bytes, first.out_y) / system.link_bytes_per_s
+
+
+# ------------------------------------------------ plans
+
+
+def next_plan(question: Question) -> plans.PlanResult:
+    """The fastest Pareto-optimal one but tensor parallelism."""
+    tensor = plans.strategy_plans(question.network, question.system)["tensor"]
+    return next(it for it in plans.best_plans(*question) if it.plan != tensor)
+
+
+def frugal_plan(question: Question) -> plans.PlanResult:
+    """The fastest that sends no more than the pipeline."""
+    most_bytes = lab3.pipeline_parallel_traffic(*question)
+    return next(it for it in plans.best_plans(*question) if it.traffic_bytes <= most_bytes)
 
 
 # ------------------------------------------------ on which links the pipeline is faster
 
 
 def whole_tensor_links(question: Question) -> tuple[Fraction, Fraction]:
-    """Between these bytes/s of a link, with whole tensors in both, if tensor parallelism takes
-    inputs one by one."""
+    """Between these bytes/s of a link, with whole-tensor transfers in both, if tensor parallelism
+    takes inputs one by one."""
     network, system, inputs = question
     pipeline = plans.strategy_plans(network, system)["pipeline"]
     links = plans.faster_between(network, system, pipeline, inputs)
@@ -227,24 +281,7 @@ def whole_tensor_links(question: Question) -> tuple[Fraction, Fraction]:
 
 
 def busiest_link_bytes(question: Question, strategy: str) -> int:
-    """What the busiest link carries for an input, if one node gathers all outputs."""
+    """What the busiest link carries per input, if one node gathers all outputs."""
     network, system, _ = question
     stages = STRATEGIES[strategy](network, system)
     return max(sum(step.link_bytes for step in stage) for stage in stages)
-
-
-def streamed_ring_mb(question: Question) -> int:
-    """With row streaming in both surely on a ring's links of up to so many MB/s, because tensor
-    parallelism's busiest link alone takes longer than the pipeline.
-
-    That link's time grows faster with 1 / B than the pipeline's, so there is one bound.
-    """
-    network, system, inputs = question
-    link_bytes = busiest_link_bytes(question.on(topology=lab3.RING), "tensor")
-
-    def may_be_slower(mb_per_s: int) -> bool:
-        slow = system._replace(link_bytes_per_s=mb_per_s * MB)
-        pipeline_s = streaming.streamed_latency("pipeline", network, slow, inputs)
-        return Fraction(inputs * link_bytes, mb_per_s * MB) <= pipeline_s
-
-    return bisect_left(range(1, int(system.link_bytes_per_s / MB) + 1), True, key=may_be_slower)

@@ -1,24 +1,29 @@
 """The deck as its readers have it, and the command that builds it."""
 
 import json
+import math
 import os
 import sys
 from io import BytesIO
-from itertools import chain
+from itertools import chain, permutations
 
+import numpy
 import pypdfium2
 import pytest
+from PIL import Image
 from pypdf import PdfReader
 
 from program import python, refusal, run
 from report import pictures
 from report.analysis import Analysis
 from report.deck import build
+from report.deck.diagram import machine
 from report.question import LAB
 
 ROOT = build.HERE.parents[1]
 NOBODY = dict.fromkeys(build.BYLINE, "")
 OUTPUTS = ("slides.pdf", "results.png")
+NAME = "Zoë O'Neil #[x] $y$ Ωж"
 
 
 @pytest.fixture(scope="module")
@@ -69,16 +74,48 @@ def test_it_is_accessible(deck):
     assert b"pdfuaid:part" in root["/Metadata"].get_data()
     kinds = [element["/S"] for element in structure(deck)]
     assert kinds.count("/H1") == 6
-    assert {"/Figure", "/Formula", "/P", "/Table", "/TH", "/TD", "/L"} <= {*kinds}
+    assert {"/Figure", "/Formula", "/P", "/Table", "/TH", "/TD"} <= {*kinds}
+
+
+def test_the_readmes_picture_is_page_1(built):
+    picture = numpy.asarray(Image.open(BytesIO(built["results.png"])).convert("RGB"), dtype=int)
+    scale = build.README_PIXELS_PER_INCH / 72
+    pages = [page.render(scale=scale) for page in pypdfium2.PdfDocument(built["slides.pdf"])]
+    size = picture.shape[1::-1]
+    others = (numpy.asarray(it.to_pil().convert("RGB").resize(size), dtype=int) for it in pages)
+    differences = [abs(picture - other).mean() for other in others]
+    assert min(differences) == differences[0] < sorted(differences)[1] / 2
+
+
+@pytest.mark.parametrize(
+    ("topology", "links"),
+    [
+        ("all-to-all", {*permutations("1234", 2)}),
+        ("ring", {("1", "2"), ("2", "3"), ("3", "4"), ("4", "1")}),
+    ],
+)
+def test_arrows_are_the_machines_links(topology, links):
+    [axes] = machine(topology, 4, pictures.DEFAULT).figure.axes
+    numbers = {it.get_text(): it.get_position() for it in axes.texts if it.get_text()}
+    arrows = [it for it in axes.texts if not it.get_text()]
+
+    def nearest(place):
+        return min(numbers, key=lambda number: math.dist(numbers[number], place))
+
+    assert [it.arrowprops["arrowstyle"][:3] for it in arrows] == ["-|>"] * len(links)  # tail to tip
+    assert {(nearest(it.get_position()), nearest(it.xy)) for it in arrows} == links
+    # clockwise from the top left
+    assert sorted(numbers, key=lambda number: (-numbers[number][1], numbers[number][0])) == [
+        *"1243"
+    ]
 
 
 def test_pictures_have_their_alternative_texts_in_reading_order(deck):
     style = pictures.Style(770, build.SMALL_PT, build.FACE)
     draws = (pictures.timeline, pictures.limits, pictures.sram)
     figures = [it["/Alt"] for it in structure(deck) if it["/S"] == "/Figure"]
-    all_to_all, *three, again, ring = figures
+    all_to_all, *three, ring = figures
     assert three == [draw(Analysis(LAB), style=style).alt for draw in draws]
-    assert again == all_to_all
     assert "12 links" in all_to_all
     assert "from the last to the first" in ring
 
@@ -106,13 +143,21 @@ def test_committed_files_are_what_is_built(built, deck):
     assert committed["results.png"] == built["results.png"]
 
 
-def test_author_uid_and_date_are_at_the_foot_of_each_page(deck):
-    name = "Zoë O'Neil #[x] $y$ Ωж"
-    pdf = build.build({"author": name, "uid": "123 456 789", "date": "June 12"})["slides.pdf"]
-    named = PdfReader(BytesIO(pdf))
-    assert (named.metadata.author, deck.metadata.author) == (name, None)
-    for number, text in enumerate(texts(named), 1):
-        assert text.endswith(f"{name} · 123 456 789 · June 12 {number} / 6")
+@pytest.fixture(scope="module")
+def handed_in():
+    byline = {"author": NAME, "uid": "123 456 789", "date": "June 12"}
+    return PdfReader(BytesIO(build.build(byline)["slides.pdf"]))
+
+
+def test_author_uid_and_date_are_at_the_foot_of_each_page(deck, handed_in):
+    assert (handed_in.metadata.author, deck.metadata.author) == (NAME, None)
+    for number, text in enumerate(texts(handed_in), 1):
+        assert text.endswith(f"{NAME} · 123 456 789 · June 12 {number} / 6")
+
+
+def test_a_deck_with_an_author_claims_no_simulator_that_the_author_did_not_run(deck, handed_in):
+    said = [["ASTRA-sim" in text for text in texts(it)] for it in (deck, handed_in)]
+    assert said == [[False, True, False, False, False, False], [False] * 6]
 
 
 # ------------------------------------------------ what is not built
@@ -164,7 +209,9 @@ def test_it_writes_both_files_from_any_folder_in_any_zone(tmp_path, built):
     [
         (["--author", "Eve"], "--output"),
         (["--date=June 12"], "--output"),
-        (["--output=missing"], "missing"),
+        (["--output=missing"], "is not an existing folder"),
+        ([f"--output={'x' * 300}"], "is not an existing folder"),
+        (["--output=\N{LATIN SMALL LETTER E WITH ACUTE}"], "is not an existing folder"),
         (["--output="], "--output"),
         (["--author=", "--output=."], "--author"),
         (["--uid", "1\n2", "--output=."], "--uid"),
