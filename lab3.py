@@ -9,18 +9,18 @@ pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
     S  bytes of a shard, A / P             B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-A shard is the part of a layer's output that one of the P nodes computes. In a
-collective all nodes take part: they send each other shards, or all to one node.
+A shard is the part of a layer's output that one of the P nodes computes. A
+collective is a transfer in which all nodes take part: each sends its shard to
+all others (all-gather), or to one node (gather).
 
 An input goes through steps; each computes a layer or transfers its output.
-Consecutive steps that occupy the same nodes and links are a stage, which takes
-the next input when it is done with one. So after the first input, which goes
-through all steps, one input finishes per interval, the time of the longest stage:
+Consecutive steps that occupy the same nodes and links are a stage; it takes the
+next input when all of them are done. The first input goes through all steps, and
+each later one finishes one interval, the time of the longest stage, after the
+one before. One law carries both strategies, which differ in steps and stages:
 
     latency = sum(steps) + (N - 1) * interval
     traffic = N * sum(bytes of the steps)
-
-This one law carries both strategies, which differ only in steps and stages.
 
 Every number is exact, bytes and seconds alike, until it is printed.
 """
@@ -202,10 +202,10 @@ def gather(layer: int, shard_bytes: int, system: System) -> Step:
 
 
 def tensor_parallel_stages(network: Network, system: System) -> Stages:
-    """Each node has 1 / P of each layer's filters and computes C / P ops, which give a
-    shard of S = A / P bytes. An all-gather follows each layer but the last, a gather
-    on one node the last. All steps are one stage, because inputs are "processed one by
-    one": the next one starts when the one before is done.
+    """Each node has 1 / P of each layer's filters: it computes C / P ops, which give a
+    shard of S = A / P bytes. Then comes an all-gather; after the last layer, a gather
+    on one node. All steps are one stage, because inputs are "processed one by one":
+    the next one starts when the one before is done.
 
     Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
     """
