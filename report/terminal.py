@@ -60,7 +60,7 @@ def filled(text: str, margin: str = "") -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns of text flush left and of numbers flush right; a last column of text is broken
-    between words or after commas. What is too wide for that is a block of lines for each row."""
+    between words or after commas. A table too wide for that is a block of lines per row."""
     cells = [[_cell(value) for value in row] for row in rows]
     columns = [*zip(head, *cells, strict=True)]
     is_text = [any(isinstance(row[n], str) and row[n] for row in rows) for n in range(len(head))]
