@@ -309,7 +309,7 @@ def plain(value: Rate, digits: int = 17) -> str:
 
 
 # ------------------------------------------------ what can be modelled
-# Bounds far from what is real: between them every result can be printed, and be a float.
+# Bounds far from what is real: within them every result can be printed, and be a float.
 SMALLEST, LARGEST = Fraction(1, 10**30), 10**30
 
 
@@ -357,15 +357,15 @@ def _check_stages(found: Sequence[Rate]) -> None:
 
 def _check_count(name: str, value: int, layer: int = 0) -> None:
     # just int: a float is not exact, and NumPy's int64 overflows silently
-    if type(value) is not int or not 0 < value < LARGEST:
+    if type(value) is not int or not 0 < value <= LARGEST:
         whose = f"layer {layer} {name}" if layer else name
-        wanted = "a positive int below 10**30, such as int(4)"
+        wanted = "a positive int up to 10**30, such as int(4)"
         raise ValueError(f"{whose}: {shown(value)} must be {wanted}")
 
 
 def _check_rate(name: str, value: Rate) -> None:
-    if type(value) not in (int, Fraction) or not SMALLEST < value < LARGEST:
-        wanted = "an int or Fraction between 10**-30 and 10**30, such as 10**9 or Fraction('0.1')"
+    if type(value) not in (int, Fraction) or not SMALLEST <= value <= LARGEST:
+        wanted = "an int or Fraction from 10**-30 to 10**30, such as 10**9 or Fraction('0.1')"
         raise ValueError(f"{name}: {shown(value)} must be {wanted}")
 
 
