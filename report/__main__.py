@@ -117,7 +117,7 @@ def answer(argv: list[str]) -> tuple[str, int]:
         return overview(), 0
     name, *words = argv
     if name.startswith("-"):
-        raise ValueError(f"{name!a:.40} comes before a command: {PROG} COMMAND [options]")
+        raise ValueError(f"{name!a:.40} comes before the command: write {PROG} COMMAND [options]")
     if name not in COMMANDS:
         raise ValueError(f"{name!a:.40} is not a command{nearest(name, COMMANDS, PROG)}")
     module_name, does, *examples = COMMANDS[name]
