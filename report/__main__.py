@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
-from typing import NoReturn
+from typing import Iterable, NoReturn
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -27,9 +27,9 @@ COMMANDS = {  # its module, what it does, examples
     ),
     "check": (
         "report.check",
-        "Check a submission: which numbers are right, and what makes the others.",
+        "Check a submission: what is right, and the mistake behind the rest.",
         "check output.txt",
-        "check --json output.txt",
+        "check submissions/*.txt",
     ),
     "find": (
         "report.find",
@@ -66,7 +66,6 @@ COMMANDS = {  # its module, what it does, examples
 }
 PROG = "python3 report"
 HELP = {"-h", "--help"}
-NOTHING = ("[]", "--", "['--']")  # what --x=-- gives, before Python 3.13 and since
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
 
 
@@ -78,13 +77,15 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers are wrong or
-    not found, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
+    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers are wrong
+    or not found, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C.
+    """
     try:
         text, status = answer(argv)
         if sys.stdout is None:
             raise OSError("stdout is closed")
-        print(text, flush=True)
+        encoding = sys.stdout.encoding or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
         return status
     except BrokenPipeError:
         return 0
@@ -98,7 +99,7 @@ def main(argv: list[str]) -> int:
         return end(1, f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return end(130, "interrupted")
-    finally:  # also of --help, which ends by SystemExit
+    finally:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             try:
                 stream.flush()
@@ -115,46 +116,61 @@ def end(status: int, why: str) -> int:
 
 
 def answer(argv: list[str]) -> tuple[str, int]:
-    """What the command says, and its status. Ends by SystemExit for --help."""
-    if not argv or argv[0] in ("-h", "--help"):
+    """What the command says, and its status."""
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:], "--help"]
+    if not argv or argv[0] in HELP:
         return overview(), 0
-    asked = next((word for word in argv if word in COMMANDS), "")
-    parser = Parser(prog=PROG, allow_abbrev=False)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (_, line, *examples) in COMMANDS.items():
-        commands.add_parser(
-            name,
-            description=line,
-            epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
-            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
-            allow_abbrev=False,
-        )
-    if asked:
-        module = import_module(COMMANDS[asked][0])
-        module.add_options(commands.choices[asked])
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit:
-        if sys.stdout:
-            sys.stdout.flush()  # argparse is silent where --help cannot be written
-        raise
-    for name, value in vars(options).items():
-        if isinstance(value, list) and (not value or [] in value):  # of --x=-- before Python 3.13
-            parser.error(f"argument --{name}: expected one argument")
+    name, *words = argv
+    if name.startswith("-"):
+        raise ValueError(f"{name!a:.40} comes before the command: write {PROG} COMMAND [options]")
+    if name not in COMMANDS:
+        raise ValueError(f"{name!a:.40} is not a command{nearest(name, COMMANDS, PROG)}")
+    module_name, does, *examples = COMMANDS[name]
+    parser = Parser(
+        prog=f"{PROG} {name}",
+        description=does,
+        epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
+        allow_abbrev=False,
+    )
+    module = import_module(module_name)
+    module.add_options(parser)
+    if HELP & {*words}:  # argparse is silent if help cannot be written
+        return parser.format_help().rstrip(), 0
+    for word in words:
+        if re.fullmatch("--[a-z-]+=--", word):  # which counts as no value before Python 3.13
+            parser.error(f"argument {word[:-3]}: expected one argument")
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        wrong = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
+        known = re.findall("--[a-z-]+", parser.format_usage())
+        meant = nearest(wrong, known, f"{PROG} {name} --help")
+        parser.error(f"{wrong!a:.40} is not an option of {name}{meant}")
     said = module.run(options)
     return said if isinstance(said, tuple) else (said, 0)
+
+
+def nearest(word: str, known: Iterable[str], where: str) -> str:
+    """The end of a sentence: which of the known ones was meant, or where they are listed."""
+    from difflib import get_close_matches  # only an error needs it
+
+    found = get_close_matches(word, known, 1, 0.7)
+    return f"; did you mean {found[0]}?" if found else f"; {where} lists them"
 
 
 def overview() -> str:
     """The commands, a line and an example each."""
     lines = [f"usage: {PROG} COMMAND [options]", ""]
-    for name, (_, line, example, *_) in COMMANDS.items():
-        lines += [f"{name:<9}{line}", f"{'':<9}{PROG} {example}"]
+    for name, (_, does, example, *_) in COMMANDS.items():
+        lines += [f"{name:<9}{does}", f"{'':<9}{PROG} {example}"]
     return "\n".join([*lines, "", f"{PROG} COMMAND --help shows a command's options."])
 
 
 if __name__ == "__main__":
     if sys.version_info < (3, 10):
         sys.exit("report needs Python 3.10 or newer; lab3.py does not")
-    sys.path[0] = str(Path(__file__).resolve().parents[1])  # where lab3 and report are
+    if sys.flags.optimize > 1:
+        sys.exit("report prints docstrings, which python -OO removes: run it without")
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # of lab3, report
     sys.exit(main(sys.argv[1:]))

@@ -13,7 +13,7 @@ import lab3
 from lab3 import ConvLayer, Network, Rate, Stages, System
 from report.terminal import GIGA, KIB, count, filled, shown
 
-MOST_CHARACTERS = 30  # of a number, so that an overlong one is refused at once
+LONGEST_NUMBER = 30  # characters, so that an overlong one is refused at once
 MOST_LAYERS = 1_000
 MOST_SPELLED_OUT = 3  # layers
 SIZES = ConvLayer._fields[:6]  # of a --layer
@@ -33,6 +33,14 @@ class Question(NamedTuple):
 
 LAB = Question()
 
+
+def check_question(question: Question) -> None:
+    """Raise ValueError for what is no Question, or one that cannot be modelled."""
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {shown(question)} is not a Question")
+    lab3.check(*question)
+
+
 # ------------------------------------------------ what is possible
 
 STRATEGIES: dict[str, Callable[[Network, System], Stages]] = {
@@ -41,8 +49,11 @@ STRATEGIES: dict[str, Callable[[Network, System], Stages]] = {
 }
 
 
+OTHER_SPLITS = "`python3 report plans` has other ways to split the CNN"
+
+
 class Impossible(NamedTuple):
-    """Stands in place of a result that there is not."""
+    """Takes the place of a result that does not exist."""
 
     reason: str
 
@@ -65,10 +76,11 @@ def possible_strategies(
 
 
 def check_possible(network: Network, system: System) -> None:
-    """Raise ValueError where neither strategy is possible, with both reasons."""
+    """Raise ValueError if neither strategy is possible, with both reasons."""
     possible, impossible = possible_strategies(network, system)
     if not possible:
-        raise ValueError(". ".join(it.reason for it in impossible.values()))
+        reasons = ". ".join(it.reason for it in impossible.values())
+        raise ValueError(f"{reasons}. {OTHER_SPLITS}")
 
 
 # ------------------------------------------------ options
@@ -97,7 +109,7 @@ def _number(
 ) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
-            if len(text) <= MOST_CHARACTERS and low <= convert(text) <= high:
+            if len(text) <= LONGEST_NUMBER and low <= convert(text) <= high:
                 return convert(text)
         except (ValueError, InvalidOperation):  # not a number, or a NaN
             pass
@@ -162,9 +174,8 @@ def _layer(number: int, words: list[str]) -> ConvLayer:
     text = " ".join(words)
     sizes = text.replace(",", " ").split()
     if len(sizes) != len(SIZES):
-        given = count(len(sizes), "number")
-        wanted = f"six, {','.join(SIZES)}, such as 128,3,3,3,32,32, and a --layer for each"
-        raise ValueError(f"--layer {number}: {shown(text)} has {given}, not {wanted}")
+        needed = f"six numbers ({','.join(SIZES)}), not {len(sizes)}"
+        raise ValueError(f"--layer {number}: {shown(text)} needs {needed}; one --layer per layer")
     try:
         parsers = (whole(name, 3, 10**6) for name in SIZES)
         return ConvLayer(*(parse(size) for parse, size in zip(parsers, sizes, strict=True)))
@@ -176,7 +187,9 @@ def _layer(number: int, words: list[str]) -> ConvLayer:
 
 
 def asked(question: Question) -> str:
-    """How the question differs from the lab's, empty if in nothing."""
+    """How the question differs from the lab's, empty if in nothing. Raises ValueError as
+    check_question does."""
+    check_question(question)
     network, system, inputs = question
     lab = LAB.system
     parts = []
@@ -209,7 +222,7 @@ def headed(question: Question, text: str, gap: str = "\n\n") -> str:
 
 
 def _in_units(value: Rate, unit: int) -> str:
-    return lab3.plain(Fraction(value) / unit, MOST_CHARACTERS)  # exact, as it was given
+    return lab3.plain(Fraction(value) / unit, LONGEST_NUMBER)  # exact, as it was given
 
 
 # ------------------------------------------------ the command: whatif
@@ -219,4 +232,7 @@ def run(options: Namespace) -> str:
     """The answers to Q1 and Q2."""
     question = question_of(options)
     check_possible(question.network, question.system)
-    return headed(question, lab3.answers(*question), "\n")
+    lines = [filled(line, "  ") for line in lab3.answers(*question).splitlines()]
+    if any("not possible" in line for line in lines):
+        lines.append(f"{OTHER_SPLITS}.")
+    return headed(question, "\n".join(lines), "\n")

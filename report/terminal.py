@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Sequence
@@ -48,11 +47,7 @@ def count(amount: int, thing: str) -> str:
     return f"{amount:,} {thing}{'s' * (amount != 1)}"
 
 
-def shown(value: object) -> str:
-    """A value in an error message: one line of ASCII, a text in quotes even if it is cut."""
-    text = ascii(value)
-    start = ascii(value[:30]) if isinstance(value, str) else text[:30]
-    return text if len(text) <= 40 else f"{start}..."
+shown = lab3.shown  # a value in an error message
 
 
 def filled(text: str, margin: str = "") -> str:
@@ -65,7 +60,7 @@ def filled(text: str, margin: str = "") -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns of text flush left and of numbers flush right; a last column of text is broken
-    between words or after commas. What is too wide for that is a block of lines for each row."""
+    between words or after commas. A table too wide for that is a block of lines per row."""
     cells = [[_cell(value) for value in row] for row in rows]
     columns = [*zip(head, *cells, strict=True)]
     is_text = [any(isinstance(row[n], str) and row[n] for row in rows) for n in range(len(head))]
@@ -135,4 +130,6 @@ def plain_data(value: Any) -> Any:
 
 def json_text(value: object) -> str:
     """Ints as they are, Fractions as the nearest floats."""
+    import json  # takes as long as some answers
+
     return json.dumps(plain_data(value), indent=2, default=float)

@@ -202,23 +202,24 @@ def test_the_formulas_of_the_strategies():
     # 1,260 / 3 = 420 bytes in 25.2 s, 675 / 3 = 225 in 13.5 s, around the ring twice as long.
     direct, around = (four_numbers(OTHER, system, 5) for system in (DIRECT, AROUND))
     first_s, second_s = 12_096 / (3 * R), 16_200 / (3 * R)
-    formula = "N * sum(C / (P * R) + S / B) seconds; on a ring (P - 1) * S / B"
+    formula = "N * sum(C / (P * R) + S / B) seconds"
     assert printed(lab3.tensor_parallel_latency, formula)
+    assert printed(lab3.tensor_parallel_latency, "On a ring, S / B becomes (P - 1) * S / B.")
     latency_s = 5 * ((first_s + 420 / B) + (second_s + 225 / B))
     assert direct[0] == latency_s == Fraction("468.6")
     latency_s = 5 * ((first_s + (3 - 1) * 420 / B) + (second_s + (3 - 1) * 225 / B))
     assert around[0] == latency_s == Fraction("662.1")
 
-    formula = (
-        "N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes; on a ring S_L counts P / 2 times"
-    )
+    formula = "N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes"
     assert printed(lab3.tensor_parallel_traffic, formula)
+    assert printed(lab3.tensor_parallel_traffic, "On a ring, S_L becomes P / 2 * S_L.")
     assert direct[1] == 5 * (3 - 1) * (3 * 420 + 225) == 14_850
     assert around[1] == 5 * (3 - 1) * (3 * 420 + 225 * Fraction(3, 2)) == 15_975
 
     # Pipeline: 70.56 s, 1,260 bytes in 75.6 s, 94.5 s: 240.66 s, and 4 * 94.5 = 378 s more
-    formula = "sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A without A_L"
+    formula = "sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds"
     assert printed(lab3.pipeline_parallel_latency, formula)
+    assert printed(lab3.pipeline_parallel_latency, "The last output, A_L, is not sent.")
     first_s, sent_s, second_s = 12_096 / R, 1_260 / B, 16_200 / R
     latency_s = (first_s + second_s) + sent_s + (5 - 1) * max(first_s, second_s, sent_s)
     assert direct[2] == around[2] == latency_s == Fraction("618.66")
@@ -227,10 +228,10 @@ def test_the_formulas_of_the_strategies():
 
 
 def test_the_formulas_of_the_law():
-    assert printed(lab3.duration, "sum(node ops / R + link bytes / B) seconds")
+    assert printed(lab3.duration, "sum(node ops) / R + sum(link bytes) / B seconds")
     steps = [Step(1, "compute", 600, 25, 0), Step(2, "send", 0, 100, 300)]
     # 600 * 7 / 1,200 + 25 * 3 / 50 and 100 * 3 / 50: 3.5 + 1.5 + 6
-    assert lab3.duration(steps, DIRECT) == 600 / R + 25 / B + 100 / B == 11
+    assert lab3.duration(steps, DIRECT) == 600 / R + (25 + 100) / B == 11
 
     for where, traffic_bytes in ((lab3, "bytes of the steps"), (lab3.traffic, "traffic bytes")):
         assert printed(where, f"N * sum({traffic_bytes})")
@@ -310,7 +311,9 @@ def test_the_answers_say_how_many_inputs():
 TENSOR = """\
 Total latency of tensor parallelism is 0.20014465024 seconds
 Total network traffic of tensor parallelism is 21692416 bytes"""
-NO_TENSOR = "Tensor parallelism is not possible: {} nodes do not divide layer 1's 128 filters"
+NO_TENSOR = (
+    "Tensor parallelism is not possible: layer 1's 128 filters cannot be split evenly over {} nodes"
+)
 NO_PIPELINE = "Pipeline parallelism is not possible: 4 layers need 4 nodes or more, not {}"
 
 
@@ -330,14 +333,26 @@ def test_a_strategy_that_is_not_possible_has_its_reason(nodes, tensor, pipeline)
 
 def test_its_constants_can_be_changed_in_the_file(tmp_path):
     copy, source = tmp_path / "lab3.py", SCRIPT.read_text(encoding="utf-8")
-    for inputs, status, out, err in [
-        (1, 0, "".join(ANSWERS.splitlines(keepends=True)[:5]), ""),
-        (0, 2, "", "lab3.py: error: inputs: 0 must be a positive int"),
-    ]:
-        copy.write_text(source.replace("INPUTS = 32", f"INPUTS = {inputs}"), encoding="utf-8")
-        ended, printed, said = run(sys.executable, "-B", copy, cwd=tmp_path)
-        assert (ended, printed.decode(), said.count(b"\n")) == (status, out, status > 0)
-        assert said.decode().startswith(err)
+    copy.write_text(source.replace("INPUTS = 32", "INPUTS = 1"), encoding="utf-8")
+    q1 = "".join(ANSWERS.splitlines(keepends=True)[:5])
+    assert run(sys.executable, "-B", copy, cwd=tmp_path) == (0, q1.encode(), b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("INPUTS", 0, "inputs: 0 must be a positive int"),
+        ("NETWORK", (), "network: () must be a list or tuple of at least one ConvLayer"),
+        ("SYSTEM", System(ops_per_s=5e10), "ops_per_s: 50000000000.0 must be an int or Fraction"),
+    ],
+)
+def test_constants_that_cannot_be_modelled(monkeypatch, capsys, name, value, said):
+    monkeypatch.setattr(lab3, name, value)
+    monkeypatch.setattr(sys, "argv", ["lab3.py"])
+    assert lab3.main() == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith(f"lab3.py: error: {said}")
 
 
 @pytest.mark.parametrize(
@@ -396,8 +411,10 @@ ALL = [
     lab3.check,
     lambda network, system: lab3.answers(network, system, 1),
 ]
-NO_COUNTS = [0, -1, 1.0, True, "1", None, Int64(3), "9" * 10_000]
-NO_RATES = [0, Fraction(-1, 3), 5e10, True, "1", Int64(3), decimal.Decimal(1)]
+HUGE = 10**5_000  # more digits than Python prints
+NO_COUNTS = [0, -1, 1.0, True, "1", None, Int64(3), "9" * 10_000, 10**30 + 1, HUGE, -HUGE]
+NO_RATES = [0, Fraction(-1, 3), 5e10, True, "1", Int64(3), decimal.Decimal(1), 10**30 + 1, HUGE]
+NO_RATES += [-HUGE, Fraction(1, 10**30 + 1), Fraction(1, HUGE)]
 
 
 def refused(function, *arguments):
@@ -410,7 +427,10 @@ def refused(function, *arguments):
 
 
 def start_of(value):
-    return ascii(value)[:25]
+    try:
+        return ascii(value)[:25]
+    except ValueError:  # of HUGE
+        return "an int of very many digits"
 
 
 @pytest.mark.parametrize("inputs", NO_COUNTS, ids=start_of)
@@ -421,6 +441,13 @@ def test_inputs_that_are_no_count(inputs):
         *(refused(each, NETWORK, SYSTEM, inputs) for each in [*FOUR_FUNCTIONS, lab3.answers]),
     ):
         assert text.startswith(f"inputs: {start_of(inputs)}") and "positive int" in text
+
+
+@pytest.mark.parametrize("shard_bytes", NO_COUNTS, ids=start_of)
+def test_shards_that_are_no_count(shard_bytes):
+    for collective in (lab3.all_gather, lab3.gather):
+        text = refused(collective, 1, shard_bytes, SYSTEM)
+        assert text.startswith(f"shard_bytes: {start_of(shard_bytes)}") and "positive int" in text
 
 
 @pytest.mark.parametrize("nothing", [[], iter([])], ids=["list", "iterator"])
@@ -436,6 +463,7 @@ def test_there_must_be_a_stage(nothing):
         (LAYER, ["network: ConvLayer(filters=8"]),  # not a list of one
         ([tuple(LAYER)], ["network: item 1, (8, 3, "]),
         ([*NETWORK[:3], "x" * 10_000], ["network: item 4, 'xxx", "a ConvLayer"]),
+        ([HUGE], ["network: item 1, an int of very many digits"]),
         ([LAYER._replace(filters=0)], ["layer 1 filters: 0", "positive int"]),
         ([LAYER, NEXT._replace(y=Int64(14))], ["layer 2 y: np.int64(14)", "int("]),
         ([LAYER, NEXT._replace(element_bytes=-2)], ["layer 2 element_bytes: -2"]),
@@ -459,8 +487,8 @@ def test_networks_that_cannot_be_modelled(network, parts):
     [
         ("nodes", NO_COUNTS, "must be a positive int"),
         ("sram_bytes", NO_COUNTS, "must be a positive int"),
-        ("ops_per_s", NO_RATES, "a positive int or Fraction, such as "),
-        ("link_bytes_per_s", NO_RATES, "a positive int or Fraction, such as "),
+        ("ops_per_s", NO_RATES, "an int or Fraction from 10**-30 to 10**30, such as "),
+        ("link_bytes_per_s", NO_RATES, "an int or Fraction from 10**-30 to 10**30, such as "),
         ("topology", ["star", None, ["ring"], "Ring"], "all-to-all or ring"),
         ("system", [None, tuple(SYSTEM), System], "must be a System"),
     ],
@@ -471,6 +499,9 @@ def test_systems_that_cannot_be_modelled(name, values, accepted):
         for text in (
             refused(lab3.duration, STAGES[0], system),
             refused(lab3.latency, STAGES, system),
+            refused(lab3.shards_in_turn, system),
+            refused(lab3.all_gather, 1, 10, system),
+            refused(lab3.gather, 1, 10, system),
             *(refused(function, NETWORK, system) for function in ALL),
         ):
             assert text.startswith(f"{name}: {start_of(value)}") and accepted in text
@@ -483,7 +514,22 @@ def test_what_a_float_is_told_to_write_is_right():
         assert lab3.answers(NETWORK, System(ops_per_s=rate), 1)
 
 
-def test_the_layer_that_the_nodes_do_not_divide_is_named():
+def test_the_largest_that_can_be_modelled():
+    # A weight on 1 x most places, elements of a byte: 2 * most ops and most bytes, one op and byte
+    # in most seconds, most inputs: 2 * most**3 s on one node.
+    most = 10**30
+    layer, slowest = ConvLayer(1, 1, 1, 1, 1, most, 1), Fraction(1, most)
+    system = System(1, slowest, slowest, most)
+    assert lab3.tensor_parallel_latency([layer], system, most) == 2 * most**3
+    assert lab3.pipeline_parallel_latency([layer], system, most) == 2 * most**3
+    for function in ALL:
+        assert refused(function, [layer._replace(x=2)], system).startswith("layer 1 output_bytes: ")
+
+
+@pytest.mark.parametrize(
+    ("filters", "named"), [(12, "layer 2's 12 filters"), (1, "layer 2's 1 filter")]
+)
+def test_the_layer_whose_filters_cannot_be_split_is_named(filters, named):
     for function in (*FOUR_FUNCTIONS[:2], lab3.tensor_parallel_stages):
-        text = refused(function, (LAYER, NEXT._replace(filters=12)), System(nodes=8))
-        assert text.endswith("not possible: 8 nodes do not divide layer 2's 12 filters")
+        text = refused(function, (LAYER, NEXT._replace(filters=filters)), System(nodes=8))
+        assert text.endswith(f"not possible: {named} cannot be split evenly over 8 nodes")

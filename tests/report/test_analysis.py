@@ -529,7 +529,9 @@ def test_json_is_the_same_with_floats(question):
     ("nodes", "reason", "places"),
     [
         (
-            *(6, "Tensor parallelism is not possible: 6 nodes do not divide layer 1's 128 filters"),
+            6,
+            "Tensor parallelism is not possible: layer 1's 128 filters cannot be split evenly over"
+            " 6 nodes",
             ".strategies.tensor .last_row_share_s .two_way_ring .plans.compared.tensor",
         ),
         (
@@ -579,7 +581,7 @@ def test_what_is_wrong_is_refused(question, said):
 @pytest.mark.parametrize(
     ("of", "arguments", "said"),
     [
-        (analysis.as_dict, [LAB.on(nodes=3)], "3 nodes do not divide .* 4 layers need 4 nodes"),
+        (analysis.as_dict, [LAB.on(nodes=3)], "evenly over 3 nodes.* 4 layers need 4 nodes"),
         (analysis.losses, [LAB.on(nodes=2)], "4 layers need 4 nodes"),
         (analysis.sram_result, ["rows", NETWORK, SYSTEM], "strategy: 'rows' is not one of 'ten"),
         (analysis.sram_result, [["tensor"], NETWORK, SYSTEM], "strategy: .* is not one of 'ten"),

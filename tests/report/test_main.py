@@ -18,7 +18,7 @@ ALONE = [sys.executable, "-B", "-I", "-S"]  # without any library
 # ------------------------------------------------ what it shows
 
 
-@pytest.mark.parametrize("line", ["", "-h"])
+@pytest.mark.parametrize("line", ["", "-h", "help", "help --help"])
 def test_the_overview_has_every_command_and_an_example(line):
     lines = output(line).splitlines()
     for name, (_, does, example, *_) in COMMANDS.items():
@@ -34,6 +34,7 @@ def test_help_needs_no_library(name):
     assert result.stdout.startswith(f"usage: python3 report {name} ")
     examples = "".join(f"  python3 report {example}\n" for example in COMMANDS[name][2:])
     assert result.stdout.endswith(f"\nexamples:\n{examples}")
+    assert {output(f"help {name}"), output(f"{name} -h")} == {result.stdout}
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +43,41 @@ def copied(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(PROJECT / "lab3.py", folder)
+    (folder / "submissions").mkdir()
+    shell("python3 lab3.py | tee output.txt submissions/a.txt > submissions/b.txt", cwd=folder)
     return folder
 
 
+PROMISES = {  # what an example prints or writes
+    "whatif --nodes 8 --link-gbs 0.1": "what if: 8 nodes, 0.1 GB/s",
+    "whatif --inputs 64 --topology ring": "Q2 64 inputs",
+    "whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28": "64x3x5x5 on 32x32, 32x64x3x3 on",
+    "explain": "Q4",
+    "explain --nodes 8 --link-gbs 0.1": "what if: 8 nodes, 0.1 GB/s",
+    "explain --json": '"latency_s": 0.10007232512',
+    "check output.txt": "All 8 numbers are right.",
+    "check submissions/*.txt": "8 of 8",
+    "find 0.39793": "inputs do not overlap",
+    "find 100.17 ms": "inputs start on one node",
+    "find 2,254,848 bytes": "the output ends on every node",
+    "plans --plan 1-2:2,3,4": "1-2:2,3,4",
+    "plans --nodes 8 --link-gbs 0.05 --all": "what if: 8 nodes, 0.05 GB/s",
+    "plans --inputs 1 --sram-kib 700 --json": '"sram_bytes": 716800',
+    "trace > trace.json": '"traceEvents"',
+    "trace --inputs 8 --plan 1-2:2,3,4 > trace.json": "plan 1-2:2,3,4",
+    "picture timeline --nodes 8 --plan 1-2:4,3-4:4": "drawn: timeline.svg",
+    "picture limits --link-gbs 0.05 --output limits.png": "drawn: limits.png",
+    "deck": "slides.pdf",
+    "deck --output . --author 'First Last' --uid 123456789": "slides.pdf",
+}
+
+
 @pytest.mark.parametrize("example", [it for row in COMMANDS.values() for it in row[2:]])
-def test_examples_of_the_help_run(copied, example):
+def test_an_example_of_the_help_does_what_it_says(copied, example):
     result = shell(f"python3 report {example}", cwd=copied)
     assert (result.returncode, result.stderr) == (0, "")
+    _, _, file = example.partition(" > ")
+    assert PROMISES[example] in ((copied / file).read_text() if file else result.stdout)
 
 
 # ------------------------------------------------ from where
@@ -71,6 +100,8 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
     [
         ("whatif >/dev/full", 1, "cannot write: No space left on device"),
         ("whatif >&-", 1, "cannot write: stdout is closed"),
+        ("whatif --help >/dev/full", 1, "cannot write: No space left on device"),
+        ("whatif --help >&-", 1, "cannot write: stdout is closed"),
         ("whatif 1</dev/null", 1, "cannot write: Bad file descriptor"),
         ("whatif --nodes 3 >/dev/full", 2, "Tensor parallelism is not possible"),
         ("whatif --inputs 0 >&-", 2, "--inputs"),
@@ -82,13 +113,14 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
     ],
 )
 def test_the_ending_of(command, status, said):
-    result = shell(f"python3 report {command}")
-    assert (result.returncode, result.stdout) == (status, "")
-    assert said in sentence(result.stderr) if said else result.stderr == ""
+    for python3 in ("python3", "python3 -u"):
+        result = shell(f"{python3} report {command}")
+        assert (result.returncode, result.stdout) == (status, "")
+        assert said in sentence(result.stderr) if said else result.stderr == ""
 
 
 @pytest.mark.parametrize("line", [["trace"], ["whatif", "--help"]])
-def test_a_reader_that_has_seen_enough(line):
+def test_a_closed_pipe_is_no_error(line):
     reader, writer = os.pipe()
     os.close(reader)
     result = python("report", *line, stdout=writer)
@@ -118,18 +150,36 @@ def test_a_missing_library_is_told_how_to_install(tmp_path, line):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
+    picture = tmp_path / "caf\u00e9.svg"
+    result = python(
+        *("report", "picture", "timeline", "--output", picture),
+        env={**PLAIN, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.endswith(r"caf\xe9.svg" + "\n")
+    assert picture.exists()
+
+
 # ------------------------------------------------ what is refused before a command
 
 
-def test_what_is_refused():
-    for line, named in [
-        ("what", "COMMAND 'what' whatif"),
-        ("--inputs 3 whatif", "COMMAND whatif"),
-        ("whatif --inp 3", "--inp"),  # abbreviations are none
-        ("whatif 3", "3"),
-    ]:
-        said = refusal(line)
-        assert all(part in said for part in named.split())
+@pytest.mark.parametrize(
+    ("line", "named", "told"),
+    [
+        ("plns", "plns", "did you mean plans?"),
+        ("help explian", "explian", "did you mean explain?"),
+        ("zzz", "zzz", "python3 report lists them"),
+        ("--nodes 3 whatif", "--nodes", "python3 report COMMAND [options]"),
+        ("whatif --inp 3", "--inp", "did you mean --inputs?"),  # abbreviations are none
+        ("whatif 3 --link-gb=3", "--link-gb", "did you mean --link-gbs?"),
+        ("plans --nodes 4 --zzz", "--zzz", "python3 report plans --help lists them"),
+        ("whatif 3", "3", "python3 report whatif --help lists them"),
+    ],
+)
+def test_what_is_refused(line, named, told):
+    said = refusal(line)
+    assert said.startswith(f"'{named}' ") and said.endswith(told)
 
 
 PYTHONS = {sys.executable}
@@ -142,7 +192,7 @@ for minor in range(10, 20):
 @pytest.mark.parametrize("interpreter", sorted(PYTHONS))
 def test_two_dashes_are_no_value_of_an_option(tmp_path, interpreter):
     for words in (
-        ["whatif", "--inputs=--"],
+        ["whatif", "--link-gbs=--"],
         ["whatif", "--layer=8,8,1,1,8,8", "--layer=--"],
         ["trace", "--plan=pipeline", "--plan=--"],
         ["picture", "timeline", "--output=--"],
@@ -168,6 +218,13 @@ def test_python_3_9_gets_one_sentence():
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == "report needs Python 3.10 or newer; lab3.py does not\n"
     assert python("-c", PRETEND, "(3, 10, 0)").returncode == 0
+
+
+def test_without_docstrings_there_is_nothing_to_explain():
+    result = python("-OO", "report", "explain")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "report prints docstrings, which python -OO removes: run it without\n"
+    assert python("-O", "report", "explain").stdout == output("explain")
 
 
 def test_python_3_7_can_read_that_sentence():

@@ -146,7 +146,7 @@ def test_one_node_sends_nothing_whatever_is_changed():
 def test_a_strategy_that_is_not_possible_has_no_answers():
     assert {it.strategy for it in readings.answers(LAB.on(nodes=2))} == {"tensor"}
     assert {it.strategy for it in readings.answers(LAB.on(nodes=5))} == {"pipeline"}
-    with pytest.raises(ValueError, match="3 nodes do not divide"):
+    with pytest.raises(ValueError, match="evenly over 3 nodes"):
         readings.answers(LAB.on(nodes=3))
 
 

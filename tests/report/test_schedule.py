@@ -250,7 +250,7 @@ def test_so_many_events_and_no_more(monkeypatch):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--nodes 3", "Tensor parallelism is not possible: 3 nodes"),
+        ("--nodes 3", "cannot be split evenly over 3 nodes"),
         ("--plan 1-3", "layer 3"),
         ("--plan both", "'both'"),
         ("--inputs 1000000000", "62,000,000,000 events are too many: the limit is 100,000"),

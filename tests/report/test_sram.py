@@ -188,7 +188,7 @@ def test_one_node_is_node_1_whatever_it_does():
 @pytest.mark.parametrize("of", ALL)
 def test_what_cannot_be_modelled_is_refused(of):
     for network, system, said in (
-        ([], SYSTEM, "network: .* must be a list or tuple of ConvLayers"),
+        ([], SYSTEM, "network: .* must be a list or tuple of at least one ConvLayer"),
         (NETWORK, None, "system: None must be a System"),
         (NETWORK, SYSTEM._replace(nodes=0), "nodes: 0 must be a positive int"),
     ):
@@ -199,8 +199,8 @@ def test_what_cannot_be_modelled_is_refused(of):
 @pytest.mark.parametrize(
     ("functions", "question", "said"),
     [
-        (ALL[:2], LAB.on(nodes=6), "6 nodes do not divide layer 1's 128 filters"),
-        (ALL[:2], LAB.on(nodes=6, topology=RING), "6 nodes do not divide layer 1's 128 filters"),
+        (ALL[:2], LAB.on(nodes=6), "cannot be split evenly over 6 nodes"),
+        (ALL[:2], LAB.on(nodes=6, topology=RING), "cannot be split evenly over 6 nodes"),
         (ALL[2:4], LAB.on(nodes=2), "4 layers need 4 nodes or more, not 2"),
         (ALL[1:2], SENDS, "not modelled on a ring of 5 nodes"),
         (ALL[1:2], GATHERS.on(topology=RING), "not modelled on a ring of 3 nodes"),

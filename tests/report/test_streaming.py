@@ -168,7 +168,7 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, 50_001),)
     [
         ("data", NETWORK, SYSTEM, 1, "strategy: 'data' is not tensor or pipeline"),
         (["tensor"], NETWORK, SYSTEM, 1, "strategy: .* is not tensor or pipeline"),
-        ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "3 nodes do not divide layer 1's 128"),
+        ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "evenly over 3 nodes"),
         ("tensor", *ODD[:2], 1, "not modelled on a ring of 6 nodes"),
         ("tensor", *GATHERS.on(topology=RING)[:2], 1, "not modelled on a ring of 3 nodes"),
         ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),

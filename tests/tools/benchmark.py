@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import timeit
+from fractions import Fraction
 
 import lab3
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
@@ -33,10 +34,28 @@ def call_s(function, *arguments):
 
 
 def four_functions(network, system, inputs):
-    lab3.tensor_parallel_latency(network, system, inputs)
-    lab3.tensor_parallel_traffic(network, system, inputs)
-    lab3.pipeline_parallel_latency(network, system, inputs)
-    lab3.pipeline_parallel_traffic(network, system, inputs)
+    return (
+        lab3.tensor_parallel_latency(network, system, inputs),
+        lab3.tensor_parallel_traffic(network, system, inputs),
+        lab3.pipeline_parallel_latency(network, system, inputs),
+        lab3.pipeline_parallel_traffic(network, system, inputs),
+    )
+
+
+def closed_form(network, system, inputs):
+    """The same four numbers all-to-all, with neither steps nor checks."""
+    ops = [layer.ops for layer in network]
+    sent, last = [layer.output_bytes for layer in network[:-1]], network[-1].output_bytes
+    nodes, rate, link = system.nodes, system.ops_per_s, system.link_bytes_per_s
+    one_s = Fraction(sum(ops), nodes * rate) + Fraction(sum(sent) + last, nodes * link)
+    longest_s = max(Fraction(max(ops), rate), Fraction(max(sent), link))
+    first_s = Fraction(sum(ops), rate) + Fraction(sum(sent), link)
+    return (
+        inputs * one_s,
+        inputs * (nodes - 1) * (sum(sent) + last // nodes),
+        first_s + (inputs - 1) * longest_s,
+        inputs * sum(sent),
+    )
 
 
 def show(title, unit, scale, times_s):
@@ -56,7 +75,9 @@ def main():
 
     long = [ConvLayer(10_000, 10_000, 1, 1, 1, 1)] * 10_000
     lab, many = (NETWORK, SYSTEM, 32), (long, System(nodes=10_000), 32)
-    times_s = {"the lab": call_s(four_functions, *lab)}
+    assert closed_form(*lab) == four_functions(*lab)
+    times_s = {"a bare closed form, the lab": call_s(closed_form, *lab)}
+    times_s["the lab"] = call_s(four_functions, *lab)
     times_s["10,000 layers"] = call_s(four_functions, *many)
     show("the four functions", "us", 1e6, times_s)
 
