@@ -511,6 +511,7 @@ TENSOR_SPLIT: list[Split] = [
 ]
 PIPELINE_SPLIT: list[Split] = [
     ("ideal compute", "ideal_compute_s", COLOURS["pipeline"][0], "white"),
+    ("idle nodes", "idle_nodes_s", PALE, COLOURS["pipeline"][0]),
     ("load imbalance", "load_imbalance_s", COLOURS["pipeline"][1], "white"),
     ("waiting for a link", "waiting_for_a_link_s", COLOURS["link"][1], "white"),
     ("fill and drain", "fill_and_drain_s", "white", COLOURS["pipeline"][0]),
