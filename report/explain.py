@@ -356,8 +356,8 @@ def what_fits(it: Analysis) -> Blocks:
     if streamed and sram.is_upper_bound(it.network, it.system):
         may = "" if streamed.fullest.fits else ", so it may fit"
         yield filled(
-            "On these links a row takes longer to send than to compute: tensor, streamed holds at"
-            f" most {count(streamed.fullest.total_bytes, 'byte')}{may}."
+            "A row takes longer to send than another to compute, so the fullest node of tensor,"
+            f" streamed holds at most {count(streamed.fullest.total_bytes, 'byte')}{may}."
         )
     for reason in dict.fromkeys(it.sram[name] for name in it.sram if name not in found):
         assert isinstance(reason, Impossible)
@@ -632,7 +632,8 @@ def explain(question: Question, topics: Sequence[str] = ()) -> str:
     check_possible(it.network, it.system)
     if not topics:
         return "\n\n".join(page(it))
-    names = TOPICS if ALL in topics else dict.fromkeys(map(_topic, topics))
+    asked = dict.fromkeys(map(_topic, topics))
+    names = TOPICS if ALL in asked else asked
     return "\n\n".join([_symbols(it), *(block for name in names for block in TOPICS[name][0](it))])
 
 

@@ -1,4 +1,4 @@
-"""What a node must hold in its SRAM, as there is no DRAM (handout, "The hardware").
+"""What each node's SRAM must hold: there is no DRAM (handout, "The hardware").
 
 Weights stay in SRAM throughout. Activations count for one input at a time: queued inputs and stored
 outputs are not counted.
@@ -6,6 +6,7 @@ outputs are not counted.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import lab3
@@ -66,7 +67,7 @@ def pipeline_parallel_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: all weights, a layer's input and output, as one node alone.
+    """Every node: all weights, a layer's input and output.
 
     Raises ValueError for what cannot be modelled.
     """
@@ -85,13 +86,12 @@ def check_streams(system: System) -> None:
 
 
 def is_upper_bound(network: Network, system: System) -> bool:
-    """Whether tensor_streamed_sram may be more than the fullest node ever holds: if a row takes
-    longer to send than to compute, C / R < A / B."""
+    """Whether tensor_streamed_sram may be more than a node ever holds: if any row, A / (out_y * B),
+    takes longer to send than any row, C / (out_y * R), to compute."""
     lab3.check(network, system)
-    rate, link = system.ops_per_s, system.link_bytes_per_s
-    return system.nodes > 1 and any(
-        layer.ops * link < layer.output_bytes * rate for layer in network
-    )
+    send_s = max(Fraction(layer.output_bytes, layer.out_y) for layer in network)
+    compute_s = min(Fraction(layer.ops, layer.out_y) for layer in network)
+    return system.nodes > 1 and send_s / system.link_bytes_per_s > compute_s / system.ops_per_s
 
 
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
@@ -102,8 +102,8 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
 
     A row is held from the start of its computation or arrival until no computation or link needs it
     any more, and rows leave and arrive as soon as they can. This is the peak for one input if no
-    row takes longer to send than to compute; on slower links rows arrive later, and the fullest
-    node holds at most this.
+    row takes longer to send than any row to compute; on slower links rows arrive later, and the
+    fullest node holds at most this.
 
     Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
     """
@@ -126,8 +126,8 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
-    """Each node: its layer's weights, as many rows of the input as a filter is high, one row of the
-    output; but the first node its whole input, and the last node its whole output.
+    """Each node: its layer's weights, input rows for one filter's height, one output row; but the
+    first node its whole input, and the last node its whole output.
 
     A row is computed or sent only if there is room for it, and may arrive only if one output row
     (on the last node, the whole output) still has room. Then this is enough for any number of
