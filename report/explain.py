@@ -340,16 +340,18 @@ def what_fits(it: Analysis) -> Blocks:
     """Q3: every byte that a node must hold."""
     yield "SRAM (Q3)"
     yield _told(sram)
+    found = _sram(it)
     yield table(
         ["strategy", "what a node holds"],
-        [[name, " ".join(_told(of, 0).split())] for name, of in analysis.SRAM.items()],
+        [[name, " ".join(_told(analysis.SRAM[name], 0).split())] for name in found],
     )
+    impossible = (use for use in it.sram.values() if isinstance(use, Impossible))
+    yield from (filled(f"{each.reason}.") for each in dict.fromkeys(impossible))
     yield filled(
         "The fullest node of each strategy, and what is left of its"
-        f" {count(it.system.sram_bytes, 'byte')}. Waiting:"
-        " queued inputs that also fit (pipeline: on node 1; others: a copy on every node)."
+        f" {count(it.system.sram_bytes, 'byte')}. Waiting: queued inputs that also fit (pipeline:"
+        " on node 1; others: a copy on every node)."
     )
-    found = _sram(it)
     head = ["strategy", "fullest", "layer", "bytes", "fits", "bytes left", "waiting"]
     yield table(head, [[name, *use.fullest[:-1]] for name, use in found.items()])
     streamed = found.get("tensor, streamed")
@@ -359,9 +361,6 @@ def what_fits(it: Analysis) -> Blocks:
             "A row takes longer to send than another to compute, so the fullest node of tensor,"
             f" streamed holds at most {count(streamed.fullest.total_bytes, 'byte')}{may}."
         )
-    for reason in dict.fromkeys(it.sram[name] for name in it.sram if name not in found):
-        assert isinstance(reason, Impossible)
-        yield filled(f"{reason.reason}.")
     head = ["strategy", "layer", "work", "weights", "input", "output", "total bytes"]
     uses = [[name, *use[1:], use.total_bytes] for name in found for use in found[name].uses]
     yield table(head, uses)
@@ -465,7 +464,7 @@ def speed_up(it: Analysis) -> Blocks:
     """How far the nodes are used, and what more of everything would change."""
     yield "SPEED-UP"
     yield filled(
-        "With whole-tensor transfers. Speed-up: how many times as fast as one node alone."
+        "With whole-tensor transfers and ample SRAM. Speed-up: how many times as fast as one node alone."
         " Utilisation: speed-up / P, the share of the time in which the nodes compute. Idle: nodes"
         " without a layer. Bottleneck: the longest stage, that is, the longest time for which an"
         " input keeps the same nodes and links busy."
