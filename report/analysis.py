@@ -308,7 +308,7 @@ class Analysis:
         return [Latency(inputs, of(self.network, self.system, inputs)) for inputs in self.counts]
 
     @cached_property
-    def limit_s(self) -> Fraction:
+    def lower_bound_s(self) -> Fraction:
         """The lower bound for all inputs."""
         return streaming.compute_bound(*self.question)
 

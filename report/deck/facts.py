@@ -64,7 +64,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     streamed, pipeline_streamed = possible(tensor.streamed), possible(pipeline.streamed)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
-    limit_s, totals = analysis.limit_s, analysis.totals
+    limit_s, totals = analysis.lower_bound_s, analysis.totals
     next_plan, same_bytes_plan = possible(analysis.plans.best)[1:3]
     copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     data_s = data_parallel_latency(*question)

@@ -297,7 +297,7 @@ def test_other_latencies(name, of, odd_s, lab_ms):
 def test_other_latencies_at_their_edges():
     # 9 rounds for 33 inputs on 4 nodes
     assert analysis.data_parallel_latency(NETWORK, SYSTEM, 33) == ms("109.19909376")
-    assert Analysis(ODD).limit_s == 3_804
+    assert Analysis(ODD).lower_bound_s == 3_804
 
 
 @pytest.mark.parametrize(
