@@ -249,7 +249,7 @@ TWICE = {"ops/s": "ops_per_s", "link bandwidth": "link_bytes_per_s", "nodes": "n
 class Analysis:
     """The numbers of a question, each computed when it is first asked for.
 
-    Raises ValueError where the question is wrong.
+    Raises ValueError if the question is wrong.
     """
 
     def __init__(self, question: Question) -> None:
@@ -295,7 +295,7 @@ class Analysis:
         found = []
         for twice, field in TWICE.items():
             better = self.system._replace(**{field: 2 * getattr(self.system, field)})
-            with suppress(ValueError):  # where twice as many nodes do not divide the filters
+            with suppress(ValueError):  # if twice as many nodes do not divide the filters
                 stages = STRATEGIES[strategy](self.network, better)
                 for inputs in self.counts:
                     before_s = lab3.latency(self.possible[strategy], self.system, inputs)
@@ -420,7 +420,7 @@ def as_dict(question: Question) -> dict[str, Any]:
 
     What is not possible is {"reason": ...}. Seconds end in _s, bytes in _bytes.
 
-    Raises ValueError where the question is wrong, and where neither strategy is possible.
+    Raises ValueError if the question is wrong, or if neither strategy is possible.
     """
     it = Analysis(question)
     check_possible(it.network, it.system)

@@ -660,7 +660,9 @@ def add_options(parser: ArgumentParser) -> None:
         help=f"{', '.join(TOPICS)}, or {ALL} (default: Q1 to Q4 on one page)",
     )
     question.add_options(parser)
-    parser.add_argument("--json", action="store_true", help="print all numbers as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
+    )
 
 
 def run(options: Namespace) -> str:

@@ -153,6 +153,7 @@ RING = "--nodes 8 --topology ring --link-gbs 0.05 --inputs 1"
 # 1 KiB of SRAM, a layer of one input channel: weights 1,024 bytes, and 2 of input, 1,024 of output
 TO_THE_BYTE = "--sram-kib 1 --layer 512,1,1,1,1,1"
 ROOM = "sram --nodes 1 --sram-kib 1 --layer 3,9,1,1,10,1"  # 970 bytes beside 54 of weights
+ROOM_TO_THE_BYTE = "sram --nodes 1 --sram-kib 1 --inputs 1"
 # a layer of 25 ops per byte of output, as many as a node does while a link carries a byte
 EVEN = "--layer 2,25,1,1,1,1"
 # Two layers of 8 * 10^6 ops and outputs of 4 * 10^6 bytes. Tensor: a node computes 160 us an input,
@@ -248,6 +249,7 @@ SENTENCES = [
     ("model", "on a ring, the threshold is P - 1 times as high."),
     ("model", "R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s: 10^9)."),
     ("model", "1 MAC is 2 ops"),
+    ("model", "sum 303,330,816 606,661,632 891,648 751,616"),  # none of inputs, 610,304
     ("tensor", "longest stage (consecutive steps on the same nodes and links), here all steps."),
     ("pipeline", "longest stage (consecutive steps on the same nodes and links), here compute of"),
     ("pipeline", "Each later input finishes one interval after the one before"),
@@ -261,6 +263,10 @@ SENTENCES = [
     # an input of 180 bytes, an output of 60
     (f"{ROOM} --inputs 5", "Layers being computed need part of that."),
     (f"{ROOM} --inputs 6", "So inputs must arrive during the run."),
+    # weights and an input of 512 bytes each, then of 514
+    (f"{ROOM_TO_THE_BYTE} --layer 1,256,1,1,1,1", "Layers being computed need part of that."),
+    (f"{ROOM_TO_THE_BYTE} --layer 1,257,1,1,1,1", "So inputs must arrive during the run."),
+    (f"sram --nodes 1 {TO_THE_BYTE}", "one copy of the weights leaves 0 bytes. So inputs must"),
     # rows of layer 1 take 3.84 us to send at 2 GB/s, 4.1472 us to compute
     ("sram --link-gbs 1.85", "streamed holds at most 455,104 bytes."),
     ("sram --link-gbs 1.85 --sram-kib 444", "holds at most 455,104 bytes, so it may fit."),
@@ -303,8 +309,9 @@ def test_what_a_sentence_says(line, phrase):
     [
         ("", "Faster"),  # than tensor parallelism is nothing but its own row streaming
         ("--sram-kib 1291", "data parallelism ("),
-        ("--sram-kib 1292 --inputs 1", "data parallelism ("),  # is one node alone
+        (f"{RING} --sram-kib 1292", "data parallelism ("),  # of 1 input is one node alone
         (f"--nodes 2 {EVEN}", "one node alone"),  # takes as long as the pipeline
+        (f"--nodes 2 {EVEN}", "distribution costs"),
         ("--nodes 5", " than both"),
         (f"--nodes 2 {EVEN}", "times as fast"),
         ("--nodes 5", "times as fast"),
