@@ -464,10 +464,10 @@ def speed_up(it: Analysis) -> Blocks:
     """How far the nodes are used, and what more of everything would change."""
     yield "SPEED-UP"
     yield filled(
-        "With whole-tensor transfers and ample SRAM. Speed-up: how many times as fast as one node alone."
-        " Utilisation: speed-up / P, the share of the time in which the nodes compute. Idle: nodes"
-        " without a layer. Bottleneck: the longest stage, that is, the longest time for which an"
-        " input keeps the same nodes and links busy."
+        "With whole-tensor transfers and ample SRAM. Speed-up: how many times as fast as one node"
+        " alone. Utilisation: speed-up / P, the share of the time in which the nodes compute. Idle:"
+        " nodes without a layer. Bottleneck: the longest stage, that is, the longest time for which"
+        " an input keeps the same nodes and links busy."
     )
     for latency_of in (analysis.one_node_latency, analysis.data_parallel_latency):
         times = " and ".join(

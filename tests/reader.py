@@ -147,7 +147,9 @@ def split(text, names):
     for block in text.split("\n\n"):
         lines = block.splitlines()
         if re.fullmatch(r"Q\d: .+|[A-Z][A-Z0-9 ,()-]+", lines[0]):
-            heading = lines[0]
+            heading, *lines = lines
+        if not lines:
+            continue
         named = re.match("(TENSOR|PIPELINE) PARALLELISM", heading)
         strategy = named[1].lower() if named else ""
         heads, *rows = _columns(lines)
