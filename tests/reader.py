@@ -47,8 +47,8 @@ def matches(text, value, factor=1):
         return text == "-"
     if isinstance(value, bool):
         return text == {True: "yes", False: "NO"}[value]
-    if isinstance(value, str):
-        return text == value
+    if isinstance(value, str):  # a line may have been broken after a comma, or between words
+        return text.replace(" ", "") == value.replace(" ", "")
     if not re.fullmatch(r"-?[\d,]+(\.\d+)?(e[+-]\d+)?", text):
         return False
     printed, value = Fraction(text.replace(",", "")), value * factor
