@@ -512,17 +512,16 @@ def best_plans(it: Analysis) -> Blocks:
         yield filled(f"{inputs}, pipeline parallelism is faster than tensor parallelism: {links}.")
     if it.plans.faster:
         yield filled(
-            "These link bandwidths (ends excluded) hold for whole-tensor transfers, each output"
-            " sent on its direct link, tensor parallelism taking inputs one by one. If it worked on"
-            " two inputs in turn, or outputs took detours, they could differ."
+            "These link bandwidths (ends excluded) hold for whole-tensor transfers without detours,"
+            " tensor parallelism taking inputs one by one. With detours, or two inputs in turn,"
+            " they could differ."
         )
 
 
 READINGS = """\
 Q2's sample block   four lines as in Q1 (the sample repeats two and omits one)
 GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
-one by one          no batches; with whole-tensor transfers, only a pipeline
-                    works on several inputs at once
+one by one          no batches; only a pipeline overlaps inputs (whole tensors)
 initial inputs      already wherever they are needed
 final output        on one node: gathered, or where the last layer is
 ring of 4 links     one-way, like the 12 links all-to-all
@@ -532,32 +531,26 @@ SRAM                one input at a time, without queued inputs, stored outputs""
 def readings(it: Analysis) -> Blocks:
     """What a grader compares other numbers with."""
     yield "READINGS OF THE HANDOUT"
-    yield READINGS
-    counts = " and ".join(count(inputs, "input") for inputs in it.counts)
+    counts = " and for ".join(count(inputs, "input") for inputs in it.counts)
+    told = f"Other readings, one change at a time: seconds for {counts}, bytes for 1 input."
+    yield f"{READINGS}\n{filled(f'{told} `python3 report check` recognises them.')}"
     for strategy in it.possible:
         found: dict[str, dict[int, Answer]] = {}
         for each in it.readings:
             if each.strategy == strategy:
                 reading = ", ".join(each.changes) or "as read here"
                 found.setdefault(reading, {})[each.inputs] = each
-        yield f"{strategy.upper()} PARALLELISM\nOther readings, one change at a time, for {counts}:"
-        head = ["one input s", "all inputs s"][: len(it.counts)]
-        yield table(
-            [*head, "bytes per input", "reading"],
+        head = [*["one input s", "all inputs s"][: len(it.counts)], "bytes each", "reading"]
+        rows = [
             [
-                [
-                    *(by[n].latency_s if n in by else None for n in it.counts),
-                    next(each.traffic_bytes // n for n, each in by.items()),
-                    reading,
-                ]
-                for reading, by in found.items()
-            ],
-        )
+                *(by[n].latency_s if n in by else None for n in it.counts),
+                by[1].traffic_bytes if 1 in by else None,
+                reading,
+            ]
+            for reading, by in found.items()
+        ]
+        yield f"{strategy.upper()} PARALLELISM\n{table(head, rows)}"
     yield from (filled(f"{each.reason}.") for each in it.impossible.values())
-    yield filled(
-        "`python3 report check` finds which mistake makes the numbers of a submission,"
-        " `python3 report find NUMBER` what a number is."
-    )
 
 
 # ------------------------------------------------ words and numbers

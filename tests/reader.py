@@ -112,13 +112,12 @@ def _readings(data):
         by_reading.setdefault(key, {})[it["inputs"]] = it
     for (strategy, reading), by in by_reading.items():
         latency_s = {inputs: it["latency_s"] for inputs, it in by.items()}
-        [bytes_per_input] = {it["traffic_bytes"] // inputs for inputs, it in by.items()}
         yield {
             "name": strategy,
             "reading": reading,
             "one_input_s": latency_s.get(1),
             "all_inputs_s": latency_s.get(data["asked"]["inputs"]),
-            "bytes_per_input": bytes_per_input,
+            "bytes_each": by[1]["traffic_bytes"] if 1 in by else None,
         }
 
 

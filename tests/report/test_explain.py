@@ -79,8 +79,8 @@ def test_the_labs_tables_have_a_row_for_each_record():
     assert rows["", "strategy", "layer", "work"] == 5 + 5 + 4 + 4 + 4  # the gather twice
     assert rows["", "topology", "inputs", "strategy"] == 8  # 1 and 32 inputs, both of all
     assert rows["pipeline", "part of 32 inputs", "ms", "% of the latency"] == 6
-    assert rows["tensor", "one input s", "all inputs s", "bytes per input"] > 10  # readings
-    assert rows["pipeline", "one input s", "all inputs s", "bytes per input"] > 10
+    assert rows["tensor", "one input s", "all inputs s", "bytes each"] > 10  # readings
+    assert rows["pipeline", "one input s", "all inputs s", "bytes each"] > 10
 
 
 def test_a_wrong_number_is_told_by_its_heading_and_sentence():
@@ -300,11 +300,12 @@ SENTENCES = [
     ),
     ("plans", "(N large), pipeline parallelism is faster than tensor parallelism: 14.0097866 to"),
     ("plans", "(ends excluded)"),
-    ("plans", "each output sent on its direct link, tensor parallelism taking inputs one by one."),
+    ("plans", "transfers without detours, tensor parallelism taking inputs one by one."),
     ("plans --topology ring", "only one group on all nodes and groups of one node are modelled."),
     ("readings", "10^9 ops/s, 10^9 bytes/s, 1,024 bytes"),
     ("readings", "one-way, like the 12 links all-to-all"),
-    ("readings", "with whole-tensor transfers, only a pipeline works on several inputs at once"),
+    ("readings", "no batches; only a pipeline overlaps inputs (whole tensors)"),
+    ("readings", "one change at a time: seconds for 1 input and for 32 inputs, bytes for 1 input."),
     ("readings", "four lines as in Q1 (the sample repeats two and omits one)"),
 ]
 
