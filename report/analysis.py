@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Step, System
-from report import plans, readings, sram, streaming
+from report import sram, streaming
 from report.question import (
     STRATEGIES,
     Impossible,
@@ -24,9 +24,12 @@ from report.question import (
     check_possible,
     possible_strategies,
 )
-from report.terminal import plain_data, shown
+from report.terminal import count, plain_data, shown
 
-VERSION = 3  # of the dictionary's shape
+if TYPE_CHECKING:  # imported only when they are needed, because the answers need neither
+    from report import plans, readings
+
+VERSION = 4  # of the dictionary's shape
 Found = TypeVar("Found")
 
 
@@ -41,7 +44,7 @@ def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | I
 # ------------------------------------------------ the strategies
 
 
-class TimedStep(NamedTuple):
+class StepTime(NamedTuple):
     """A lab3.Step of one input, and the time that it takes."""
 
     layer: int
@@ -87,7 +90,7 @@ class SpeedUp(NamedTuple):
 class Strategy(NamedTuple):
     """What there is to say of a strategy that is possible."""
 
-    steps: list[TimedStep]
+    steps: list[StepTime]
     results: list[Result]  # for one input and for all, all-to-all and on the ring
     doubling: list[SpeedUp]  # of what is possible
 
@@ -95,14 +98,18 @@ class Strategy(NamedTuple):
 class Losses(NamedTuple):
     """Where the pipeline's latency goes:
 
-    ideal compute        N * sum(C) / (P * R), as if all nodes computed all the time
-    load imbalance       N * (longest C / R - sum(C) / (P * R)): waits for a node
-    waiting for a link   N * (interval - longest C / R): if a link is slower still
+    ideal compute        N * sum(C) / (P * R): all nodes compute all the time
+    idle nodes           N * (sum(C) / (L * R) - sum(C) / (P * R)): only L of P
+                         nodes have a layer
+    load imbalance       N * (longest C / R - sum(C) / (L * R)): L nodes wait for
+                         the slowest
+    waiting for a link   N * (interval - longest C / R): a link is slower still
     fill and drain       computing of one input that is not the bottleneck
     sending              sends of one input that are not the bottleneck
     """
 
     ideal_compute_s: Fraction
+    idle_nodes_s: Fraction
     load_imbalance_s: Fraction
     waiting_for_a_link_s: Fraction
     fill_and_drain_s: Fraction
@@ -127,39 +134,43 @@ class Latency(NamedTuple):
 
 
 def one_node_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C) / R seconds: one node alone, which sends nothing."""
+    """one node = N * sum(C) / R seconds, because a node alone sends nothing."""
     lab3.check(network, system, inputs)
     return streaming.compute_bound(network, system._replace(nodes=1), inputs)
 
 
 def data_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """ceil(N / P) * sum(C) / R seconds: whole inputs, shared out over the nodes, nothing sent."""
+    """data parallelism = ceil(N / P) * sum(C) / R seconds: each node computes whole inputs of
+    its own, and sends nothing."""
     lab3.check(network, system, inputs)
     return one_node_latency(network, system, ceil(Fraction(inputs, system.nodes)))
 
 
 def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """(P + N - 1) * sum(C) / (P * R) seconds: P equal stages, free communication."""
+    """balanced pipeline = (P + N - 1) * sum(C) / (P * R) seconds: P equal stages, free
+    communication."""
     lab3.check(network, system, inputs)
     return streaming.compute_bound(network, system, system.nodes + inputs - 1)
 
 
 def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C / (P * R) + (P - 1) * S / (2 * B)) seconds: tensor parallelism on a ring with
-    links both ways, which carry half of each shard each way.
+    """two-way ring = N * sum(C / (P * R) + (P - 1) * S / (2 * B)) seconds: tensor parallelism with
+    a link to each neighbour, and half of each shard sent each way.
 
-    Raises ValueError where tensor parallelism is not possible.
+    Raises ValueError if tensor parallelism is not possible, and for fewer than three nodes.
     """
-    lab3.check(network, system, inputs)
+    lab3.tensor_parallel_stages(network, system)
+    if system.nodes < 3:
+        links = "has both links already" if system.nodes == 2 else "has no links"
+        raise ValueError(f"A ring of {count(system.nodes, 'node')} {links}, so none is two-way")
     twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
     return lab3.tensor_parallel_latency(network, twice, inputs)
 
 
 def last_row_share_s(network: Network, system: System) -> Fraction:
-    """A / (P * out_y * B) seconds: a node's share of the output's last row on its link; one node
-    sends nothing.
+    """last row's share = A_L / (P * out_y * B) seconds, on its link; one node sends nothing.
 
-    Raises ValueError where tensor parallelism with row streaming is not possible.
+    Raises ValueError if tensor parallelism with row streaming is not possible.
     """
     lab3.tensor_parallel_stages(network, system)
     sram.check_streams(system)
@@ -238,15 +249,16 @@ TWICE = {"ops/s": "ops_per_s", "link bandwidth": "link_bytes_per_s", "nodes": "n
 class Analysis:
     """The numbers of a question, each computed when it is first asked for.
 
-    Raises ValueError where the question is wrong.
+    Raises ValueError if the question is wrong.
     """
 
     def __init__(self, question: Question) -> None:
-        lab3.check(*question)
+        _check(question)
         self.question = question
         self.network, self.system, self.inputs = question
         self.counts = sorted({1, self.inputs})
         self.possible, self.impossible = possible_strategies(self.network, self.system)
+        self._results: dict[tuple[str, int, str], Result] = {}
 
     @cached_property
     def strategies(self) -> dict[str, Strategy | Impossible]:
@@ -258,21 +270,24 @@ class Analysis:
 
     def result(self, strategy: str, inputs: int, topology: str = "") -> Result | Impossible:
         """Of a strategy, by default on the machine's own topology."""
-        found = self.strategies[strategy]
-        if isinstance(found, Impossible):
-            return found
-        by_case = {(it.topology, it.inputs): it for it in found.results}
-        return by_case[topology or self.system.topology, inputs]
+        if strategy in self.impossible:
+            return self.impossible[strategy]
+        case = strategy, inputs, topology or self.system.topology
+        if case not in self._results:
+            asked = self.question.on(topology=case[2])._replace(inputs=inputs)
+            self._results[case] = _result(strategy, asked)
+        return self._results[case]
 
     def _strategy(self, strategy: str) -> Strategy:
         steps = [
-            TimedStep(*step, time_s=lab3.duration([step], self.system))
+            StepTime(*step, time_s=lab3.duration([step], self.system))
             for step in chain(*self.possible[strategy])
         ]
         results = [
-            _result(strategy, self.question.on(topology=topology)._replace(inputs=inputs))
+            found
             for topology in (ALL_TO_ALL, RING)
             for inputs in self.counts
+            if isinstance(found := self.result(strategy, inputs, topology), Result)
         ]
         return Strategy(steps, results, self._doubling(strategy))
 
@@ -280,7 +295,7 @@ class Analysis:
         found = []
         for twice, field in TWICE.items():
             better = self.system._replace(**{field: 2 * getattr(self.system, field)})
-            with suppress(ValueError):  # where twice as many nodes do not divide the filters
+            with suppress(ValueError):  # if twice as many nodes do not divide the filters
                 stages = STRATEGIES[strategy](self.network, better)
                 for inputs in self.counts:
                     before_s = lab3.latency(self.possible[strategy], self.system, inputs)
@@ -293,13 +308,13 @@ class Analysis:
         return [Latency(inputs, of(self.network, self.system, inputs)) for inputs in self.counts]
 
     @cached_property
-    def limit_s(self) -> Fraction:
+    def lower_bound_s(self) -> Fraction:
         """The lower bound for all inputs."""
         return streaming.compute_bound(*self.question)
 
     @cached_property
     def totals(self) -> Totals:
-        """What has to be held in all, and where."""
+        """All weights, inputs and outputs, and the SRAM of all nodes."""
         weights = sum(layer.weight_bytes for layer in self.network)
         return Totals(
             weight_bytes=weights,
@@ -317,7 +332,7 @@ class Analysis:
     @cached_property
     def two_way_ring(self) -> list[Latency] | Impossible:
         """Tensor parallelism."""
-        return self.impossible.get("tensor") or self.latencies(two_way_ring_latency)
+        return found_or_reason(self.latencies, two_way_ring_latency)
 
     @cached_property
     def last_row_share_s(self) -> Fraction | Impossible:
@@ -332,11 +347,15 @@ class Analysis:
     @cached_property
     def plans(self) -> plans.Comparison:
         """The best plans, and both strategies beside them."""
+        from report import plans
+
         return plans.compare(self.question)
 
     @cached_property
     def readings(self) -> list[readings.Answer]:
         """What other readings of the handout give."""
+        from report import readings
+
         return readings.answers(self.question)
 
 
@@ -371,21 +390,29 @@ def _streamed(strategy: str, question: Question) -> Streamed:
 
 
 def losses(question: Question) -> Losses:
-    """Where the pipeline's latency goes. Raises ValueError where it is not possible."""
-    lab3.check(*question)
+    """Where the pipeline's latency goes. Raises ValueError if it is not possible."""
+    _check(question)
     network, system, inputs = question
     stages = lab3.pipeline_parallel_stages(network, system)
     bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
     others = [step for stage in stages if stage is not bottleneck for step in stage]
-    share_s = streaming.compute_bound(network, system)
-    busiest_s = Fraction(max(layer.ops for layer in network)) / system.ops_per_s
+    all_nodes_s = streaming.compute_bound(network, system)
+    layers_nodes_s = streaming.compute_bound(network, system._replace(nodes=len(network)))
+    longest_s = Fraction(max(layer.ops for layer in network)) / system.ops_per_s
     return Losses(
-        ideal_compute_s=inputs * share_s,
-        load_imbalance_s=inputs * (busiest_s - share_s),
-        waiting_for_a_link_s=inputs * (lab3.duration(bottleneck, system) - busiest_s),
+        ideal_compute_s=inputs * all_nodes_s,
+        idle_nodes_s=inputs * (layers_nodes_s - all_nodes_s),
+        load_imbalance_s=inputs * (longest_s - layers_nodes_s),
+        waiting_for_a_link_s=inputs * (lab3.duration(bottleneck, system) - longest_s),
         fill_and_drain_s=Fraction(sum(step.node_ops for step in others)) / system.ops_per_s,
         sending_s=Fraction(sum(step.link_bytes for step in others)) / system.link_bytes_per_s,
     )
+
+
+def _check(question: Question) -> None:
+    if not isinstance(question, Question):
+        raise ValueError(f"question: {shown(question)} is not a Question")
+    lab3.check(*question)
 
 
 def as_dict(question: Question) -> dict[str, Any]:
@@ -393,7 +420,7 @@ def as_dict(question: Question) -> dict[str, Any]:
 
     What is not possible is {"reason": ...}. Seconds end in _s, bytes in _bytes.
 
-    Raises ValueError where the question is wrong, and where neither strategy is possible.
+    Raises ValueError if the question is wrong, or if neither strategy is possible.
     """
     it = Analysis(question)
     check_possible(it.network, it.system)

@@ -1,186 +1,188 @@
-"""Why: the answers in sentences, and every number derived, for people and as JSON.
+"""Why: Q1 to Q4 on one page, and topics that derive every number, for people and as JSON.
 
 Numbers are computed in analysis.py; formulas are printed from the docstrings of what computes them.
 """
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from inspect import getdoc
-from itertools import chain
+from typing import TYPE_CHECKING
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
-from report import analysis, compare, question, readings, sram, streaming
+from report import analysis, question, sram, streaming
 from report.analysis import Analysis, Result, SramResult, Strategy
-from report.question import Impossible, Question, check_possible, headed, question_of
-from report.terminal import MS, NS, US, count, filled, json_text, number, short, table
+from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
+from report.terminal import GIGA, MS, NS, US, count, filled, json_text, number, short, shown, table
+
+if TYPE_CHECKING:
+    from report.readings import Answer
 
 Blocks = Iterator[str]
-READINGS = """\
-Q2's sample block   the same four lines as Q1's
-GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
-one by one          no batches; only a pipeline works on several inputs at once
-initial inputs      already wherever they are needed
-final output        on one node: gathered, or where the last layer is
-ring of 4 links     one-way, like the 12 links all-to-all
-SRAM                one input at a time, without queued inputs, stored outputs"""
 
-# ------------------------------------------------ in short
+# ------------------------------------------------ Q1 to Q4 on one page
 
 
-def in_short(it: Analysis) -> Blocks:
-    """The answers, and what follows from them, in sentences."""
+def page(it: Analysis) -> Blocks:
+    """The answers, each with its reason: whole-tensor transfers."""
+    yield filled(_asked(it))
+    for n, inputs in enumerate(it.counts, 1):
+        why = _why_all if n > 1 else _why_one
+        reason = _joined(_comparison(it, inputs), *why(it), *_faster_than_both(it, inputs))
+        yield f"Q{n}: {count(inputs, 'input').upper()}\n{_answers(it, inputs)}\n{reason}"
+    yield f"Q3: WHY DISTRIBUTE, AND DATA PARALLELISM\n{_joined(*_distribution(it))}"
+    yield f"Q4: A ONE-WAY RING\n{_joined(*_ring(it))}"
+    assumed = (
+        "Assumed: whole-tensor transfers (a layer's output is sent when complete), enough SRAM,"
+        " inputs already wherever needed, tensor parallelism taking them one by one."
+    )
+    yield f"{_lower_bound(it)}\n{_joined(*_with_row_streaming(it))}\n{filled(assumed)}"
+    topics = "\n".join(f"  {name:<11}{what}" for name, (_, what) in TOPICS.items())
+    yield f"`python3 report explain TOPIC ...` derives the numbers; topics, or {ALL}:\n{topics}"
+
+
+def _asked(it: Analysis) -> str:
     system = it.system
-    yield "IN SHORT"
-    yield filled(
-        f"{count(it.inputs, 'input')}, {count(len(it.network), 'layer')},"
-        f" {count(system.nodes, 'node')}, {system.topology}. Per node: R ="
-        f" {number(system.ops_per_s)} ops/s, {count(system.sram_bytes, 'byte')} of SRAM. Per link:"
-        f" B = {number(system.link_bytes_per_s)} bytes/s. Tables are exact, or rounded to 9 digits"
-        " or whole numbers."
+    gops, gbs = (Fraction(each) / GIGA for each in (system.ops_per_s, system.link_bytes_per_s))
+    return (
+        f"N = {count(it.inputs, 'input')}, L = {count(len(it.network), 'layer')},"
+        f" P = {count(system.nodes, 'node')}, {system.topology},"
+        f" R = {number(gops)} GOPS, B = {number(gbs)} GB/s"
     )
-    head = ["inputs", "strategy", "latency ms", "traffic bytes", "streamed ms", "lower bound ms"]
-    cells = []
-    for inputs in it.counts:
-        for strategy, result in _results(it, inputs).items():
-            streamed = result.streamed
-            streamed_ms = None if isinstance(streamed, Impossible) else streamed.latency_s * MS
-            limit_ms = streaming.compute_bound(it.network, system, inputs) * MS
-            latency_ms = result.latency_s * MS
-            cells.append(
-                [inputs, strategy, latency_ms, result.traffic_bytes, streamed_ms, limit_ms]
-            )
-    yield table(head, cells)
-    yield filled(
-        "Latency assumes enough SRAM, whole-tensor transfers (a layer's output is sent when all of"
-        " it is computed), and that tensor parallelism takes inputs one by one. Streamed: each"
-        " output row is sent as soon as it is computed. No schedule is faster than the lower bound."
-    )
-    yield from map(filled, chain(_why_not(it), _speed(it), _distribution(it), _ring(it)))
+
+
+def _joined(*sentences: str) -> str:
+    return filled(" ".join(filter(None, sentences)))
 
 
 def _results(it: Analysis, inputs: int, topology: str = "") -> dict[str, Result]:
     """Of the strategies that are possible, on the machine's own topology unless told."""
-    results = {name: it.result(name, inputs, topology) for name in it.strategies}
+    results = {name: it.result(name, inputs, topology) for name in STRATEGIES}
     return {name: each for name, each in results.items() if isinstance(each, Result)}
 
 
-def _why_not(it: Analysis) -> Iterator[str]:
-    streamed = [each.streamed for each in _results(it, it.inputs).values()]
-    for each in dict.fromkeys([*it.impossible.values(), *streamed]):
-        if isinstance(each, Impossible):
-            yield f"{each.reason}."
+def _answers(it: Analysis, inputs: int) -> str:
+    """A line for each strategy, its numbers as lab3.py prints them."""
+    lines = []
+    for name in STRATEGIES:
+        found = it.result(name, inputs)
+        if isinstance(found, Impossible):
+            lines.append(filled(f"{found.reason}."))
+        else:
+            subject = f"{name.capitalize()} parallelism:"
+            seconds = f"{lab3.plain(found.latency_s)} seconds"
+            lines.append(filled(f"{subject:<22}{seconds}, {found.traffic_bytes} bytes", "  "))
+    return "\n".join(lines)
 
 
-def _speed(it: Analysis) -> Iterator[str]:
-    """Q1 and Q2: which is faster, by how much, why, and at what cost in bytes."""
-    for n, inputs in enumerate(it.counts, 1):
-        results = _results(it, inputs)
-        whole_s = {name: each.latency_s for name, each in results.items()}
-        if len(whole_s) == 2:
-            yield f"Q{n}: {_faster(whole_s, inputs, 'whole-tensor transfers')}"
-        streamed_s = {
-            name: each.streamed.latency_s
-            for name, each in results.items()
-            if not isinstance(each.streamed, Impossible)
-        }
-        if len(streamed_s) == 2:
-            yield _faster(streamed_s, inputs, "row streaming")
-    if len(it.possible) == 2 and len(it.network) > 1:
-        yield "For 1 input, with whole-tensor transfers, one node of the pipeline works at a time."
-    for name, each in _results(it, it.inputs).items():
-        pace = "all its steps" if name == "tensor" else f"its bottleneck, the {each.bottleneck}"
-        said = (
-            f"{name.capitalize()} parallelism keeps the nodes computing"
-            f" {_percent(each.utilisation)} of the time for {count(it.inputs, 'input')}."
-        )
-        if it.inputs > 1:
-            said += f" It finishes one input every {_time(each.interval_s)}, the time of {pace}."
-        yield said
-    yield from _bytes(_results(it, 1))
-    for name, each in _results(it, it.inputs).items():
-        if not isinstance(each.streamed, Impossible):
-            above_s = each.streamed.above_limit_s
-            distance = f"is {_time(above_s)} above" if above_s else "reaches"
-            yield (
-                f"{name.capitalize()} parallelism with row streaming {distance} the lower bound for"
-                f" {count(it.inputs, 'input')}."
-            )
-
-
-def _faster(latencies_s: dict[str, Fraction], inputs: int, how: str) -> str:
-    (fast, fast_s), (slow, slow_s) = sorted(latencies_s.items(), key=lambda item: item[1])
-    start = f"For {count(inputs, 'input')} with {how},"
-    if fast_s == slow_s:
-        return f"{start} both strategies take {_time(fast_s)}."
-    if short(slow_s / fast_s) == "1":
-        return f"{start} {fast} parallelism is faster by {_time(slow_s - fast_s)}."
-    return (
-        f"{start} {fast} parallelism is {short(slow_s / fast_s)} times as fast as {slow}"
-        f" parallelism: {_time(fast_s)} against {_time(slow_s)}."
-    )
-
-
-def _bytes(one_input: dict[str, Result]) -> Iterator[str]:
-    if len(one_input) < 2:
-        return
-    tensor, pipeline = one_input["tensor"], one_input["pipeline"]
-    against = f"{number(tensor.traffic_bytes)} against {number(pipeline.traffic_bytes)}"
-    if pipeline.traffic_bytes:
-        ratio = short(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes))
-        sent = f"{ratio} times as many bytes as pipeline parallelism: {against}"
+def _comparison(it: Analysis, inputs: int) -> str:
+    """Which strategy is faster; for one input also that tensor parallelism sends more, which it
+    does on two nodes or more."""
+    results = _results(it, inputs)
+    if it.system.nodes == 1 and inputs == 1:
+        return "One node does all the work and sends nothing."
+    if len(results) < 2:
+        return ""
+    tensor, pipeline = results["tensor"], results["pipeline"]
+    fast, slow = sorted(results.items(), key=lambda item: item[1].latency_s)
+    ratio, gap_s = slow[1].latency_s / fast[1].latency_s, slow[1].latency_s - fast[1].latency_s
+    if not gap_s:
+        said = "Both take the same time"
+    elif short(ratio) == "1":
+        said = f"{fast[0].capitalize()} parallelism is faster by {_time(gap_s)}"
     else:
-        sent = f"{count(tensor.traffic_bytes, 'byte')}, pipeline parallelism none"
-    yield (
-        f"Per input, tensor parallelism sends {sent}. It communicates for"
-        f" {_time(tensor.communication_s)}, pipeline parallelism for"
-        f" {_time(pipeline.communication_s)}."
-    )
+        said = f"{fast[0].capitalize()} parallelism is {short(ratio)} times as fast"
+    if inputs > 1:
+        return f"{said}."
+    joint = ", but" if gap_s and fast[1] is tensor else "; tensor parallelism"
+    return f"{said}{joint} sends {_more(tensor.traffic_bytes, pipeline.traffic_bytes)}."
+
+
+def _more(many_bytes: int, few_bytes: int) -> str:
+    ratio = short(Fraction(many_bytes, few_bytes)) if few_bytes else "1"
+    if ratio == "1":
+        return f"{count(many_bytes - few_bytes, 'byte')} more"
+    return f"{ratio} times as many bytes"
+
+
+def _why_one(it: Analysis) -> Iterator[str]:
+    """All steps of an input follow each other."""
+    if it.system.nodes == 1:
+        return
+    how = {"tensor": "all nodes share each layer", "pipeline": "at most one node at a time"}
+    for name, each in _results(it, 1).items():
+        sends = "sends nothing"
+        if each.communication_s:
+            sends = f"communicates for {_time(each.communication_s)}"
+        subject = f"{name.capitalize()} parallelism"
+        yield f"{subject} computes for {_time(each.compute_s)} ({how[name]}) and {sends}."
+
+
+def _why_all(it: Analysis) -> Iterator[str]:
+    """Inputs follow each other by an interval."""
+    said = []
+    for name, each in _results(it, it.inputs).items():
+        pace = "all its steps" if name == "tensor" else f"its bottleneck, {each.bottleneck}"
+        share = f"utilisation {_percent(each.utilisation)}"
+        said.append(f"every {_time(each.interval_s)} with {name} parallelism ({pace}; {share})")
+    yield f"Inputs finish {', '.join(said)}."
+
+
+def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
+    """Other ways that are faster than the strategies: one node alone, data parallelism that fits,
+    and row streaming if with it the other strategy is the faster one."""
+    results = _results(it, inputs)
+    best, best_s = min(((name, each.latency_s) for name, each in results.items()), key=_second)
+    others_s = {
+        f"{name} parallelism with row streaming": each.streamed.latency_s
+        for name, each in results.items()
+        if name != best and not isinstance(each.streamed, Impossible)
+    }
+    one_node_fits = _sram(it)["data"].fullest.fits
+    if inputs > 1 and one_node_fits:
+        data_s = analysis.data_parallel_latency(it.network, it.system, inputs)
+        others_s["data parallelism"] = data_s
+    alone_s = analysis.one_node_latency(it.network, it.system, inputs)
+    others_s["one node alone" + ", if all fitted its SRAM" * (not one_node_fits)] = alone_s
+    faster = [
+        f"{name} ({_time(other_s)})"
+        for name, other_s in sorted(others_s.items(), key=_second)
+        if other_s < best_s
+    ]
+    if faster:
+        costs = "; so distribution costs time here" * (alone_s < best_s)
+        yield f"Faster{' than both' * (len(results) == 2)}: {', '.join(faster)}{costs}."
+
+
+def _second(item: tuple[str, Fraction]) -> Fraction:
+    return item[1]
 
 
 def _distribution(it: Analysis) -> Iterator[str]:
-    """Q3: what fits in the SRAM, why to distribute, and data parallelism."""
-    fullest = {name: use.fullest for name, use in _sram(it).items()}
-    space = f"in the {count(it.system.sram_bytes, 'byte')} of SRAM per node, one input at a time"
-    for fits, verb in ((True, "fits"), (False, "does not fit")):
-        said = [
-            f"{name} ({need.where}, {count(need.total_bytes, 'byte')})"
-            for name, need in fullest.items()
-            if need.fits == fits
-        ]
-        if said:
-            yield f"This {verb} {space}: {'; '.join(said)}."
-    inputs = count(it.inputs, "input")
-    data_s = _time(analysis.data_parallel_latency(*it.question))
-    all_weights = f"all weights, {count(it.totals.weight_bytes, 'byte')}"
-    over, lacking = it.totals.excess_bytes, -fullest["data"].free_bytes
+    """Q3: why to distribute, data parallelism, and which answers fit."""
+    weights = f"All weights, {count(it.totals.weight_bytes, 'byte')},"
+    space = f"the {count(it.system.sram_bytes, 'byte')} of SRAM per node"
+    over, lacking = it.totals.excess_bytes, -_sram(it)["data"].fullest.free_bytes
+    pair = "the largest input-and-output pair of a layer"
     if lacking <= 0:
-        alone_s = analysis.one_node_latency(*it.question)
-        yield (
-            f"Q3: A node can hold {all_weights}, and the fullest layer's input and output, so data"
-            f" parallelism is possible: {data_s} for {inputs}. The work need not be distributed to"
-            f" fit: one node alone takes {_time(alone_s)}."
-        )
-        return
-    lacks = f"the fullest layer's input and output by {count(lacking, 'byte')}"
-    if over > 0:
-        yield (
-            f"Q3: A node cannot hold {all_weights}, so the work must be distributed. Data"
-            " parallelism is not possible for the same reason: the weights alone exceed a node's"
-            f" SRAM by {count(over, 'byte')}, with {lacks}."
-        )
+        data_s = _time(analysis.data_parallel_latency(*it.question))
+        yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
+        yield f"Data parallelism is possible: {data_s} for {count(it.inputs, 'input')}."
     else:
-        yield (
-            f"Q3: A node can hold {all_weights}, but these exceed its SRAM with {lacks}. So, if"
-            " whole tensors are held, the work must be distributed, and data parallelism is not"
-            " possible."
-        )
-    yield f"If everything fitted, data parallelism would take {data_s} for {inputs}."
-    if not any(need.fits for need in fullest.values()):
-        yield f"No strategy counted here fits on {count(it.system.nodes, 'node')}."
+        if over > 0:
+            exceed = f"alone exceed {space} by {count(over, 'byte')}, with {pair} by"
+            yield f"{weights} {exceed} {count(lacking, 'byte')}."
+        else:
+            yield f"{weights} fit {space}, but not with {pair}: {count(lacking, 'byte')} lack."
+        yield "So the work must be distributed, and data parallelism is not possible."
+    said = []
+    for name in it.possible:
+        need = _sram(it)[name].fullest
+        fits = "fits" if need.fits else "does not fit"
+        said.append(f"{name} parallelism {fits} ({need.where}: {count(need.total_bytes, 'byte')})")
+    yield f"One input at a time, {', '.join(said)}."
 
 
 def _sram(it: Analysis) -> dict[str, SramResult]:
@@ -189,68 +191,60 @@ def _sram(it: Analysis) -> dict[str, SramResult]:
 
 def _ring(it: Analysis) -> Iterator[str]:
     """Q4: what a ring changes for one input."""
-    nodes = it.system.nodes
-    if nodes < 3:
-        links = "the same links as all-to-all" if nodes == 2 else "no links"
-        yield f"Q4: A ring of {count(nodes, 'node')} has {links}, so it changes nothing."
+    if it.system.nodes < 3:
+        yield _no_ring(it.system.nodes)
         return
     before, after = (_results(it, 1, topology) for topology in (ALL_TO_ALL, RING))
     if "tensor" in after:
         was, now = before["tensor"], after["tensor"]
+        shards = f"{it.system.nodes - 1:,}"
         yield (
-            f"Q4: On a one-way ring, tensor parallelism communicates for"
-            f" {_time(now.communication_s)} per input instead of {_time(was.communication_s)},"
-            f" {nodes - 1:,} times as long, because the busiest link carries {nodes - 1:,} shards"
-            f" one after another. Its latency for 1 input is"
+            f"Tensor parallelism communicates for {_time(now.communication_s)} per input instead of"
+            f" {_time(was.communication_s)}, {shards} times as long, because the busiest link"
+            f" carries {shards} shards one after another: 1 input takes"
             f" {_percent(now.latency_s / was.latency_s - 1)} longer."
         )
     if "pipeline" in after:
         yield (
-            "Q4: Pipeline parallelism takes as long on a ring, because each node sends at most to"
-            " the next one."
+            "Pipeline parallelism is unaffected if its layers follow the ring: nodes send only to"
+            " the next."
         )
 
 
-# ------------------------------------------------ readings
+def _no_ring(nodes: int) -> str:
+    links = "the same links as all-to-all" if nodes == 2 else "no links"
+    return f"A ring of {count(nodes, 'node')} has {links}, so it changes nothing."
 
 
-def readings_of_the_handout(it: Analysis) -> Blocks:
-    """What a grader compares other numbers with."""
-    yield "READINGS OF THE HANDOUT"
-    yield READINGS
-    for strategy in it.possible:
-        found: dict[str, dict[int, readings.Answer]] = {}
-        for each in it.readings:
-            if each.strategy == strategy:
-                reading = ", ".join(each.changes) or "as read here"
-                found.setdefault(reading, {})[each.inputs] = each
-        counts = " and ".join(count(inputs, "input") for inputs in it.counts)
-        yield f"{strategy.upper()} PARALLELISM\nOther readings, one change at a time, for {counts}:"
-        head = ["one input s", "all inputs s"][: len(it.counts)]
-        yield table(
-            [*head, "bytes per input", "reading"],
-            [
-                [
-                    *(by[n].latency_s if n in by else None for n in it.counts),
-                    next(each.traffic_bytes // n for n, each in by.items()),
-                    reading,
-                ]
-                for reading, by in found.items()
-            ],
-        )
-    yield filled("`python3 report find NUMBER` finds which reading gives a number.")
+def _with_row_streaming(it: Analysis) -> Iterator[str]:
+    """The latencies of each strategy that can."""
+    said, reasons = [], []
+    for name in it.possible:
+        streamed = [_results(it, inputs)[name].streamed for inputs in it.counts]
+        times = [_time(each.latency_s) for each in streamed if not isinstance(each, Impossible)]
+        if times:
+            said.append(f"{name} {' and '.join(times)}")
+        reasons += [f"{each.reason}." for each in streamed[:1] if isinstance(each, Impossible)]
+    if said:
+        yield f"Row streaming: {', '.join(said)}."
+    yield from reasons
 
 
-# ------------------------------------------------ derivations, to be checked by hand
+def _lower_bound(it: Analysis) -> str:
+    bounds = it.latencies(streaming.compute_bound)
+    times = (f"{_time(each.latency_s)} for {count(each.inputs, 'input')}" for each in bounds)
+    return filled(f"Lower bound for any schedule: {', '.join(times)}.")
 
 
-def law_and_cnn(it: Analysis) -> Blocks:
-    """Symbols first; then the layers: what they compute, hold and send."""
-    yield "1. THE LAW"
-    yield _told(lab3, 2)
+# ------------------------------------------------ topics
+
+
+def model(it: Analysis) -> Blocks:
+    """The law; then the layers: what they compute, hold and send."""
+    yield "THE MODEL"
+    yield _told(lab3.duration)
     yield _told(lab3.latency)
     yield _told(lab3.traffic)
-    yield "2. THE CNN"
     yield _told(ConvLayer)
     sizes = [*analysis.SIZES, *analysis.BYTES]
     yield "\n".join(f"{name} = {_told(getattr(ConvLayer, name))}" for name in sizes)
@@ -279,140 +273,97 @@ def _attributes(it: Analysis, names: Sequence[str]) -> list[list[object]]:
     return [[n, *(getattr(layer, name) for name in names)] for n, layer in enumerate(it.network, 1)]
 
 
-def tensor_parallelism(it: Analysis) -> Blocks:
+def tensor(it: Analysis) -> Blocks:
     """Its steps and their sums."""
-    yield "3. TENSOR PARALLELISM"
+    yield "TENSOR PARALLELISM"
     functions = (
         lab3.tensor_parallel_stages,
-        lab3.shards_in_turn,
         lab3.all_gather,
         lab3.gather,
         lab3.tensor_parallel_latency,
         lab3.tensor_parallel_traffic,
     )
-    yield from map(_told, functions)
-    yield from _derivation("tensor", it)
+    yield from _derivation("tensor", it, functions)
 
 
-def pipeline_parallelism(it: Analysis) -> Blocks:
+def pipeline(it: Analysis) -> Blocks:
     """Its steps and their sums, and where the time goes."""
-    yield "4. PIPELINE PARALLELISM"
+    yield "PIPELINE PARALLELISM"
     functions = (
         lab3.pipeline_parallel_stages,
         lab3.pipeline_parallel_latency,
         lab3.pipeline_parallel_traffic,
     )
-    yield from map(_told, functions)
-    yield from _derivation("pipeline", it)
-    if not isinstance(it.losses, Impossible):
-        total_s = sum(it.losses)
-        yield _told(analysis.Losses)
-        yield table(
-            [f"part of {count(it.inputs, 'input')}", "ms", "% of the latency"],
-            [
-                [name[:-2].replace("_", " "), part_s * MS, 100 * part_s / total_s]
-                for name, part_s in it.losses._asdict().items()
-            ],
-        )
-    balanced_s = analysis.balanced_pipeline_latency(*it.question)
-    yield filled(
-        f"A perfectly balanced pipeline would take {_exact(balanced_s)} for"
-        f" {count(it.inputs, 'input')}: {_told(analysis.balanced_pipeline_latency)}"
+    yield from _derivation("pipeline", it, functions)
+    if isinstance(it.losses, Impossible):
+        return
+    inputs, total_s = count(it.inputs, "input"), sum(it.losses)
+    yield _told(analysis.Losses)
+    yield table(
+        [f"part of {inputs}", "ms", "% of the latency"],
+        [
+            [name[:-2].replace("_", " "), part_s * MS, 100 * part_s / total_s]
+            for name, part_s in it.losses._asdict().items()
+        ],
     )
+    balanced_s = analysis.balanced_pipeline_latency(*it.question)
+    told = _told(analysis.balanced_pipeline_latency)
+    yield filled(f"{told} For {inputs} that is {_exact(balanced_s)}.")
 
 
-def _derivation(name: str, it: Analysis) -> Blocks:
+def _derivation(name: str, it: Analysis, functions: Sequence[object]) -> Blocks:
     strategy = it.strategies[name]
     if isinstance(strategy, Impossible):
         yield filled(f"{strategy.reason}.")
         return
+    yield from map(_told, functions)
     cells: list[list[object]] = [
         [*step[:4], step.time_s * US, step.traffic_bytes] for step in strategy.steps
     ]
     head = ["layer", "step", "ops of a node", "bytes of a link", "time us", "traffic bytes"]
     yield table(head, [*cells, _sums(cells)])
-    yield "Computing + communicating + (N - 1) * interval, and N * traffic:"
     results = [each for each in strategy.results if each.topology == it.system.topology]
+    yield filled(
+        "Each later input finishes one interval after the one before: the time of the longest"
+        f" stage (consecutive steps on the same nodes and links), here {results[0].bottleneck}."
+        " Computing + communicating + (N - 1) * interval, and N * traffic:"
+    )
     for each in results:
         parts_s = (each.compute_s, each.communication_s, each.interval_s, each.latency_s)
         compute, communication, interval, total = (number(part_s * US) for part_s in parts_s)
         law = f"{compute} + {communication} + {each.inputs - 1:,} * {interval} = {total} us"
         sent = f"{number(results[0].traffic_bytes)} = {count(each.traffic_bytes, 'byte')}"
         yield f"{filled(law)}\n{filled(f'{each.inputs:,} * {sent}')}"
-    yield filled(f"The interval is the time of the bottleneck: {results[0].bottleneck}.")
-
-
-def row_streaming(it: Analysis) -> Blocks:
-    """Row streaming, and the lower bound."""
-    yield "5. ROW STREAMING, AND THE LOWER BOUND"
-    yield _told(streaming)
-    yield _told(streaming.streamed_latency)
-    yield _told(streaming.compute_bound)
-    for inputs in it.counts:
-        for name, each in _results(it, inputs).items():
-            if not isinstance(each.streamed, Impossible):
-                yield filled(f"{name}, N = {inputs:,}: {_streamed_sum(name, each, it)}")
-
-
-def _streamed_sum(name: str, result: Result, it: Analysis) -> str:
-    """Of tensor parallelism the lower bound and what is above it, of the pipeline the law."""
-    assert not isinstance(result.streamed, Impossible)
-    total_s, above_s = result.streamed
-    if name == "tensor":
-        share_s = analysis.last_row_share_s(it.network, it.system)
-        is_share = above_s == share_s and it.system.nodes > 1
-        said = " (the last row's share, A / (P * out_y * B))" * is_share
-        return (
-            f"{_exact(total_s - above_s)} (lower bound) + {_exact(above_s)}{said}"
-            f" = {_exact(total_s)}"
-        )
-    further = result.inputs - 1
-    first = f"{_exact(total_s - further * result.interval_s)} (the first input)"
-    return f"{first} + {further:,} * {_exact(result.interval_s)} (interval) = {_exact(total_s)}"
-
-
-def utilisation(it: Analysis) -> Blocks:
-    """How far the nodes are used, and what more of everything would change."""
-    yield "6. UTILISATION, AND WHAT WOULD CHANGE IT"
-    yield filled(
-        "With whole-tensor transfers. Speed-up over one node: N * sum(C) / R / latency."
-        " Utilisation: speed-up / P. Idle: nodes without a layer."
-    )
-    yield table(
-        ["inputs", "strategy", "speed-up", "utilisation %", "idle", "bottleneck"],
-        [
-            [inputs, name, each.speed_up, 100 * each.utilisation, each.idle_nodes, each.bottleneck]
-            for inputs in it.counts
-            for name, each in _results(it, inputs).items()
-        ],
-    )
-    yield "Speed-up from doubling one resource, where that is possible:"
-    doubled = [
-        [each.inputs, name, each.speed_up, each.twice]
-        for name, strategy in it.strategies.items()
-        if isinstance(strategy, Strategy)
-        for each in strategy.doubling
-    ]
-    yield table(["inputs", "strategy", "speed-up", "twice"], doubled)
 
 
 def what_fits(it: Analysis) -> Blocks:
     """Q3: every byte that a node must hold."""
-    yield "7. SRAM (Q3)"
+    yield "SRAM (Q3)"
     yield _told(sram)
+    found = _sram(it)
+    yield table(
+        ["strategy", "what a node holds"],
+        [[name, " ".join(_told(analysis.SRAM[name], 0).split())] for name in found],
+    )
+    impossible = (use for use in it.sram.values() if isinstance(use, Impossible))
+    yield from (filled(f"{each.reason}.") for each in dict.fromkeys(impossible))
     yield filled(
-        "The fullest node of each strategy. Waiting: how many more inputs fit where inputs wait, on"
-        " a pipeline's first node, otherwise on every node."
+        "The fullest node of each strategy, and what is left of its"
+        f" {count(it.system.sram_bytes, 'byte')}. Waiting: queued inputs that also fit (pipeline:"
+        " on node 1; others: a copy on every node)."
     )
     head = ["strategy", "fullest", "layer", "bytes", "fits", "bytes left", "waiting"]
-    yield table(head, [[name, *use.fullest[:-1]] for name, use in _sram(it).items()])
-    for name, use in it.sram.items():
-        yield f"{name.upper()}\n{_told(analysis.SRAM[name])}"
-        if isinstance(use, Impossible):
-            yield filled(f"{use.reason}.")
-        else:
-            head = ["where", "layer", "work", "weights", "input", "output", "total bytes"]
-            yield table(head, [[*each, each.total_bytes] for each in use.uses])
+    yield table(head, [[name, *use.fullest[:-1]] for name, use in found.items()])
+    streamed = found.get("tensor, streamed")
+    if streamed and sram.is_upper_bound(it.network, it.system):
+        may = "" if streamed.fullest.fits else ", so it may fit"
+        yield filled(
+            "A row takes longer to send than another to compute, so the fullest node of tensor,"
+            f" streamed holds at most {count(streamed.fullest.total_bytes, 'byte')}{may}."
+        )
+    head = ["strategy", "layer", "work", "weights", "input", "output", "total bytes"]
+    uses = [[name, *use[1:], use.total_bytes] for name in found for use in found[name].uses]
+    yield table(head, uses)
     yield filled(_queue(it))
 
 
@@ -427,17 +378,20 @@ def _queue(it: Analysis) -> str:
     )
     if free < 0:
         return f"{said} less than all weights."
-    said += f" {number(free)} beside the weights, held once."
+    said += f" of which one copy of the weights leaves {count(free, 'byte')}."
     late = [("inputs must arrive", inputs), ("outputs must leave", outputs)]
     must = " and ".join(words for words, needed in late if needed > free)
-    return (
-        f"{said} So {must} during the run." if must else f"{said} Layers in work need some of it."
-    )
+    end = f"So {must} during the run." if must else "Layers being computed need part of that."
+    return f"{said} {end}"
 
 
 def ring(it: Analysis) -> Blocks:
     """Q4: both topologies side by side."""
-    yield "8. RING (Q4)"
+    yield "RING (Q4)"
+    if it.system.nodes < 3:
+        yield filled(_no_ring(it.system.nodes))
+        return
+    yield _joined(*_ring(it))
     yield table(
         ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"],
         [
@@ -456,10 +410,12 @@ def ring(it: Analysis) -> Blocks:
         ],
     )
     yield filled(
-        "Communication is that of one input; in a pipeline it overlaps with the computing of"
-        " others."
+        "Communication is that of one input; in a pipeline it overlaps with the computing of other"
+        " inputs."
     )
     if not isinstance(it.two_way_ring, Impossible):
+        yield _told(lab3.all_gather)
+        yield _told(lab3.gather)
         times = " and ".join(
             f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}"
             for each in it.two_way_ring
@@ -467,29 +423,154 @@ def ring(it: Analysis) -> Blocks:
         yield filled(f"{_told(analysis.two_way_ring_latency)} That takes {times}.")
 
 
-def which_plan(it: Analysis) -> Blocks:
-    """The Pareto-optimal plans, and slower links."""
-    yield "9. WHICH PLAN"
+def row_streaming(it: Analysis) -> Blocks:
+    """Row streaming, and the lower bound."""
+    yield "ROW STREAMING, AND THE LOWER BOUND"
+    yield _told(streaming)
+    yield _told(streaming.streamed_latency)
+    yield _told(streaming.compute_bound)
+    if not isinstance(it.last_row_share_s, Impossible):
+        yield _told(analysis.last_row_share_s)
+    for inputs in it.counts:
+        for name, each in _results(it, inputs).items():
+            if not isinstance(each.streamed, Impossible):
+                yield filled(f"{name}, N = {inputs:,}: {_streamed_sum(name, each, it)}")
+    streamed = [each.streamed for each in _results(it, 1).values()]
+    for found in [*it.impossible.values(), *streamed]:
+        if isinstance(found, Impossible):
+            yield filled(f"{found.reason}.")
+
+
+def _streamed_sum(name: str, result: Result, it: Analysis) -> str:
+    """Of tensor parallelism the lower bound and what is above it, of the pipeline the law."""
+    assert not isinstance(result.streamed, Impossible)
+    total_s, above_s = result.streamed
+    if name == "pipeline":
+        further, interval_s = result.inputs - 1, result.interval_s
+        first = f"{_exact(total_s - further * interval_s)} (the first input)"
+        return f"{first} + {further:,} * {_exact(interval_s)} (interval) = {_exact(total_s)}"
+    share_s = it.last_row_share_s
+    assert not isinstance(share_s, Impossible)
+    parts_s = {
+        "lower bound": total_s - above_s,
+        "last row's share": share_s,
+        "waiting for links": above_s - share_s,
+    }
+    terms = (f"{_exact(part_s)} ({part})" for part, part_s in parts_s.items() if part_s)
+    return f"{' + '.join(terms)} = {_exact(total_s)}"
+
+
+def speed_up(it: Analysis) -> Blocks:
+    """How far the nodes are used, and what more of everything would change."""
+    yield "SPEED-UP"
+    yield filled(
+        "With whole-tensor transfers and ample SRAM. Speed-up: how many times as fast as one node"
+        " alone. Utilisation: speed-up / P, the share of the time in which the nodes compute. Idle:"
+        " nodes without a layer. Bottleneck: the longest stage, that is, the longest time for which"
+        " an input keeps the same nodes and links busy."
+    )
+    for latency_of in (analysis.one_node_latency, analysis.data_parallel_latency):
+        times = " and ".join(
+            f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}"
+            for each in it.latencies(latency_of)
+        )
+        yield filled(f"{_told(latency_of)} That takes {times}.")
+    yield table(
+        ["inputs", "strategy", "speed-up", "utilisation %", "idle", "bottleneck"],
+        [
+            [inputs, name, each.speed_up, 100 * each.utilisation, each.idle_nodes, each.bottleneck]
+            for inputs in it.counts
+            for name, each in _results(it, inputs).items()
+        ],
+    )
+    yield "Speed-up from doubling one resource, if that is possible:"
+    doubled = [
+        [each.inputs, name, each.speed_up, each.twice]
+        for name, strategy in it.strategies.items()
+        if isinstance(strategy, Strategy)
+        for each in strategy.doubling
+    ]
+    yield table(["inputs", "strategy", "speed-up", "twice"], doubled)
+    yield from (filled(f"{each.reason}.") for each in it.impossible.values())
+
+
+def best_plans(it: Analysis) -> Blocks:
+    """Other ways to split the layers, and slower links."""
+    from report import compare  # the page needs no search
+
+    yield "PLANS"
     yield from compare.best_plans_text(
         it.plans, it.question, more="the command plans lists them with --all"
     )
+    if it.system.topology == RING:
+        yield filled("On a ring, only one group on all nodes and groups of one node are modelled.")
     for each in it.plans.faster.get("pipeline", ()):
-        inputs = count(each.inputs, "input") if each.inputs else "very many inputs"
-        yield filled(
-            f"Links on which pipeline parallelism is faster than tensor parallelism for {inputs},"
-            " whole-tensor transfers, tensor parallelism taking inputs one by one:"
-            f" {compare.links_text(each.links)}."
+        inputs = (
+            f"For {count(each.inputs, 'input')}" if each.inputs else "In steady state (N large)"
         )
+        links = compare.links_text(each.links)
+        yield filled(f"{inputs}, pipeline parallelism is faster than tensor parallelism: {links}.")
+    if it.plans.faster:
+        yield filled(
+            "These link bandwidths (ends excluded) hold for whole-tensor transfers without detours,"
+            " tensor parallelism taking inputs one by one. With detours, or two inputs in turn,"
+            " they could differ."
+        )
+
+
+READINGS = """\
+Q2's sample block   four lines as in Q1 (the sample repeats two and omits one)
+GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
+one by one          no batches; only a pipeline overlaps inputs (whole tensors)
+initial inputs      already wherever they are needed
+final output        on one node: gathered, or where the last layer is
+ring of 4 links     one-way, like the 12 links all-to-all
+SRAM                one input at a time, without queued inputs, stored outputs"""
+
+
+def readings(it: Analysis) -> Blocks:
+    """What a grader compares other numbers with."""
+    yield "READINGS OF THE HANDOUT"
+    counts = " and for ".join(count(inputs, "input") for inputs in it.counts)
+    told = f"Other readings, one change at a time: seconds for {counts}, bytes for 1 input."
+    yield f"{READINGS}\n{filled(f'{told} `python3 report check` recognises them.')}"
+    for strategy in it.possible:
+        found: dict[str, dict[int, Answer]] = {}
+        for each in it.readings:
+            if each.strategy == strategy:
+                reading = ", ".join(each.changes) or "as read here"
+                found.setdefault(reading, {})[each.inputs] = each
+        head = [*["one input s", "all inputs s"][: len(it.counts)], "bytes each", "reading"]
+        rows = [
+            [
+                *(by[n].latency_s if n in by else None for n in it.counts),
+                by[1].traffic_bytes if 1 in by else None,
+                reading,
+            ]
+            for reading, by in found.items()
+        ]
+        yield f"{strategy.upper()} PARALLELISM\n{table(head, rows)}"
+    yield from (filled(f"{each.reason}.") for each in it.impossible.values())
 
 
 # ------------------------------------------------ words and numbers
 
 
+def _symbols(it: Analysis) -> str:
+    """What was asked, and the meaning of what formulas are made of."""
+    return filled(
+        f"{_asked(it)}. R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s: 10^9)."
+        " A layer costs C ops (1 MAC is 2 ops) and has A bytes of output; a shard of it, a node's"
+        " part, has S = A / P bytes."
+    )
+
+
 def _told(formula: object, paragraph: int | None = None) -> str:
     """A docstring without its paragraph on errors, or one paragraph of it; tables stay as they
     are."""
-    paragraphs = (getdoc(formula) or "").split("\n\n")  # python -OO strips it
-    told = [text for text in paragraphs if not text.startswith("Raises")]
+    from inspect import getdoc  # a slow import that the page does not need
+
+    told = [text for text in (getdoc(formula) or "").split("\n\n") if not text.startswith("Raises")]
     if paragraph is not None:
         told = told[paragraph : paragraph + 1]
     return "\n\n".join(text if "  " in text else filled(text) for text in told)
@@ -519,37 +600,67 @@ def _sums(cells: Sequence[Sequence[object]]) -> list[object]:
 
 # ------------------------------------------------ the command: explain
 
-SECTIONS = (
-    in_short,
-    readings_of_the_handout,
-    law_and_cnn,
-    tensor_parallelism,
-    pipeline_parallelism,
-    row_streaming,
-    utilisation,
-    what_fits,
-    ring,
-    which_plan,
-)
+TOPICS = {
+    "model": (model, "the latency formula, and the CNN layer by layer"),
+    "tensor": (tensor, "tensor parallelism, step by step"),
+    "pipeline": (pipeline, "pipeline parallelism, step by step, and where its time goes"),
+    "sram": (what_fits, "what each node must hold (Q3)"),
+    "ring": (ring, "both topologies side by side (Q4)"),
+    "streaming": (
+        row_streaming,
+        "row streaming (each row sent once it is computed), the lower bound",
+    ),
+    "speedup": (speed_up, "speed-up over one node, and from doubling a resource"),
+    "plans": (best_plans, "other ways to split the layers over the nodes"),
+    "readings": (readings, "other readings of the handout, and what they give"),
+}
+ALL = "all"
 
 
-def explain(question: Question) -> str:
-    """Everything, in the order in which a student asks. Raises ValueError as Analysis does."""
+def explain(question: Question, topics: Sequence[str] = ()) -> str:
+    """Topics by their names, or the page if there are none. Raises ValueError as Analysis does, and
+    if neither strategy is possible."""
     it = Analysis(question)
     check_possible(it.network, it.system)
-    blocks = chain(*(section(it) for section in SECTIONS))
-    return "\n\n".join(block for block in blocks if block)  # python -OO strips the formulas
+    if not topics:
+        return "\n\n".join(page(it))
+    asked = dict.fromkeys(map(_topic, topics))
+    names = TOPICS if ALL in asked else asked
+    return "\n\n".join([_symbols(it), *(block for name in names for block in TOPICS[name][0](it))])
+
+
+def _topic(name: str) -> str:
+    if name not in (*TOPICS, ALL):
+        raise ValueError(f"topic: {shown(name)} is not one of {', '.join(TOPICS)}, {ALL}")
+    return name
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """What if, and --json."""
+    """Topics, what if, and --json."""
+
+    def topic(text: str) -> str:
+        try:
+            return _topic(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error).removeprefix("topic: ")) from None
+
+    parser.add_argument(
+        "topics",
+        metavar="TOPIC",
+        nargs="*",
+        type=topic,
+        default=(),
+        help=f"{', '.join(TOPICS)}, or {ALL} (default: Q1 to Q4 on one page)",
+    )
     question.add_options(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
+    )
 
 
 def run(options: Namespace) -> str:
-    """The explanation, or every number as JSON: Fractions as the nearest float."""
+    """The page, topics, or every number as JSON: Fractions as the nearest float."""
     asked = question_of(options)
     if options.json:
         return json_text(analysis.as_dict(asked))
-    return headed(asked, explain(asked))
+    return headed(asked, explain(asked, options.topics))

@@ -511,6 +511,7 @@ TENSOR_SPLIT: list[Split] = [
 ]
 PIPELINE_SPLIT: list[Split] = [
     ("ideal compute", "ideal_compute_s", COLOURS["pipeline"][0], "white"),
+    ("idle nodes", "idle_nodes_s", PALE, COLOURS["pipeline"][0]),
     ("load imbalance", "load_imbalance_s", COLOURS["pipeline"][1], "white"),
     ("waiting for a link", "waiting_for_a_link_s", COLOURS["link"][1], "white"),
     ("fill and drain", "fill_and_drain_s", "white", COLOURS["pipeline"][0]),
@@ -543,8 +544,8 @@ def limits(analysis: Analysis, style: Style) -> Picture:
             parts = [it._replace(text=text) for it, text in zip(row.parts, texts, strict=True)]
             keys.append(parts)
             told[-1] += f" ({', '.join(texts)})"
-    bound = unit.text(analysis.limit_s)
-    limit = Mark(f"lower bound {bound}", size=analysis.limit_s)
+    bound = unit.text(analysis.lower_bound_s)
+    limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
     figure = _draw_rows(analysis.question, rows, limit, keys, style)
     alt = f"Latency of {count(analysis.inputs, 'input')}. {'; '.join(told)}"
     return Picture(figure, f"{alt}. The lower bound is {bound}.")
@@ -584,7 +585,7 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     times = _unit(SECONDS, max(it.latency_s for it in found), 10)
     sizes = _unit(BYTES, max(it.traffic_bytes for it in found))
     names = {it: _name(question, it.plan) for it in [*best, *both]}
-    bound = times.text(analysis.limit_s)
+    bound = times.text(analysis.lower_bound_s)
     which = count(len(found), "plan") if every else f"{len(found):,} of very many plans"
     head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in found):,})"
 
@@ -614,7 +615,7 @@ def plans(analysis: Analysis, style: Style) -> Picture:
     labels = {it: f"{number} {names[it]}" for number, it in enumerate(numbered, 1)}
     labels |= {it: names[it] for it in both if it not in labels}
     _draw_dots(axes, at, {it: (_kind(question, it.plan), text) for it, text in labels.items()})
-    limit = float(analysis.limit_s * times.factor)
+    limit = float(analysis.lower_bound_s * times.factor)
     axes.axhline(limit, color=INK, linestyle="--", lw=1, zorder=1)
     axes.lines[-1].set_label(f"lower bound {bound}")
     if best:

@@ -1,11 +1,12 @@
-"""What a node must hold in its SRAM, as there is no DRAM (handout, "The hardware").
+"""What each node's SRAM must hold: there is no DRAM (handout, "The hardware").
 
-Weights stay. Activations count for one input at a time: queued inputs and stored outputs are not
-counted.
+Weights stay in SRAM throughout. Activations count for one input at a time: queued inputs and stored
+outputs are not counted.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import lab3
@@ -66,7 +67,7 @@ def pipeline_parallel_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: all weights, a layer's input and output, as one node alone.
+    """Every node: all weights, a layer's input and output.
 
     Raises ValueError for what cannot be modelled.
     """
@@ -77,23 +78,32 @@ def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def check_streams(system: System) -> None:
-    """Raise ValueError where tensor parallelism with row streaming is not modelled: on a ring of
-    more than two nodes, where a row would wait for others that are passed on."""
+    """Raise ValueError on a ring of more than two nodes: when a row passes on a link depends on the
+    rows of others there, so that row streaming has no closed form for tensor parallelism."""
     if system.topology == lab3.RING and system.nodes > 2:
         where = f"on a ring of {system.nodes} nodes, only all-to-all"
         raise ValueError(f"Tensor parallelism with row streaming is not modelled {where}")
 
 
+def is_upper_bound(network: Network, system: System) -> bool:
+    """Whether tensor_streamed_sram may be more than a node ever holds: if any row, A / (out_y * B),
+    takes longer to send than any row, C / (out_y * R), to compute."""
+    lab3.check(network, system)
+    send_s = max(Fraction(layer.output_bytes, layer.out_y) for layer in network)
+    compute_s = min(Fraction(layer.ops, layer.out_y) for layer in network)
+    return system.nodes > 1 and send_s / system.link_bytes_per_s > compute_s / system.ops_per_s
+
+
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     """Every node: 1 / P of all weights; while it computes row r of a layer (0, 1, 2, ...), the
-    input rows from r on, and of the output r whole rows and its share of row r. That is most in the
-    first row or in the last. The last layer's whole rows are on the gathering node only, which
-    finally holds all of them.
+    input rows from r on, and of the output r whole rows and its share of row r. The total peaks at
+    the first or last row. Only the gathering node holds whole rows of the last layer, and finally
+    all of them.
 
     A row is held from the start of its computation or arrival until no computation or link needs it
     any more, and rows leave and arrive as soon as they can. This is the peak for one input if no
-    row takes longer to send than to compute; on slower links rows arrive later, and the fullest
-    node holds no more.
+    row takes longer to send than any row to compute; on slower links rows arrive later, and the
+    fullest node holds at most this.
 
     Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
     """
@@ -116,11 +126,11 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
-    """Each node: its layer's weights, fy rows of the input, one row of the output; but the first
-    node its whole input, and the last node its whole output.
+    """Each node: its layer's weights, input rows for one filter's height, one output row; but the
+    first node its whole input, and the last node its whole output.
 
-    A row is computed or sent only when there is room for it, and an arriving row leaves room for
-    one output row, on the last node for the whole output. Then this is enough for any number of
+    A row is computed or sent only if there is room for it, and may arrive only if one output row
+    (on the last node, the whole output) still has room. Then this is enough for any number of
     inputs, not counting those queued on the first node, and for two layers or more it is the least.
     But a row may wait for room, and so be later than in ample SRAM.
 

@@ -1,13 +1,14 @@
 """How long inference takes with row streaming, and the lower bound of any schedule.
 
-Each row of an output (all filters, all x, one y) is sent as soon as it is computed; row r of the
-next layer needs the fy rows r ... r + fy - 1. All inputs wait at time 0, and a row starts
+Each of a layer's out_y output rows (all filters, all x, one y) is sent as soon as it is computed;
+row r of the next layer, whose filters are fy rows high, needs the rows r ... r + fy - 1. All inputs
+wait at time 0, and a row starts
 
     on a node    once the node's previous row is done and the last input row it
                  needs has arrived
     on a link    once it is computed and the link's previous row is gone
 
-layer after layer, input after input: the law one level down.
+Rows keep the order of layers and inputs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lab3 import Network, System
 from report.question import STRATEGIES
 from report.sram import check_streams
 
-MOST_ROWS = 50_000  # of all layers, which take two or three seconds
+MOST_ROWS = 50_000  # output rows of all layers, which take two or three seconds
 GATHERING = 0  # the node that gathers the output
 
 
@@ -33,12 +34,13 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
 
     tensor      every node computes its share of a row, C / (P * out_y * R), and
                 sends it to each peer on a link of its own, A / (P * out_y * B);
-                of the last layer only to the gathering node
+                in the last layer only to the gathering node
     pipeline    each node computes its layer's rows, C / (out_y * R) each, and
-                sends them to the next layer's node, A / (out_y * B) each
+                sends them to the next layer's node, A / (out_y * B) each; each
+                further input takes one interval more, the longest C / R or A / B
 
-    Raises ValueError where lab3's strategy is not possible, for tensor parallelism on a ring of
-    more than 2 nodes, and for more than MOST_ROWS rows of output in all layers.
+    Raises ValueError if lab3's strategy is not possible, for tensor parallelism on a ring of more
+    than 2 nodes, and for more than MOST_ROWS output rows in all layers.
     """
     if strategy not in tuple(STRATEGIES):
         raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(STRATEGIES)}")
@@ -54,18 +56,18 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
     if strategy == "tensor":
         layers, ticks_per_s = _in_ticks(network, system, shares=system.nodes)
         return Fraction(_tensor_parallel(layers, system.nodes, inputs), ticks_per_s)
-    # Not earlier than an interval per input: the chain of rows that decides the first input's time
-    # has room for the bottleneck's rows of the others. Not later: on each node and link the first
-    # input's rows end within an interval of their start, as they follow each other by at most the
-    # longest row so far and no layer has more of them than the one before.
+    # One interval per further input. Lower bound: the bottleneck's rows of all further inputs fit
+    # into the chain of rows that decides the first input's time. Upper bound: on each node and link
+    # the first input's rows end within an interval of their start, because they follow each other
+    # by at most the longest row so far, and no layer has more rows than the one before.
     layers, ticks_per_s = _in_ticks(network, system, shares=1)
     interval_s = max(lab3.duration(stage, system) for stage in stages)
     return Fraction(_pipeline_parallel(layers), ticks_per_s) + (inputs - 1) * interval_s
 
 
 def compute_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """N * sum(C) / (P * R) seconds. No schedule takes less, because each input costs sum(C)
-    operations, 2 per MAC as in the handout, and P nodes do at most R per second each."""
+    """lower bound = N * sum(C) / (P * R) seconds. No schedule takes less, because each input costs
+    sum(C) ops, 2 per MAC as in the handout, and P nodes do at most R ops per second each."""
     lab3.check(network, system, inputs)
     ops = sum(layer.ops for layer in network)
     return Fraction(inputs * ops) / (system.nodes * system.ops_per_s)
@@ -79,10 +81,10 @@ class _Layer(NamedTuple):
 
 
 def _in_ticks(network: Network, system: System, shares: int) -> tuple[tuple[_Layer, ...], int]:
-    """The times of each layer's rows in ticks, a node having one of so many shares of a row, and
+    """The times of each layer's rows in ticks, if a node has one of so many shares of a row, and
     the ticks of a second.
 
-    A tick is so short that every row takes a whole number of them: ints, so nothing is rounded.
+    Every row takes a whole number of ticks, so that times are ints and nothing is rounded.
     """
     rows_s = [
         (
@@ -100,7 +102,7 @@ def _in_ticks(network: Network, system: System, shares: int) -> tuple[tuple[_Lay
 
 
 def _ends(free: int, ready: Sequence[int], ticks: int) -> list[int]:
-    """When rows end on a node or link that is free from then on, one after the other."""
+    """When rows end on a node or link that is free from some time on, one after the other."""
     ends = []
     for row_ready in ready:
         free = max(free, row_ready) + ticks
@@ -124,11 +126,9 @@ Place = tuple[int, int]  # (p, p) is node p, (p, q) its link to node q
 
 
 def _tensor_parallel(layers: tuple[_Layer, ...], nodes: int, inputs: int) -> int:
-    """The end of the last row, found with the rows of one input and log2(N) products of matrices.
+    """The end of the last row, in log2(N) products.
 
-    When a place is free after an input is a maximum of sums: of when each place was free before it
-    and the longest chain of rows from there. So an input is a matrix of these chains, and N inputs
-    are its N-th power, where a product takes maxima of sums as well.
+    Max-plus algebra: one input is a matrix of longest row chains; N inputs are its N-th power.
     """
     chains = _chains(layers, nodes)
     free = dict.fromkeys(chains, 0)
@@ -142,22 +142,23 @@ def _tensor_parallel(layers: tuple[_Layer, ...], nodes: int, inputs: int) -> int
 
 @lru_cache
 def _chains(layers: tuple[_Layer, ...], nodes: int) -> dict[Place, dict[Place, int]]:
-    """The longest chain of one input's rows from each place to each."""
+    """The longest chain of one input's rows from each place to each: when the place is free after
+    the input, if only the start was busy before it, until time 0."""
     group = range(min(nodes, 3))  # nodes that do not gather are alike, so two stand for them all
     places = [(source, target) for source in group for target in group]
-    long_ago = -1 - sum(layer.out_y * (layer.compute + layer.send) for layer in layers)
+    longest = sum(layer.out_y * (layer.compute + layer.send) for layer in layers)
+    early = -1 - longest  # a chain from a place that is free so early ends before time 0
     chains = {}
     for start in places:
-        free = {place: 0 if place == start else long_ago for place in places}
-        ends = _after_one_more(free, layers, group)
-        chains[start] = {place: end for place, end in ends.items() if end >= 0}  # is a chain
+        ends = _after_one_more({**dict.fromkeys(places, early), start: 0}, layers, group)
+        chains[start] = {place: end for place, end in ends.items() if end >= 0}
     return chains
 
 
 def _after_one_more(
     free: dict[Place, int], layers: Sequence[_Layer], group: Sequence[int]
 ) -> dict[Place, int]:
-    """When each place is free after one input more, row by row."""
+    """When each place is free after one more input, row by row."""
     free = dict(free)
 
     def ends(place: Place, ready: Sequence[int], ticks: int) -> list[int]:

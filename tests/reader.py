@@ -2,15 +2,19 @@
 
 It knows no sentence. A table is read by its heads, which are names of the JSON in words; each row
 must be one record of it. In sentences each number that has a unit must be one of the question's
-numbers, whole or rounded once.
+numbers, whole or rounded once. What does not agree is an AssertionError that begins with the
+heading above it and the row or sentence.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import chain, permutations
 from math import isclose, prod
+from typing import NamedTuple
 
+__tracebackhide__ = True  # pytest shows what does not agree, not how it was found
 GIGA = Fraction(1, 10**9)
 FACTORS = {"ms": 1000, "us": 10**6, "ns": 10**9, "%": 100}  # of units: how many are one in the JSON
 FACTORS |= {"MB/s": 1000 * GIGA, "GB/s": GIGA, "GOPS": GIGA}
@@ -43,15 +47,15 @@ def matches(text, value, factor=1):
         return text == "-"
     if isinstance(value, bool):
         return text == {True: "yes", False: "NO"}[value]
-    if isinstance(value, str):
-        return text == value
+    if isinstance(value, str):  # a line may have been broken after a comma, or between words
+        return text.replace(" ", "") == value.replace(" ", "")
     if not re.fullmatch(r"-?[\d,]+(\.\d+)?(e[+-]\d+)?", text):
         return False
     printed, value = Fraction(text.replace(",", "")), value * factor
     if isinstance(value, int):
         return printed == value
     return printed == value or any(
-        printed == Fraction(_rounded(value, digits)) for digits in (4, 5, 9, 10, 11, 12, 30)
+        printed == Fraction(_rounded(value, digits)) for digits in (4, 5, 9, 10, 11, 12, 17, 30)
     )
 
 
@@ -108,42 +112,60 @@ def _readings(data):
         by_reading.setdefault(key, {})[it["inputs"]] = it
     for (strategy, reading), by in by_reading.items():
         latency_s = {inputs: it["latency_s"] for inputs, it in by.items()}
-        [bytes_per_input] = {it["traffic_bytes"] // inputs for inputs, it in by.items()}
         yield {
             "name": strategy,
             "reading": reading,
             "one_input_s": latency_s.get(1),
             "all_inputs_s": latency_s.get(data["asked"]["inputs"]),
-            "bytes_per_input": bytes_per_input,
+            "bytes_each": by[1]["traffic_bytes"] if 1 in by else None,
         }
 
 
 # ------------------------------------------------ tables
 
 
+class Table(NamedTuple):
+    """What stands below a heading that may name a strategy."""
+
+    heading: str
+    strategy: str
+    heads: list
+    rows: list
+
+
+class Paragraph(NamedTuple):
+    """Sentences below a heading."""
+
+    heading: str
+    text: str
+
+
 def split(text, names):
-    """Tables, each as (the heading above it, heads, rows), and paragraphs; heads are names."""
-    tables, paragraphs, heading, in_blocks = [], [], "", False
+    """Tables and paragraphs; heads of tables are names."""
+    parts, heading, in_blocks = [], "", False
     for block in text.split("\n\n"):
         lines = block.splitlines()
-        if re.fullmatch(r"(\d+\. )?[A-Z][A-Z0-9 ,()]+", lines[0]):  # a heading
-            named = re.search("(TENSOR|PIPELINE|DATA)(, STREAMED)?", lines[0])
-            heading = named[0].lower() if named else ""
+        if re.fullmatch(r"Q\d: .+|[A-Z][A-Z0-9 ,()-]+", lines[0]):
+            heading, *lines = lines
+        if not lines:
+            continue
+        named = re.match("(TENSOR|PIPELINE) PARALLELISM", heading)
+        strategy = named[1].lower() if named else ""
         heads, *rows = _columns(lines)
         pairs = [line.split("  ", 1) for line in lines]
         if len(heads) > 1 and all(_name(head) in names for head in heads):
-            tables.append((heading, heads, rows))
+            parts.append(Table(heading, strategy, heads, rows))
         elif len(lines) > 1 and all(_name(pair[0]) in names for pair in pairs):  # a row a block
             record = {head: value.strip() for head, value in pairs}
-            if not (in_blocks and {*record} <= {*tables[-1][1]}):
-                tables.append((heading, [*record], []))
-            tables[-1][2].append([record.get(head, "") for head in tables[-1][1]])
+            if not (in_blocks and {*record} <= {*parts[-1].heads}):
+                parts.append(Table(heading, strategy, [*record], []))
+            parts[-1].rows.append([record.get(head, "") for head in parts[-1].heads])
             in_blocks = True
             continue
         else:
-            paragraphs.append(" ".join(line.strip() for line in lines))
+            parts.append(Paragraph(heading, " ".join(line.strip() for line in lines)))
         in_blocks = False
-    return tables, paragraphs
+    return parts
 
 
 def _name(head):
@@ -168,27 +190,33 @@ def _columns(lines):
     return rows
 
 
-def check_table(heading, heads, rows, found, asked):
+def check_table(table, found, asked):
     """Each row is a record, of the topology asked for and of the heading's strategy unless it says
     otherwise; a sum is that of its column."""
-    columns = [(_name(head), _factor(head)) for head in heads]
-    around = {"topology": asked, "name": heading}
+    columns = [(_name(head), _factor(head)) for head in table.heads]
+    around = {"topology": asked, "name": table.strategy}
     unsaid = {name: value for name, value in around.items() if name not in dict(columns)}
+    possible = [
+        it for it in found if all(it.get(name, value) == value for name, value in unsaid.items())
+    ]
     matched = []
-    for row in rows:
+    for row in table.rows:
         cells = [(text, *column) for text, column in zip(row, columns, strict=True)]
+        where = f"{table.heading}: {'  '.join(row)}\nbelow {'  '.join(table.heads)}"
         if row[0] == "sum":
             for text, name, factor in cells[1:]:
-                assert not text or matches(text, sum(it[name] for it in matched), factor), row
+                total = sum(it[name] for it in matched) if text else 0
+                if text and not matches(text, total, factor):
+                    raise AssertionError(f"{where}: {text} is not the sum of {name}")
             continue
         fitting = (
             it
-            for it in found
-            if all(it.get(name, value) == value for name, value in unsaid.items())
-            and all(name in it and matches(text, it[name], factor) for text, name, factor in cells)
+            for it in possible
+            if all(name in it and matches(text, it[name], factor) for text, name, factor in cells)
         )
         matched.append(next(fitting, None))
-        assert matched[-1], (heading, heads, row)
+        if not matched[-1]:
+            raise AssertionError(f"{where}: no record of the JSON")
 
 
 def _factor(head):
@@ -199,7 +227,7 @@ def _factor(head):
 
 KINDS = {  # units, and how names of such numbers end in the JSON
     "rate": ("MB/s GB/s bytes/s ops/s GOPS", "_per_s"),
-    "time": ("s ms us ns", "_s"),
+    "time": ("s ms us ns seconds", "_s"),
     "bytes": ("byte bytes", "bytes"),
     "share": ("%", ("share", "utilisation")),
     "ratio": ("times", ()),
@@ -209,10 +237,13 @@ KINDS = {  # units, and how names of such numbers end in the JSON
 }
 KIND_OF = {unit: kind for kind, (units, _) in KINDS.items() for unit in units.split()}
 NUMBER = r"(?<![\w^.,-])(-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)"
+# a unit behind a number that is the end of neither a term nor a range
+QUANTITY = re.compile(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])")
+SUM = re.compile(rf"(\d[-\d.,e+* ]*) = {NUMBER} (us|bytes)")  # to be checked by hand
 
 
 def quantities(data, found):
-    """The question's numbers by kind, and what sentences may derive from them."""
+    """The question's numbers by kind, and what sentences may derive from them; in order."""
     kinds = {kind: set() for kind in (*KINDS, "other")}
     for record in found:
         for name, value in record.items():
@@ -227,44 +258,53 @@ def quantities(data, found):
     kinds["bytes"] |= {-value for value in kinds["bytes"]}
     kinds["bytes"] |= {1024, totals.get("sram_bytes", 0) - totals.get("weight_bytes", 0)}  # a KB
     kinds["ratio"] |= {nodes - 1}
+    share_s = data.get("last_row_share_s")
+    if isinstance(share_s, Fraction):  # what is left is waiting
+        above_s = {it.get("streamed_above_limit_s") for it in found} - {None}
+        kinds["time"] |= {each_s - share_s for each_s in above_s}
     for name in ("latency_s", "streamed_latency_s", "traffic_bytes"):
-        values = {it[name] for it in found if "traffic_bytes" in it and it.get(name) is not None}
+        values = {it[name] for it in found if "speed_up" in it and it.get(name)}  # of strategies
         kinds["ratio"] |= {Fraction(a) / b for a, b in permutations(values, 2) if b}
-        if name.endswith("_s"):
-            kinds["time"] |= {a - b for a, b in permutations(values, 2) if a > b}
+        kinds["time" if name.endswith("_s") else "bytes"] |= {
+            a - b for a, b in permutations(values, 2) if a > b
+        }
     kinds["share"] |= {ratio - 1 for ratio in kinds["ratio"]} | {Fraction(9999, 10000)}
-    return kinds
+    return {kind: sorted(values, key=float) for kind, values in kinds.items()}
 
 
-def check_paragraph(text, kinds, inputs):
-    for number, unit in re.findall(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])", text):
-        assert _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), (number, unit, text)
-    sums = rf"(\d[-\d.,e+* ]*) = {NUMBER} (us|bytes)"  # to be checked by hand
-    bare = re.sub(r" \(.*?\)+(?= )| us(?= [(+=])", "", text)
-    for terms, total, unit in re.findall(sums, bare):
+def check_paragraph(paragraph, kinds, inputs):
+    where = f"{paragraph.heading}: {paragraph.text}\nhas"
+    for number, unit in QUANTITY.findall(paragraph.text):
+        if not _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)):
+            raise AssertionError(f"{where} {number} {unit}, which is none of the question's")
+    bare = re.sub(r" \(.*?\)+(?= )| us(?= [(+=])", "", paragraph.text)
+    for terms, total, unit in SUM.findall(bare):
         numbers = [re.findall(NUMBER, term) for term in terms.replace(",", "").split(" + ")]
         added = sum(prod(map(float, factors)) for factors in numbers)
-        assert isclose(added, float(total.replace(",", "")), rel_tol=1e-8), text
+        if not isclose(added, float(total.replace(",", "")), rel_tol=1e-8):
+            raise AssertionError(f"{where} a wrong sum, {terms} = {total}")
         for number in chain(*numbers):
-            is_count = _is_one(number, [inputs, inputs - 1, 1, 0])
-            assert is_count or _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)), text
+            is_count = _is_one(number, sorted([inputs, inputs - 1, 1, 0]))
+            if not is_count and not _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)):
+                raise AssertionError(f"{where} {number} {unit} in a sum: none of the question's")
 
 
 def _is_one(number, values, factor=1):
-    near = float(number.replace(",", ""))
-    return any(
-        isclose(near, float(value * factor), rel_tol=1e-3) and matches(number, value, factor)
-        for value in values
-    )
+    """Whether it is one of these values in order."""
+    near = float(number.replace(",", "")) / factor
+    low, high = sorted((0.999 * near, 1.001 * near))
+    close = values[bisect_left(values, low, key=float) : bisect_right(values, high, key=float)]
+    return any(matches(number, value, factor) for value in close)
 
 
 def check(text, data):
     """All of a text against all of the JSON's numbers, exact as analysis.as_dict gives them."""
     found, asked = [*records(data)], data["asked"]
-    tables, paragraphs = split(text, {name for it in found for name in it})
-    for heading, heads, rows in tables:
-        check_table(heading, heads, rows, found, asked["system"]["topology"])
+    parts = split(text, {name for it in found for name in it})
     kinds = quantities(data, found)
-    for paragraph in paragraphs:
-        check_paragraph(paragraph, kinds, asked["inputs"])
-    return tables
+    for part in parts:
+        if isinstance(part, Table):
+            check_table(part, found, asked["system"]["topology"])
+        else:
+            check_paragraph(part, kinds, asked["inputs"])
+    return [part for part in parts if isinstance(part, Table)]

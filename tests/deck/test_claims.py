@@ -151,7 +151,7 @@ test_even_a_balanced_pipeline_is_slower = claim(links(660))(
     lambda it: balanced_pipeline_latency(*it.question) > of(it, "tensor").latency_s
 )
 test_the_pipelines_distance_is_mostly_load_imbalance = claim(LAB._replace(inputs=1))(
-    lambda it: 2 * it.losses.load_imbalance_s > of(it, "pipeline").latency_s - it.limit_s
+    lambda it: 2 * it.losses.load_imbalance_s > of(it, "pipeline").latency_s - it.lower_bound_s
 )
 test_tensor_parallelism_with_row_streaming_fits = claim(sram(455_103))(
     lambda it: it.sram["tensor, streamed"].fullest.fits

@@ -14,7 +14,7 @@ from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import networks
 from oracles.row_simulation import StalledError, simulate
 from report.question import STRATEGIES
-from report.sram import pipeline_streamed_sram, tensor_streamed_sram
+from report.sram import is_upper_bound, pipeline_streamed_sram, tensor_streamed_sram
 from report.streaming import streamed_latency
 
 AMPLE_BYTES = 10**9
@@ -221,6 +221,7 @@ def test_with_so_much_sram_tensor_parallelism_never_waits_for_room():
         peak_bytes = max(ample.peak_bytes.values())
         assert peak_bytes <= needed_bytes
         keeps_up = max(row_seconds(ample, tuple), default=0) <= min(row_seconds(ample, int))
+        assert keeps_up != is_upper_bound(network, system)
         if keeps_up:
             assert peak_bytes == needed_bytes
         if keeps_up and 1 < inputs < 10:

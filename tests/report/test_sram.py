@@ -1,8 +1,10 @@
 """What nodes hold, byte by byte: every expected number is worked out in a comment."""
 
+from fractions import Fraction
+
 import pytest
 
-from lab3 import NETWORK, RING, SYSTEM, ConvLayer, System
+from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
 from odd_machines import GATHERS, ODD, ODD_ALL_TO_ALL, ONE_LAYER, SENDS
 from report import sram
 from report.question import LAB, Question
@@ -215,3 +217,28 @@ def test_a_strategy_that_is_not_possible_is_refused_with_its_reason(functions, q
 def test_two_nodes_are_neighbours_on_a_ring_too():
     two, ring = (LAB.on(nodes=2, topology=topology) for topology in ("all-to-all", RING))
     assert held(sram.tensor_streamed_sram, ring) == held(sram.tensor_streamed_sram, two)
+
+
+@pytest.mark.parametrize(
+    ("link_bytes_per_s", "nodes", "expected"),
+    # The lab's longest row to send is one of layer 1, 128 * 30 * 2 bytes, and so is the shortest to
+    # compute, 6,220,800 / 30 ops: 4.1472 us, in which a link of 7,680 / 4.1472 bytes/us sends it.
+    [
+        (Fraction(7_680 * 10**10, 41_472), 4, False),
+        (Fraction(7_680 * 10**10, 41_473), 4, True),
+        (10**6, 2, True),
+        (10**6, 1, False),
+    ],
+)
+def test_row_streaming_has_an_upper_bound_if_a_row_takes_longer_to_send(
+    link_bytes_per_s, nodes, expected
+):
+    question = LAB.on(link_bytes_per_s=link_bytes_per_s, nodes=nodes)
+    assert sram.is_upper_bound(*question[:2]) == expected
+
+
+def test_the_rows_that_are_compared_may_be_of_two_layers():
+    # SENDS: rows of 10, 20, 10 bytes at 1 byte/s, of 20, 400, 400 ops at 40 ops/s
+    for link_bytes_per_s, expected in ((40, False), (39, True)):
+        question = SENDS.on(topology=ALL_TO_ALL, link_bytes_per_s=link_bytes_per_s)
+        assert sram.is_upper_bound(*question[:2]) == expected
