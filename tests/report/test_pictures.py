@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 
 import pytest
 from matplotlib import image
@@ -279,15 +280,14 @@ def test_a_timeline_of_very_much_has_few_marks_and_says_so():
 
 
 def exchanges_in_png(picture, axes):
-    """Where dark lines start and end in a PNG, in pixels, above the bars of the first line."""
+    """Where dark lines start in a PNG above the bars of the first line, and its width: pixels."""
     pixels = image.imread(BytesIO(pictures.image(picture, ".png")))
     scale = 200 / 72
     left, right = (round(scale * x) for x in (axes.bbox.x0, axes.bbox.x1))
     above = (axes.transData.transform((0, y))[1] for y in (-0.44, -0.39))
     low, high = (pixels.shape[0] - round(scale * y) for y in above)
-    is_dark = pixels[low:high, left:right, :3].min(axis=(0, 2)) < 0.8
-    edges = [n for n in range(1, len(is_dark)) if is_dark[n] != is_dark[n - 1]]
-    return len(is_dark), edges
+    is_dark = [False, *(pixels[low:high, left:right, :3].min(axis=(0, 2)) < 0.8)]
+    return [at for at, pair in enumerate(pairwise(is_dark)) if pair == (0, 1)], right - left
 
 
 @pytest.mark.parametrize(("nodes", "until_ms"), [(32, 9), (4, 60), (8, 25)])
@@ -298,8 +298,8 @@ def test_each_exchange_is_in_a_png_however_short_it_is(nodes, until_ms):
     picture = pictures.timeline(analysis, [plan], until_s)
     steps = schedule.timed_steps(*analysis.question[:2], plan, 32)
     starts_s = [it.start_s for it in steps if it.step.work != "compute" and it.start_s < until_s]
-    width, edges = exchanges_in_png(picture, picture.figure.axes[0])
-    found = [at for at in edges[::2] if at < width - 9]
+    found, width = exchanges_in_png(picture, picture.figure.axes[0])
+    found = [at for at in found if at < width - 9]
     places = [float(start_s / until_s) * width for start_s in starts_s]
     places = [at for at in places if at < width - 9]  # and not at the edge
     # a gather and the all-gather after it are one where too little is between them
