@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import wraps
@@ -96,11 +96,7 @@ LOOKS: dict[str, dict[str, Any]] = {  # of matplotlib
     | {"titlelocation": "left", "titlepad": 3, "titlesize": "medium"},
     "axes.spines": dict.fromkeys(("left", "right", "top", "bottom"), False),
     "figure": {"titlesize": "medium"},
-    "figure.constrained_layout": {
-        "h_pad": 3 / POINTS,
-        "w_pad": EDGE_PT / POINTS,
-        "hspace": 0,
-    },
+    "figure.constrained_layout": {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS},
     "legend": {"frameon": False, "borderpad": 0, "borderaxespad": 0.3, "labelspacing": 0.3}
     | {"handlelength": 1.6, "handletextpad": 0.5, "columnspacing": 1.4},
     "hatch": {"linewidth": 0.6},
@@ -318,8 +314,9 @@ def timeline(
     """
     if until_s is not None and not (isinstance(until_s, (int, Fraction)) and until_s > 0):
         raise ValueError(f"until_s: {shown(until_s)} is not an int or Fraction above 0")
-    notes = [] if plans else [it.reason for it in analysis.impossible.values()]
-    chosen = _chosen(plans or schedule.possible_plans(analysis.network, analysis.system))
+    chosen = _chosen(plans)
+    notes = [] if chosen else [it.reason for it in analysis.impossible.values()]
+    chosen = chosen or schedule.possible_plans(analysis.network, analysis.system)
     most_lines = max(MOST_NODES, MOST_LINES // len(chosen))
     lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
@@ -335,8 +332,8 @@ def timeline(
     return Picture(figure, " ".join(f"{text}." for text in [alt, *notes]))
 
 
-def _chosen(plans: Iterable[Plan]) -> list[Plan]:
-    chosen = list(plans)
+def _chosen(plans: Iterable[Plan] | None) -> list[Plan]:
+    chosen = list(plans or ())
     if len(chosen) > MOST_LANES:
         raise ValueError(f"plan: a picture shows at most {MOST_LANES} plans, not {len(chosen)}")
     return chosen
@@ -451,10 +448,15 @@ class Row(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def _without(name: str, kind: str, found: Impossible) -> Row:
-    """With the reason, but without the reason's subject, which is the name."""
-    _, is_not, rest = found.reason.partition(" is not ")
-    return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
+def _row(name: str, kind: str, found: Any, parts: Mapping[str, Mark], inputs: int = 1) -> Row:
+    """With the parts that there are, by field, or the reason without its subject, the name."""
+    if isinstance(found, Impossible):
+        _, is_not, rest = found.reason.partition(" is not ")
+        return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
+    sizes = {field: inputs * found._asdict().get(field, 0) for field in parts}
+    return Row(
+        name, kind, [parts[field]._replace(size=sizes[field]) for field in parts if sizes[field]]
+    )
 
 
 def _draw_rows(
@@ -504,20 +506,19 @@ def _draw_bar(axes: Axes, number: int, row: Row) -> None:
 # ------------------------------------------------ how far from the lower bound
 
 TENSOR, PIPELINE, LINK = COLOURS["tensor"], COLOURS["pipeline"], COLOURS["link"]
-TENSOR_PARTS = {
-    "compute_s": ("computing", TENSOR[0]),
-    "communication_s": ("communication", LINK[0]),
+RESULT_PARTS = {
+    "compute_s": Mark("computing", TENSOR[0]),
+    "communication_s": Mark("communication", LINK[0]),
 }
-LOSSES = {  # face and edge
-    "ideal_compute_s": (PIPELINE[0], "white"),
-    "idle_nodes_s": (PALE, PIPELINE[0]),
-    "load_imbalance_s": (PIPELINE[1], "white"),
-    "waiting_for_a_link_s": (LINK[1], "white"),
-    "fill_and_drain_s": ("white", PIPELINE[0]),
-    "sending_s": (LINK[0], "white"),
+LOSSES_PARTS = {
+    "ideal_compute_s": Mark("ideal compute", PIPELINE[0]),
+    "idle_nodes_s": Mark("idle nodes", PALE, edge=PIPELINE[0]),
+    "load_imbalance_s": Mark("load imbalance", PIPELINE[1]),
+    "waiting_for_a_link_s": Mark("waiting for a link", LINK[1]),
+    "fill_and_drain_s": Mark("fill and drain", "white", edge=PIPELINE[0]),
+    "sending_s": Mark("sending", LINK[0]),
 }
-OTHER_PLAN = "fastest with at most the pipeline's traffic"
-STREAMED = "row streaming, total"
+OTHER_PLAN = Mark("fastest with at most the pipeline's traffic", COLOURS["plan"][0])
 
 
 @_in_style
@@ -525,13 +526,16 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
     best other plan that sends no more than the pipeline, and of row streaming."""
     check_possible(analysis.network, analysis.system)
-    found = {name: analysis.result(name, analysis.inputs) for name in STRATEGIES}
+    results = {kind: analysis.result(kind, analysis.inputs) for kind in STRATEGIES}
     rows = [
-        _tensor_row(found["tensor"], analysis.inputs),
-        *_other_plan(analysis, found["pipeline"]),
-        _pipeline_row(analysis),
-        *(_streamed_row(name, result) for name, result in found.items()),
+        _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, analysis.inputs),
+        *_other_plan(analysis, results["pipeline"]),
+        _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS),
     ]
+    for kind, found in results.items():
+        streamed = found if isinstance(found, Impossible) else found.streamed
+        total = Mark("row streaming, total", "white", edge=COLOURS[kind][0], hatch="//")
+        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}))
     unit = _unit(SECONDS, max(row.size for row in rows), 10)
     rows = [row if row.why else _with_values(row, unit) for row in rows]
     in_parts_first = sorted(rows, key=lambda row: len(row.parts) < 2)
@@ -557,50 +561,22 @@ def _told(row: Row) -> str:
     return f"{row.name}, {row.why or row.value}" + f" ({parts})" * (len(row.parts) > 1)
 
 
-def _tensor_row(found: Result | Impossible, inputs: int) -> Row:
-    name = "tensor parallelism"
-    if isinstance(found, Impossible):
-        return _without(name, "tensor", found)
-    sizes = {field: inputs * getattr(found, field) for field in TENSOR_PARTS}
-    parts = [Mark(*TENSOR_PARTS[field], size) for field, size in sizes.items() if size]
-    return Row(name, "tensor", parts)
-
-
-def _pipeline_row(analysis: Analysis) -> Row:
-    name, found = "pipeline parallelism", analysis.losses
-    if isinstance(found, Impossible):
-        return _without(name, "pipeline", found)
-    parts = []
-    for field, size in found._asdict().items():
-        face, edge = LOSSES[field]
-        parts.append(Mark(field.removesuffix("_s").replace("_", " "), face, size, edge))
-    return Row(name, "pipeline", [part for part in parts if part.size])
-
-
-def _streamed_row(kind: str, found: Result | Impossible) -> Row:
-    name = f"{kind}, row streaming"
-    streamed = found if isinstance(found, Impossible) else found.streamed
-    if isinstance(streamed, Impossible):
-        return _without(name, kind, streamed)
-    return Row(name, kind, [Mark(STREAMED, "white", streamed.latency_s, COLOURS[kind][0], "//")])
-
-
 def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
     """The fastest that sends no more than the pipeline, if that is neither strategy."""
     if isinstance(pipeline, Impossible):
         return []
     best = analysis.plans.best
     if isinstance(best, Impossible):
-        return [_without("best other plan", "plan", best)]
+        return [_row("best other plan", "plan", best, {})]
     found = next(it for it in best if it.traffic_bytes <= pipeline.traffic_bytes)
     name, kind = _name(analysis.question, found.plan), _kind(analysis.question, found.plan)
-    is_other = kind == "plan"
-    return [Row(name, kind, [Mark(OTHER_PLAN, COLOURS[kind][0], found.latency_s)])] * is_other
+    return [_row(name, kind, found, {"latency_s": OTHER_PLAN})] if kind == "plan" else []
 
 
 # ------------------------------------------------ which plan
 
 MOST_DOTS = 1_000  # of every plan, or of the Pareto-optimal ones
+MOST_LAYERS = 100_000  # of every plan together
 MOST_NAMES = 10
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
@@ -651,24 +627,17 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     what = f"latency of {count(analysis.inputs, 'input')}"
     which = count(len(drawn), "plan") if cloud.every else f"{len(drawn):,} of very many plans"
     head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in drawn):,})"
-    limit, bound = analysis.limit_s * scale.times.factor, scale.times.text(analysis.limit_s)
+    bound = scale.times.text(analysis.limit_s)
 
     figure, [axes, side] = _sheet(question, [cloud.note], ncols=2, width_ratios=(3, 2))
-    _draw_axes(axes, [scale.place(it) for it in drawn])
-    axes.set_xlabel(f"traffic, {scale.sizes.name}", loc="right")
+    _draw_axes(axes, scale, drawn)
     axes.set_title(f"{what}, {scale.times.name}", color=NOTE)
     side.set(xticks=[], yticks=[])
     _fit(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
-    numbered = _number_front(axes, cloud, scale, float(limit), style)
+    limit = float(analysis.limit_s * scale.times.factor)
+    numbered = _number_front(axes, cloud, scale, limit, style)
     _draw_dots(axes, question, cloud, scale, numbered)
-    line: Any = {
-        "color": INK,
-        "linestyle": "--",
-        "lw": 1,
-        "zorder": 1,
-        "label": f"lower bound {bound}",
-    }
-    axes.axhline(float(limit), **line)
+    axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
     key = axes.get_legend_handles_labels()
     side.legend(*key, title=head, alignment="left", loc="upper left")
 
@@ -697,29 +666,31 @@ def _cloud(analysis: Analysis) -> Cloud:
 
 
 def _every_plan(question: Question) -> list[PlanResult]:
-    """An empty list, where there are more than MOST_DOTS."""
+    """An empty list, where there are more than MOST_DOTS, or too much is to be computed."""
     network, system, inputs = question
+    most = min(MOST_DOTS, MOST_LAYERS // len(network))
     cuts = range(min(len(network), system.nodes))
-    if sum(comb(len(network) - 1, each) for each in cuts) > MOST_DOTS:  # with one node a group
+    if sum(comb(len(network) - 1, each) for each in cuts) > most:  # with one node a group
         return []
     with suppress(ValueError):
         found = planning.every_plan(network, system)
-        if len(found) <= MOST_DOTS:
+        if len(found) <= most:
             return [planning.plan_result(network, system, plan, inputs) for plan in found]
     return []
 
 
-def _draw_axes(axes: Axes, places: Iterable[Place]) -> None:
+def _draw_axes(axes: Axes, scale: Scale, drawn: Iterable[PlanResult]) -> None:
     """From 0, with room for numbers on the left below, where the axes do not go."""
     from matplotlib.ticker import MaxNLocator
 
-    right, top = (1.05 * max(values) for values in zip(*places, strict=True))
+    right, top = (1.05 * max(values) for values in zip(*map(scale.place, drawn), strict=True))
     axes.set(xlim=(-0.1 * (right or 1), right or 1), ylim=(-0.15 * top, top))
     for axis, side, end in ((axes.xaxis, "bottom", right), (axes.yaxis, "left", top)):
         ticks = MaxNLocator(5).tick_values(0, end)
         axis.set_ticks([tick for tick in ticks if 0 <= tick <= end])
         axis.set_major_formatter("{x:,g}")
         axes.spines[side].set(visible=True, bounds=(0, end))
+    axes.set_xlabel(f"traffic, {scale.sizes.name}", loc="right")
 
 
 def _number_front(
@@ -790,7 +761,7 @@ def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) 
     limit_bytes = analysis.system.sram_bytes
     for name, kind, found in _held_by(analysis, plans):
         if isinstance(found, Impossible):
-            rows.append(_without(name, kind, found))
+            rows.append(_row(name, kind, found, {}))
             continue
         fullest = sorted(found, key=lambda use: -use.total_bytes)[:MOST_FULL]
         if len(fullest) < len(found):
@@ -815,12 +786,12 @@ def _held_by(
     analysis: Analysis, plans: Iterable[Plan] | None
 ) -> Iterator[tuple[str, str, Sequence[SramUse] | Impossible]]:
     """Name, colour, and what is held on the nodes to be shown."""
-    question = analysis.question
-    for plan in _chosen(plans or ()):
+    question, chosen = analysis.question, _chosen(plans)
+    for plan in chosen:
         uses = [_fullest(uses) for uses in planning.plan_sram(*question[:2], plan)]
         named = [_numbered(use, schedule.layer_nodes(plan)[use.layer]) for use in uses]
         yield _name(question, plan), _kind(question, plan), named
-    for scheme, found in ({} if plans else analysis.sram).items():
+    for scheme, found in ({} if chosen else analysis.sram).items():
         kind, _, streamed = scheme.partition(", ")
         name = f"{kind}, row streaming" if streamed else kind
         if isinstance(found, Impossible):
