@@ -218,7 +218,7 @@ def _fit(
 ) -> None:
     """Cut the paper to the style's size, or as high as axes that are together so high need. It is
     wider where axes would have less than LEAST_PT, or one of these lines did not end on it."""
-    figure.draw_without_rendering()
+    _lay_out(figure)
     columns = {axes.bbox.x0: axes.bbox.width for axes in figure.axes}
     ends = [line.get_window_extent().x1 + EDGE_PT for line in lines]
     beside_pt = figure.bbox.width - sum(columns.values())
@@ -227,11 +227,17 @@ def _fit(
         _draw_key(figure, key)
     height_pt = style.height_pt
     if height_pt is None:  # notes and the key may have more lines than before
-        figure.draw_without_rendering()
+        _lay_out(figure)
         rows = {axes.bbox.y0: axes.bbox.height for axes in figure.axes}
         height_pt = figure.bbox.height - sum(rows.values()) + high_pt
     figure.set_figheight(height_pt / POINTS)
-    figure.draw_without_rendering()
+
+
+def _lay_out(figure: Figure) -> None:
+    """Give all axes and texts their places on the paper as it is."""
+    engine = figure.get_layout_engine()
+    assert engine
+    engine.execute(figure)
 
 
 def _draw_key(figure: Figure, marks: Sequence[Mark]) -> None:
@@ -385,6 +391,7 @@ def _draw_lanes(
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.set_xlabel(f"{unit.name}; numbers: inputs; black and grey: links", loc="left")
     _fit(figure, style, 1.2 * style.line_pt * sum(lines), titles)
+    _lay_out(figure)
     for axes, lane in zip(places, lanes, strict=True):
         _draw_lane(axes, lane, end_s, unit, style)
     return figure
@@ -634,6 +641,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     axes.set_title(f"{what}, {scale.times.name}", color=NOTE)
     side.set(xticks=[], yticks=[])
     _fit(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
+    _lay_out(figure)
     limit = float(analysis.limit_s * scale.times.factor)
     numbered = _number_front(axes, cloud, scale, limit, style)
     _draw_dots(axes, question, cloud, scale, numbered)
