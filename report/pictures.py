@@ -646,8 +646,10 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     numbered = _number_front(axes, cloud, scale, limit, style)
     _draw_dots(axes, question, cloud, scale, numbered)
     axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
-    key = axes.get_legend_handles_labels()
-    side.legend(*key, title=head, alignment="left", loc="upper left")
+    handles = axes.get_legend_handles_labels()
+    key = side.legend(*handles, title=head, alignment="left", loc="upper left")
+    lacking_pt = max(0, key.get_window_extent().width - side.bbox.width)
+    figure.set_figwidth(figure.get_figwidth() + 5 / 2 * lacking_pt / POINTS)
 
     told = "; ".join(
         f"{cloud.numbers[it.text]:,} {_name(question, it.plan)}"
@@ -692,7 +694,7 @@ def _draw_axes(axes: Axes, scale: Scale, drawn: Iterable[PlanResult]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     right, top = (1.05 * max(values) for values in zip(*map(scale.place, drawn), strict=True))
-    axes.set(xlim=(-0.1 * (right or 1), right or 1), ylim=(-0.15 * top, top))
+    axes.set(xlim=(-0.1 * (right or 1), right or 1), ylim=(-0.1 * top, top))
     for axis, side, end in ((axes.xaxis, "bottom", right), (axes.yaxis, "left", top)):
         ticks = MaxNLocator(5).tick_values(0, end)
         axis.set_ticks([tick for tick in ticks if 0 <= tick <= end])

@@ -139,16 +139,31 @@ def limit_of(figure):
 # ------------------------------------------------ all of them
 
 
-@pytest.mark.parametrize("which", QUESTIONS)
-@pytest.mark.parametrize("name", pictures.PICTURES)
-def test_texts_are_inside_the_picture_and_apart(name, which):
-    figure = drawn(name, which).figure
+def assert_inside_and_apart(figure):
+    """All texts."""
     extents = [text.get_window_extent() for text in texts(figure)]
     page = figure.bbox.padded(1)
     assert Bbox.union([page, *extents]).bounds == page.bounds
     inner = [extent.padded(-0.12 * extent.height) for extent in extents]
     for number, box in enumerate(inner):
         assert not box.count_overlaps(inner[:number]), said(figure)[number]
+
+
+@pytest.mark.parametrize("which", QUESTIONS)
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_texts_are_inside_the_picture_and_apart(name, which):
+    assert_inside_and_apart(drawn(name, which).figure)
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_what_has_no_room_in_a_width_makes_a_picture_wider(name):
+    long = LAB.on(nodes=5, ops_per_s=Fraction(1, 10**12), link_bytes_per_s=Fraction(1, 10**9))
+    for width_pt, is_wider in ((300, True), (1_000, False)):
+        picture = pictures.PICTURES[name](Analysis(long), style=pictures.Style(width_pt))
+        picture.figure.draw_without_rendering()
+        assert_inside_and_apart(picture.figure)
+        assert picture.figure.axes[0].bbox.width > pictures.LEAST_PT - 1
+        assert (picture.figure.bbox.width > width_pt + 1) == is_wider
 
 
 def test_what_differs_from_the_lab_is_said():
@@ -232,6 +247,11 @@ def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
             assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
             box = text.get_window_extent().transformed(axes.transData.inverted())
             assert bar[0] < box.x0 and box.x1 < bar[1]
+            # from its baseline on a digit is some 0.7 of its size high
+            _, low = text.get_transform().transform((x, y))
+            high = low + 0.7 * text.get_fontsize()
+            bottom, top = (axes.transData.transform((0, at))[1] for at in (bar[3], bar[2]))
+            assert low - bottom == pytest.approx(top - high, abs=1) and low > bottom
             room.remove(bar)
         assert all(end - start < 0.4 for start, end, *_ in room)
 
@@ -538,9 +558,10 @@ def test_every_plan_is_at_its_place_and_filled_if_it_fits():
 
 
 def test_axes_of_plans_start_at_zero_whatever_is_below():
-    axes = drawn("plans", "the lab").figure.axes[0]
-    for axis, side in ((axes.xaxis, "bottom"), (axes.yaxis, "left")):
-        assert min(ticks(axis)) == 0 and axes.spines[side].get_bounds()[0] == 0
+    for which in ("1 node", "the lab"):
+        axes = drawn("plans", which).figure.axes[0]
+        for axis, side in ((axes.xaxis, "bottom"), (axes.yaxis, "left")):
+            assert min(ticks(axis)) == 0 and axes.spines[side].get_bounds()[0] == 0
     assert ticks(axes.yaxis)[100].get_text() == "100"
     assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
 
@@ -570,6 +591,7 @@ def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(
         assert text.xy == near(dots(figure)[best[int(text.get_text()) - 1]][:2])
         extent, (x, y) = text.get_window_extent(), axes.transData.transform(text.xy)
         assert extent.x1 < x and extent.y1 < y and not extent.y0 < bound < extent.y1
+        assert axes.bbox.y0 < extent.y0  # and so above the axis
         assert not any(extent.contains(*place) for place in others)
 
 
@@ -723,6 +745,10 @@ def test_what_fills_the_sram_to_the_byte_is_not_red():
         parts = rows["pipeline, node 2"]
         assert [length for _, _, length, face in parts if face == ALARM] == red
         assert sum(length for _, _, length, _ in parts) == 726_016
+    one = LAB.on(nodes=1)._replace(network=NETWORK[:1])  # 6,912 + 6,144 + 230,400 bytes in all
+    for sram_bytes, is_red in ((243_456, False), (243_455, True)):
+        figure = pictures.sram(Analysis(one.on(sram_bytes=sram_bytes))).figure
+        assert ("more than the SRAM" in said(figure)) == is_red
 
 
 @pytest.mark.parametrize(("sram_bytes", "arrow"), [(1_900_000, ""), (10**12, " →")])
