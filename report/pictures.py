@@ -28,8 +28,8 @@ from lab3 import Rate
 from report import plans as planning
 from report import question as asking
 from report import schedule
-from report.analysis import Analysis, Result
-from report.plans import Plan, PlanResult, add_plan_option, plans_asked
+from report.analysis import Analysis, Result, found_or_reason
+from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
 from report.question import (
     STRATEGIES,
     Impossible,
@@ -572,7 +572,7 @@ def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
     """The fastest that sends no more than the pipeline, if that is neither strategy."""
     if isinstance(pipeline, Impossible):
         return []
-    best = analysis.plans.best
+    best = found_or_reason(planning.best_plans, *analysis.question)
     if isinstance(best, Impossible):
         return [_row("best other plan", "plan", best, {})]
     found = next(it for it in best if it.traffic_bytes <= pipeline.traffic_bytes)
@@ -662,8 +662,11 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
 
 
 def _cloud(analysis: Analysis) -> Cloud:
-    best, compared = analysis.plans.best, analysis.plans.compared
-    both = [it for it in compared.values() if isinstance(it, PlanResult)]
+    network, system, inputs = analysis.question
+    best = found_or_reason(planning.best_plans, network, system, inputs)
+    strategies = strategy_plans(network, system)
+    possible = [strategies[kind] for kind in analysis.possible]
+    both = [planning.plan_result(network, system, plan, inputs) for plan in possible]
     if isinstance(best, Impossible):
         if not both:
             raise ValueError(best.reason)
