@@ -1,8 +1,8 @@
 """Four pictures of any question: who works when, how far from the lower bound, which plan, and what
 nodes must hold.
 
-Names stand on the left, values on the right and keys below, so that no label can meet another. A
-colour means the same in all pictures, and no meaning is its alone: marks also differ in place,
+matplotlib's constrained layout gives each text its place, so that none meets another. A colour
+means the same in all pictures, and no meaning rests on colour alone: marks also differ in place,
 shape, hatch or filling. Text stays text in an SVG.
 """
 
@@ -14,20 +14,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from functools import lru_cache, wraps
+from functools import wraps
 from html import escape
 from io import BytesIO
 from itertools import groupby
-from math import floor, log10
+from math import ceil, comb, inf
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import lab3
 from lab3 import Rate
 from report import plans as planning
 from report import question as asking
 from report import schedule
-from report.analysis import Analysis, Result
+from report.analysis import Analysis, Result, found_or_reason
 from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
 from report.question import (
     STRATEGIES,
@@ -39,11 +40,13 @@ from report.question import (
     question_of,
 )
 from report.schedule import TimedStep
+from report.sram import SramUse
 from report.terminal import GIGA, MS, US, count, filled, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 # After Okabe and Ito, whom the colour-blind can tell apart, darkened until each has 3 : 1 or more
 # against white. The second shade is for every other input, and for time that is lost.
@@ -60,8 +63,9 @@ ALARM = "#C00020"  # what does not fit
 
 ENDINGS = (".svg", ".png")
 Place = tuple[float, float]  # on axes
-Split = tuple[str, str, str, str]  # a part of a bar, the field with its seconds, face and edge
-MARGIN_PT, GAP_PT = 4, 6
+POINTS = 72  # per inch; a pixel until a picture is written, so that sizes are in points
+ROOM_PT = 2_000  # more than any names and notes need
+EDGE_PT = 8  # left and right of all, as letters of another face may be wider
 LEAST_PT = 140  # a picture with long names or numbers is wider, so that bars have this
 
 
@@ -87,6 +91,18 @@ class Style(NamedTuple):
 
 
 DEFAULT = Style()
+LOOKS: dict[str, dict[str, Any]] = {  # of matplotlib
+    "axes": {"edgecolor": NOTE, "facecolor": "none", "labelcolor": NOTE, "labelpad": 2}
+    | {"titlelocation": "left", "titlepad": 3, "titlesize": "medium"},
+    "axes.spines": dict.fromkeys(("left", "right", "top", "bottom"), False),
+    "figure": {"titlesize": "medium"},
+    "figure.constrained_layout": {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS},
+    "legend": {"frameon": False, "borderpad": 0, "borderaxespad": 0.3, "labelspacing": 0.3}
+    | {"handlelength": 1.6, "handletextpad": 0.5, "columnspacing": 1.4},
+    "hatch": {"linewidth": 0.6},
+    "xtick": {"color": NOTE},
+    "ytick": {"color": NOTE},
+}
 
 
 @contextmanager
@@ -99,7 +115,7 @@ def _settings(style: Style) -> Iterator[None]:
     settings = {
         "font.family": [style.face, "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"],
         "font.size": style.font_pt,
-        "hatch.linewidth": 0.6,
+        **{f"{group}.{name}": it for group, looks in LOOKS.items() for name, it in looks.items()},
         "svg.fonttype": "none",  # text, not its outlines
         "svg.hashsalt": "lab3",  # the same bytes on every run
     }
@@ -110,6 +126,8 @@ def _settings(style: Style) -> Iterator[None]:
 def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
     @wraps(draw)
     def drawn(analysis: Analysis, *args: Any, style: Style = DEFAULT, **options: Any) -> Picture:
+        if not isinstance(analysis, Analysis):
+            raise ValueError(f"analysis: {shown(analysis)} is not an Analysis")
         with _settings(style):
             return draw(analysis, style, *args, **options)
 
@@ -117,11 +135,13 @@ def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
 
 
 def image(picture: Picture, ending: str) -> bytes:
-    """The file for ".svg" or ".png", the same on every run."""
+    """The file for ".svg" or ".png", the same on every run. Raises ValueError for another."""
+    if ending not in ENDINGS:
+        raise ValueError(f"ending: {shown(ending)} is not {' or '.join(ENDINGS)}")
     file = BytesIO()
     with _settings(DEFAULT):
-        picture.figure.savefig(file, format=ending[1:].lower(), dpi=200, metadata={"Date": None})
-    if ending.lower() != ".svg":
+        picture.figure.savefig(file, format=ending[1:], dpi=200, metadata={"Date": None})
+    if ending == ".png":
         return file.getvalue()
     start, end = file.getvalue().decode().split(' version="1.1">', 1)
     title, desc = (escape(text, quote=False) for text in (picture.alt.split(":")[0], picture.alt))
@@ -133,16 +153,18 @@ def image(picture: Picture, ending: str) -> bytes:
 
 
 class Unit(NamedTuple):
-    """What an axis counts; so many are a second, or a byte."""
+    """What an axis counts."""
 
     name: str
-    factor: Rate
+    factor: Rate  # units per second, or per byte
 
     def text(self, value: Rate) -> str:
         """Rounded once: to two decimals, or where these are fewer to two digits."""
-        scaled = Fraction(value * self.factor)
-        places = max(2, 1 - floor(log10(scaled))) if scaled else 2
-        return f"{float(round(scaled, places)):,.{places}f} {self.name}"
+        scaled = Fraction(value) * self.factor
+        if 0 < scaled < Fraction(1, 10):
+            return f"{lab3.plain(scaled, 2)} {self.name}"
+        hundredths = round(100 * scaled)
+        return f"{hundredths // 100:,}.{hundredths % 100:02} {self.name}"
 
 
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
@@ -152,7 +174,7 @@ BYTES = tuple(
 
 
 def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
-    """The largest of which there are so many, else the smallest."""
+    """The largest of which there are at least so many, else the smallest."""
     return next((unit for unit in units if most * unit.factor >= least), units[-1])
 
 
@@ -174,76 +196,60 @@ class Mark(NamedTuple):
     hatch: str = ""
 
 
-class Sheet:
-    """A figure on which places are points from the top left, with a key and notes at its foot."""
+def _sheet(question: Question, notes: Iterable[str], **grid: Any) -> tuple[Figure, list[Axes]]:
+    """Axes on ample paper, below notes and how the question differs from the lab's."""
+    from matplotlib.figure import Figure
 
-    def __init__(self, style: Style, width_pt: float, height_pt: float) -> None:
-        from matplotlib.figure import Figure
-
-        self.style, self.width_pt, self.height_pt = style, width_pt, height_pt
-        self.figure = Figure(figsize=(width_pt / 72, height_pt / 72))
-        self.paper = self.axes(0, 0, width_pt, height_pt)
-        self.paper.set(xlim=(0, width_pt), ylim=(height_pt, 0))
-
-    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        """Axes without frame and ticks."""
-        place = (left / self.width_pt, 1 - (top + height) / self.height_pt)
-        axes = self.figure.add_axes((*place, width / self.width_pt, height / self.height_pt))
-        axes.spines[:].set(visible=False, color=NOTE)
-        axes.patch.set_visible(False)
-        axes.tick_params(colors=NOTE, length=3, pad=2)
-        axes.set(xticks=[], yticks=[])
-        return axes
-
-    def say(self, x: float, y: float, text: str, colour: str = INK, ha: str = "left") -> None:
-        """A line of text, y its middle."""
-        self.paper.text(x, y, text, color=colour, ha=ha, va="center_baseline")
-
-    def foot(self, rows: Sequence[str | Sequence[Mark]]) -> None:
-        """Lines of notes or of marks, up to the lower edge."""
-        from matplotlib.patches import Patch
-
-        looks: Any = {"loc": "center left", "frameon": False, "borderpad": 0, "borderaxespad": 0}
-        looks |= {"handlelength": 1.6, "handletextpad": 0.4, "columnspacing": 1.2}
-        for below, row in enumerate(reversed(rows)):
-            y = self.height_pt - self.style.line_pt * (below + 0.5)
-            if isinstance(row, str):
-                self.say(MARGIN_PT, y, row, NOTE)
-            else:
-                boxes = [Patch(fc=it.face, ec=it.edge, hatch=it.hatch, label=it.text) for it in row]
-                at = (MARGIN_PT / self.width_pt, 1 - y / self.height_pt)
-                self.figure.legend(handles=boxes, ncols=len(row), bbox_to_anchor=at, **looks)
-
-
-@lru_cache(maxsize=10_000)
-def _width_pt(text: str, style: Style) -> float:
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(size=style.font_pt)  # and the face of the settings
-    room = 1.05  # hinted letters, or those of another face, are wider
-    return room * float(text_to_path.get_text_width_height_descent(text, font, False)[0])
-
-
-def _widest(texts: Iterable[str], style: Style) -> float:
-    return max((_width_pt(text, style) for text in texts), default=0)
-
-
-def _wrapped(text: str, width_pt: float, style: Style) -> list[str]:
-    lines: list[str] = []
-    for word in text.split():
-        if lines and _width_pt(f"{lines[-1]} {word}", style) <= width_pt:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
-
-
-def _notes(question: Question, notes: Sequence[str], width_pt: float, style: Style) -> list[str]:
-    """In lines, with how the question differs from the lab's."""
+    inches = ROOM_PT / POINTS
+    figure = Figure((inches, inches), dpi=POINTS, layout="constrained")
     said = asked(question)
-    texts = [*notes, f"what if: {said}"] if said else notes
-    return [line for text in texts for line in _wrapped(text, width_pt - 2 * MARGIN_PT, style)]
+    if lines := [*filter(None, notes), *([f"what if: {said}"] if said else [])]:
+        left = EDGE_PT / DEFAULT.width_pt
+        figure.suptitle("\n".join(lines), x=left, ha="left", color=NOTE, wrap=True)
+    return figure, list(figure.subplots(squeeze=False, **grid).flat)
+
+
+def _fit(
+    figure: Figure,
+    style: Style,
+    high_pt: float,
+    lines: Iterable[Text] = (),
+    key: Sequence[Mark] = (),
+) -> None:
+    """Cut the paper to the style's size, or as high as axes that are together so high need. It is
+    wider where axes would have less than LEAST_PT, or one of these lines did not end on it."""
+    _lay_out(figure)
+    columns = {axes.bbox.x0: axes.bbox.width for axes in figure.axes}
+    ends = [line.get_window_extent().x1 + EDGE_PT for line in lines]
+    beside_pt = figure.bbox.width - sum(columns.values())
+    figure.set_figwidth(max(style.width_pt, beside_pt + LEAST_PT, *ends) / POINTS)
+    if key:
+        _draw_key(figure, key)
+    height_pt = style.height_pt
+    if height_pt is None:  # notes and the key may have more lines than before
+        _lay_out(figure)
+        rows = {axes.bbox.y0: axes.bbox.height for axes in figure.axes}
+        height_pt = figure.bbox.height - sum(rows.values()) + high_pt
+    figure.set_figheight(height_pt / POINTS)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Give all axes and texts their places on the paper as it is."""
+    engine = figure.get_layout_engine()
+    assert engine
+    engine.execute(figure)
+
+
+def _draw_key(figure: Figure, marks: Sequence[Mark]) -> None:
+    """Below all, in as few lines as there is room for."""
+    from matplotlib.patches import Patch
+
+    boxes = [Patch(fc=it.face, ec=it.edge, hatch=it.hatch, label=it.text) for it in marks]
+    for columns in range(len(boxes), 0, -1):
+        key = figure.legend(handles=boxes, ncols=columns, loc="outside lower left")
+        if columns == 1 or key.get_window_extent().width < figure.bbox.width:
+            return
+        key.remove()
 
 
 # ------------------------------------------------ plans by name
@@ -270,31 +276,32 @@ def _kind(question: Question, plan: Plan) -> str:
 # ------------------------------------------------ who works when
 
 MOST_BARS = 10_000  # of a timeline
-MOST_PLANS = 8
-MOST_ROWS = 32  # of all plans, if that leaves each as many as a group may have
-MOST_NODES = 8  # of a group, that have a row each
-TIMELINE_KEY = "numbers: inputs; black, grey: on links"
+MOST_LANES = 8
+MOST_LINES = 32  # of all lanes, if that leaves each as many as a group may have
+MOST_NODES = 8  # of a group, that have a line each
+HAIR_PT = 0.6  # what is shorter is drawn so wide if it can be told from what comes next
 
 
 class Lane(NamedTuple):
     """A plan's part of a timeline."""
 
-    title: str
+    name: str
+    pace: str
     kind: str
     note: str  # where not all of it is shown
-    rows: list[str]
-    layers: dict[int, range]  # the rows of each layer that is shown
+    lines: list[str]
+    layers: dict[int, range]  # the lines of each layer that is shown
     first: list[TimedStep]  # of the first input, those that are shown
     interval_s: Fraction
     inputs: int
 
+    def started(self, step: TimedStep, until_s: Fraction) -> int:
+        """How many inputs start a step before then, given the step of the first."""
+        return max(0, min(self.inputs, ceil((until_s - step.start_s) / self.interval_s)))
+
     def bars(self, until_s: Fraction) -> int:
         """No more are drawn until then."""
-        return sum(
-            schedule.started(it, self.interval_s, self.inputs, until_s)
-            * len(self.layers[it.step.layer])
-            for it in self.first
-        )
+        return sum(self.started(it, until_s) * len(self.layers[it.step.layer]) for it in self.first)
 
 
 @_in_style
@@ -308,116 +315,126 @@ def timeline(
     strategies as far as they are possible; until the first input of the slowest is done and a
     little more. The window is shorter where it would have more than MOST_BARS.
 
-    Raises ValueError as plans.plan_stages does, and for more than MOST_PLANS.
+    Raises ValueError as plans.plan_stages does, for more than MOST_LANES plans, and for a window
+    that is not above 0.
     """
-    if until_s is not None and until_s <= 0:
-        raise ValueError(f"until_s: {shown(until_s)} must be above 0")
-    notes = []
-    if plans is None:
-        check_possible(analysis.network, analysis.system)
-        strategies = strategy_plans(analysis.network, analysis.system)
-        plans = dict.fromkeys(strategies[name] for name in analysis.possible)  # or both are one
-        notes = [it.reason for it in analysis.impossible.values()]
-    chosen = list(plans)
-    if not 1 <= len(chosen) <= MOST_PLANS:
-        raise ValueError(f"plan: a timeline shows 1 to {MOST_PLANS} plans, not {len(chosen)}")
-    most_rows = max(MOST_NODES, MOST_ROWS // len(chosen))
-    lanes = [_lane(analysis.question, plan, most_rows) for plan in chosen]
+    if until_s is not None and not (isinstance(until_s, (int, Fraction)) and until_s > 0):
+        raise ValueError(f"until_s: {shown(until_s)} is not an int or Fraction above 0")
+    chosen = _chosen(plans)
+    notes = [] if chosen else [it.reason for it in analysis.impossible.values()]
+    chosen = chosen or schedule.possible_plans(analysis.network, analysis.system)
+    most_lines = max(MOST_NODES, MOST_LINES // len(chosen))
+    lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
     wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.first[-1].end_s for it in lanes))
     end_s = wanted_s
     while sum(lane.bars(end_s) for lane in lanes) > MOST_BARS:
         end_s /= 2
     if end_s < wanted_s:
-        notes.append(f"time ends here, since {_time(wanted_s)} would have too many bars")
-
-    line, names = style.line_pt, [name for lane in lanes for name in lane.rows]
-    left = _widest(names, style) + MARGIN_PT + GAP_PT
-    key_left = style.width_pt - MARGIN_PT - GAP_PT - _width_pt(TIMELINE_KEY, style)
-    heads = [_wrapped(lane.title, key_left - left, style) for lane in lanes]
-    foot = _notes(analysis.question, notes, style.width_pt, style)
-    fixed = line * (len(foot) + sum(map(len, heads)) + 0.4 * len(lanes) + 0.9)
-    row_pt = (style.height_pt - fixed) / len(names) if style.height_pt else 1.2 * line
-    sheet = Sheet(style, style.width_pt, fixed + row_pt * len(names))
-    sheet.say(style.width_pt - MARGIN_PT, line / 2, TIMELINE_KEY, NOTE, "right")
-    sheet.foot(foot)
-    unit, y = _unit(SECONDS, end_s), 0.0
-    for head, lane in zip(heads, lanes, strict=True):
-        for text in head:
-            sheet.say(left, y + line / 2, text, COLOURS[lane.kind][0])
-            y += line
-        high = row_pt * len(lane.rows)  # half of the axis' last number is right of it
-        axes = sheet.axes(left, y, style.width_pt - left - 2.5 * style.font_pt, high)
-        axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.rows) - 0.5, -0.5))
-        for number, name in enumerate(lane.rows):
-            sheet.say(left - GAP_PT, y + row_pt * (number + 0.5), name, ha="right")
-        _draw_lane(axes, lane, end_s, unit, style)
-        y += high + 0.4 * line
-    _number(axes, "bottom", 7, f" {unit.name}")
-    told = "; ".join(lane.title.replace(":", ",", 1) for lane in lanes)
+        notes.append(f"The window ends early, because {_time(wanted_s)} would have too many bars")
+    figure = _draw_lanes(analysis.question, lanes, end_s, notes, style)
+    told = "; ".join(f"{lane.name}, {lane.pace}" for lane in lanes)
     alt = f"Timeline of the first {_time(end_s)}: {told}"
-    return Picture(sheet.figure, " ".join(f"{text}." for text in [alt, *notes]))
+    return Picture(figure, " ".join(f"{text}." for text in [alt, *notes]))
 
 
-def _lane(question: Question, plan: Plan, most_rows: int) -> Lane:
+def _chosen(plans: Iterable[Plan] | None) -> list[Plan]:
+    chosen = list(plans or ())
+    if len(chosen) > MOST_LANES:
+        raise ValueError(f"plan: a picture shows at most {MOST_LANES} plans, not {len(chosen)}")
+    return chosen
+
+
+def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     network, system, inputs = question
     steps = schedule.timed_steps(network, system, plan)
     interval_s = schedule.interval(network, system, plan)
     name, idle = _name(question, plan), system.nodes - sum(nodes for _, nodes in plan)
-    title = f"{name}: an output after {_time(steps[-1].end_s)}"
-    title += f", then one every {_time(interval_s)}" if inputs > 1 else ""
-    title += f"; {count(idle, 'idle node')}" if idle else ""
+    pace = f"an output after {_time(steps[-1].end_s)}"
+    pace += f", then one every {_time(interval_s)}" if inputs > 1 else ""
+    pace += f"; {count(idle, 'idle node')}" if idle else ""
 
-    rows: list[str] = []
+    lines: list[str] = []
     places: dict[int, range] = {}
     for nodes, layers in groupby(schedule.layer_nodes(plan).items(), itemgetter(1)):
         names = [f"node {node}" for node in nodes[:MOST_NODES]]
         names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"] if len(nodes) > MOST_NODES else names
-        if len(rows + names) > most_rows:
+        if len(lines + names) > most_lines:
             break
-        places |= {layer: range(len(rows), len(rows + names)) for layer, _ in layers}
-        rows += names
+        places |= {layer: range(len(lines), len(lines + names)) for layer, _ in layers}
+        lines += names
     first = [it for it in steps if it.step.layer in places]
     if first[-1].step.work == "send":
         first.pop()  # to a node that is not shown
     note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
     note = note if len(places) < len(network) else ""
-    return Lane(title, _kind(question, plan), note, rows, places, first, interval_s, inputs)
+    kind = _kind(question, plan)
+    return Lane(name, pace, kind, note, lines, places, first, interval_s, inputs)
+
+
+def _draw_lanes(
+    question: Question, lanes: Sequence[Lane], end_s: Fraction, notes: list[str], style: Style
+) -> Figure:
+    """One below the other, above one axis of time."""
+    lines = [len(lane.lines) for lane in lanes]
+    figure, places = _sheet(question, notes, nrows=len(lanes), sharex=True, height_ratios=lines)
+    unit = _unit(SECONDS, end_s)
+    titles = []
+    for axes, lane in zip(places, lanes, strict=True):
+        axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.lines) - 0.5, -0.5))
+        title = axes.set_title(f"{lane.name}: {lane.pace}", color=COLOURS[lane.kind][0])
+        titles.append(title)
+        axes.set_yticks(range(len(lane.lines)), lane.lines, color=INK)
+        axes.tick_params("both", length=0)
+    axes.spines["bottom"].set_visible(True)
+    axes.tick_params("x", length=3)
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.set_xlabel(f"{unit.name}; numbers: inputs; black and grey: links", loc="left")
+    _fit(figure, style, 1.2 * style.line_pt * sum(lines), titles)
+    _lay_out(figure)
+    for axes, lane in zip(places, lanes, strict=True):
+        _draw_lane(axes, lane, end_s, unit, style)
+    return figure
 
 
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
-    """Bars of one input after the other in two shades; the number in each that has room."""
-    spans = defaultdict(list)  # by height, colour and work
-    points = axes.bbox.width * 72 / axes.figure.dpi / axes.get_xlim()[1]
-    for it in schedule.steps_until(lane.first, lane.interval_s, lane.inputs, end_s):
-        rows, work, shade = lane.layers[it.step.layer], it.step.work, (it.input - 1) % 2
-        start, end = (float(min(at, end_s) * unit.factor) for at in it[2:])
-        if work == "compute":
-            places = [(row - 0.35, 0.7) for row in rows]
-            if (end - start) * points > _width_pt(f"{it.input:,}", style) + 2:
-                looks: Any = {"ha": "center", "va": "center_baseline", "clip_on": True}
-                for row in rows:
-                    text = axes.text((start + end) / 2, row, f"{it.input:,}", **looks)
-                    text.set_color(("white", "black")[shade])
-        elif work == "send":  # between two rows
-            places = [(rows[-1] + 0.35, 0.3)]
-        else:
-            places = [(rows[0] - 0.42, len(rows) - 0.16)]
+    """Bars of one input after the other in two shades; the number in each that has room.
+
+    What is shorter than a hair is drawn as one, for all inputs or none: not where these come so
+    thick that nothing else would be seen.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    to_pt = axes.bbox.width / axes.get_xlim()[1]
+    busy = Counter(lane.layers[it.step.layer] for it in lane.first)  # steps of an input
+    low = ScaledTranslation(0, -0.34 * style.font_pt / POINTS, axes.figure.dpi_scale_trans)
+    middle: Any = {"ha": "center", "transform": axes.transData + low, "zorder": 3}  # of a digit
+    spans = defaultdict(list)
+    for it in lane.first:
+        lines, work = lane.layers[it.step.layer], it.step.work
+        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / busy[lines]
+        least = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
+        for before in range(lane.started(it, end_s)):
+            later_s, shade, said = before * lane.interval_s, before % 2, f"{before + 1:,}"
+            start = float((it.start_s + later_s) * unit.factor)
+            end = float(min(it.end_s + later_s, end_s) * unit.factor)
+            spans[lines, work, shade].append((start, max(end - start, least)))
+            room = (end - start) * to_pt / style.font_pt  # a digit is as wide as 0.65
+            for line in lines if work == "compute" and room > 0.65 * len(said) + 0.3 else ():
+                axes.text((start + end) / 2, line, said, color=("white", "black")[shade], **middle)
+    for (lines, work, shade), found in spans.items():
         colour = COLOURS[lane.kind if work == "compute" else "link"][shade]
-        for place in places:
-            spans[place, colour, work].append((start, end - start))
-    for (place, colour, work), found in spans.items():
-        axes.broken_barh(found, place, facecolors=colour, linewidth=0, label=work)
+        for place in _places(work, lines):
+            bars = axes.broken_barh(found, place, facecolors=colour, linewidth=0, label=work)
+            # if bars were snapped to whole pixels, some of equal ones would go
+            bars.set(zorder=1 + (work != "compute"), snap=False)
 
 
-def _number(axes: Axes, side: str, most: int, unit: str = "") -> None:
-    """An axis with no more than so many steps."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.spines[side].set_visible(True)
-    axis = axes.yaxis if side == "left" else axes.xaxis
-    axis.set_major_locator(MaxNLocator(most))
-    axis.set_major_formatter(f"{{x:,g}}{unit}")
+def _places(work: str, lines: range) -> list[Place]:
+    """Top and height of each bar of a step: on each node, between two, or across all of a group."""
+    if work == "compute":
+        return [(line - 0.38, 0.76) for line in lines]
+    return [(lines[-1] + 0.35, 0.3)] if work == "send" else [(lines[0] - 0.45, len(lines) - 0.1)]
 
 
 # ------------------------------------------------ bars with names and values
@@ -438,85 +455,77 @@ class Row(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def _row(name: str, kind: str, found: Any, split: Iterable[Split] = (), inputs: int = 1) -> Row:
-    """With the parts that there are, or the reason without its subject, which is the name."""
+def _row(name: str, kind: str, found: Any, parts: Mapping[str, Mark], inputs: int = 1) -> Row:
+    """With the parts that there are, by field, or the reason without its subject, the name."""
     if isinstance(found, Impossible):
         _, is_not, rest = found.reason.partition(" is not ")
         return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
-    split = split or [("latency", "latency_s", COLOURS[kind][0], "white")]
-    sizes = [
-        (text, face, inputs * getattr(found, field), edge) for text, field, face, edge in split
-    ]
-    return Row(name, kind, [Mark(*part) for part in sizes if part[2]])
+    sizes = {field: inputs * found._asdict().get(field, 0) for field in parts}
+    return Row(
+        name, kind, [parts[field]._replace(size=sizes[field]) for field in parts if sizes[field]]
+    )
 
 
 def _draw_rows(
     question: Question,
     rows: Sequence[Row],
     limit: Mark,
-    keys: Sequence[Sequence[Mark]],
+    key: Sequence[Mark],
     style: Style,
     notes: Sequence[str] = (),
 ) -> Figure:
     """Bars, and a limit across unless it is far beyond them."""
-    line = style.line_pt
-    left = _widest((row.name for row in rows), style) + MARGIN_PT + GAP_PT
-    right = _widest((row.value for row in rows), style) + MARGIN_PT + GAP_PT
-    full = max(style.width_pt, left + right + LEAST_PT)
-    width, longest = full - left - right, max(row.size for row in rows)
-    end = longest if limit.size > 2 * longest else max(longest, limit.size)
-    lines = [  # a row each
-        row._replace(name=row.name * (not number), why=why)
-        for row in rows
-        for number, why in enumerate(_wrapped(row.why, full - left - MARGIN_PT, style) or [""])
-    ]
-    # as foot's legends have it: a box, a gap before the text and one to the next box
-    mark_pt = 3.2 * style.font_pt + _widest((mark.text for key in keys for mark in key), style)
-    per_row = max(1, int((full + 1.2 * style.font_pt) / mark_pt))
-    foot: list[Any] = [key[n : n + per_row] for key in keys for n in range(0, len(key), per_row)]
-    foot += _notes(question, notes, full, style)
-    fixed = line * (1.4 + len(foot))
-    row_pt = (style.height_pt - fixed) / len(lines) if style.height_pt else 1.25 * line
-    sheet = Sheet(style, full, fixed + row_pt * len(lines))
-    sheet.foot(foot)
-    axes = sheet.axes(left, line, width, row_pt * len(lines))
-    axes.set(xlim=(0, float(end)), ylim=(len(lines) - 0.5, -0.5))
-    label = limit.text if limit.size <= end else f"{limit.text} →"
-    at = left + width * min(1, float(limit.size / Fraction(end)))
-    sheet.say(min(at, full - MARGIN_PT - _width_pt(label, style)), line / 2, label)
-    for number, row in enumerate(lines):
-        y = line + row_pt * (number + 0.5)
-        sheet.say(left - GAP_PT, y, row.name, COLOURS[row.kind][0], "right")
-        sheet.say(left, y, row.why)
-        if not row.why:
-            start: Rate = 0
-            for part in row.parts:
-                (bar,) = axes.barh(number, float(part.size), 0.76, float(start))
-                bar.set(facecolor=part.face, edgecolor=part.edge, hatch=part.hatch)
-                bar.set(linewidth=int(part.edge != "white"), label=f"{row.name}: {part.text}")
-                start += part.size
-            if limit.size <= end:
-                place = (number - 0.5, number + 0.5)
-                axes.vlines(float(limit.size), *place, INK, linewidth=1.5, label=limit.text)
-            colour = ALARM if any(part.face == ALARM for part in row.parts) else INK
-            sheet.say(full - MARGIN_PT, y, row.value, colour, "right")
-    return sheet.figure
+    figure, [axes] = _sheet(question, notes)
+    longest = max(row.size for row in rows)
+    is_far = limit.size > 2 * longest
+    end = longest if is_far else max(longest, limit.size)
+    axes.set(xlim=(0, float(end)), ylim=(len(rows) - 0.5, -0.5))
+    axes.set_yticks(range(len(rows)), [row.name for row in rows])
+    values = axes.secondary_yaxis("right")
+    values.set_yticks(range(len(rows)), [row.value for row in rows])
+    for each in (axes, values):
+        each.tick_params("both", length=0, labelcolor=INK)
+    values.spines["right"].set_visible(False)
+    for number, row in enumerate(rows):
+        _draw_bar(axes, number, row)
+        axes.get_yticklabels()[number].set_color(COLOURS[row.kind][0])
+        if any(part.face == ALARM for part in row.parts):
+            values.get_yticklabels()[number].set_color(ALARM)
+        if not (is_far or row.why):
+            axes.vlines(float(limit.size), number - 0.5, number + 0.5, INK, label=limit.text)
+    axes.xaxis.tick_top()
+    axes.set_xticks([float(min(limit.size, end))], [f"{limit.text} →" if is_far else limit.text])
+    _fit(figure, style, 1.25 * style.line_pt * len(rows), axes.texts, key)
+    return figure
+
+
+def _draw_bar(axes: Axes, number: int, row: Row) -> None:
+    start: Rate = 0
+    for part in row.parts:
+        (bar,) = axes.barh(number, float(part.size), 0.76, float(start))
+        bar.set(facecolor=part.face, edgecolor=part.edge, hatch=part.hatch)
+        bar.set(linewidth=int(part.edge != "white"), label=f"{row.name}: {part.text}")
+        start += part.size
+    if row.why:
+        axes.text(0, number, f" {row.why}", va="center_baseline", in_layout=False)
 
 
 # ------------------------------------------------ how far from the lower bound
 
-TENSOR_SPLIT: list[Split] = [
-    ("computing", "compute_s", COLOURS["tensor"][0], "white"),
-    ("exchanging", "communication_s", COLOURS["link"][0], "white"),
-]
-PIPELINE_SPLIT: list[Split] = [
-    ("ideal compute", "ideal_compute_s", COLOURS["pipeline"][0], "white"),
-    ("idle nodes", "idle_nodes_s", PALE, COLOURS["pipeline"][0]),
-    ("load imbalance", "load_imbalance_s", COLOURS["pipeline"][1], "white"),
-    ("waiting for a link", "waiting_for_a_link_s", COLOURS["link"][1], "white"),
-    ("fill and drain", "fill_and_drain_s", "white", COLOURS["pipeline"][0]),
-    ("sending", "sending_s", COLOURS["link"][0], "white"),
-]
+TENSOR, PIPELINE, LINK = COLOURS["tensor"], COLOURS["pipeline"], COLOURS["link"]
+RESULT_PARTS = {
+    "compute_s": Mark("computing", TENSOR[0]),
+    "communication_s": Mark("communication", LINK[0]),
+}
+LOSSES_PARTS = {
+    "ideal_compute_s": Mark("ideal compute", PIPELINE[0]),
+    "idle_nodes_s": Mark("idle nodes", PALE, edge=PIPELINE[0]),
+    "load_imbalance_s": Mark("load imbalance", PIPELINE[1]),
+    "waiting_for_a_link_s": Mark("waiting for a link", LINK[1]),
+    "fill_and_drain_s": Mark("fill and drain", "white", edge=PIPELINE[0]),
+    "sending_s": Mark("sending", LINK[0]),
+}
+OTHER_PLAN = Mark("fastest with at most the pipeline's traffic", COLOURS["plan"][0])
 
 
 @_in_style
@@ -524,197 +533,296 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
     best other plan that sends no more than the pipeline, and of row streaming."""
     check_possible(analysis.network, analysis.system)
-    tensor, pipeline = (analysis.result(name, analysis.inputs) for name in STRATEGIES)
+    results = {kind: analysis.result(kind, analysis.inputs) for kind in STRATEGIES}
     rows = [
-        _row("tensor parallelism", "tensor", tensor, TENSOR_SPLIT, analysis.inputs),
-        *_other_plan(analysis, pipeline),
-        _row("pipeline parallelism", "pipeline", analysis.losses, PIPELINE_SPLIT),
+        _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, analysis.inputs),
+        *_other_plan(analysis, results["pipeline"]),
+        _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS),
     ]
-    for kind, found in (("tensor", tensor), ("pipeline", pipeline)):
+    for kind, found in results.items():
         streamed = found if isinstance(found, Impossible) else found.streamed
-        row = _row(f"{kind}, row streaming", kind, streamed)
-        rows.append(row._replace(parts=[part._replace(hatch="//") for part in row.parts]))
+        total = Mark("row streaming, total", "white", edge=COLOURS[kind][0], hatch="//")
+        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}))
     unit = _unit(SECONDS, max(row.size for row in rows), 10)
-    rows = [row._replace(value="" if row.why else unit.text(row.size)) for row in rows]
-    keys, told = [], []
-    for row in rows:
-        told.append(f"{row.name}: {row.why or row.value}")
-        if len(row.parts) > 1:
-            texts = [f"{it.text} {unit.text(it.size)}" for it in row.parts]
-            parts = [it._replace(text=text) for it, text in zip(row.parts, texts, strict=True)]
-            keys.append(parts)
-            told[-1] += f" ({', '.join(texts)})"
-    bound = unit.text(analysis.lower_bound_s)
-    limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
-    figure = _draw_rows(analysis.question, rows, limit, keys, style)
-    alt = f"Latency of {count(analysis.inputs, 'input')}. {'; '.join(told)}"
+    rows = [row if row.why else _with_values(row, unit) for row in rows]
+    in_parts_first = sorted(rows, key=lambda row: len(row.parts) < 2)
+    key = {part.text: part for row in in_parts_first for part in row.parts}
+    bound = unit.text(analysis.limit_s)
+    limit = Mark(f"lower bound {bound}", size=analysis.limit_s)
+    figure = _draw_rows(analysis.question, rows, limit, [*key.values()], style)
+    told = "; ".join(_told(row) for row in rows)
+    alt = f"Latency of {count(analysis.inputs, 'input')}: {told}"
     return Picture(figure, f"{alt}. The lower bound is {bound}.")
+
+
+def _with_values(row: Row, unit: Unit) -> Row:
+    """In its own column, and of several parts in the key."""
+    parts = row.parts
+    if len(parts) > 1:
+        parts = [part._replace(text=f"{part.text} {unit.text(part.size)}") for part in parts]
+    return row._replace(parts=parts, value=unit.text(row.size))
+
+
+def _told(row: Row) -> str:
+    parts = ", ".join(part.text for part in row.parts)
+    return f"{row.name}, {row.why or row.value}" + f" ({parts})" * (len(row.parts) > 1)
 
 
 def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
     """The fastest that sends no more than the pipeline, if that is neither strategy."""
-    best = analysis.plans.best
     if isinstance(pipeline, Impossible):
         return []
+    best = found_or_reason(planning.best_plans, *analysis.question)
     if isinstance(best, Impossible):
-        return [_row("best other plan", "plan", best)]
+        return [_row("best other plan", "plan", best, {})]
     found = next(it for it in best if it.traffic_bytes <= pipeline.traffic_bytes)
     name, kind = _name(analysis.question, found.plan), _kind(analysis.question, found.plan)
-    return [_row(name, kind, found)] if kind == "plan" else []
+    return [_row(name, kind, found, {"latency_s": OTHER_PLAN})] if kind == "plan" else []
 
 
 # ------------------------------------------------ which plan
 
-MOST_POINTS = 1_000  # of more plans only the best are drawn
+MOST_DOTS = 1_000  # of every plan, or of the Pareto-optimal ones
+MOST_LAYERS = 100_000  # of every plan together
 MOST_NAMES = 10
-MOST_RINGS, RING_PT = 4, 3
-MARKERS = {"tensor": ("s", 6), "pipeline": ("D", 6), "plan": ("o", 6), "other": ("o", 4.5)}
-OTHERS = "other plans (rings: several at one point)"
+MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
+
+
+class Cloud(NamedTuple):
+    """The plans of a picture."""
+
+    best: list[PlanResult]  # the Pareto-optimal ones, all or evenly spread, fastest first
+    both: list[PlanResult]  # strategies that are possible
+    every: list[PlanResult]  # or of too many, an empty list
+    numbers: dict[str, int]  # of all Pareto-optimal ones in the table of plans
+    note: str  # why none of these is known, or not all are drawn
+
+    @property
+    def drawn(self) -> list[PlanResult]:
+        """Each once."""
+        return list({it.text: it for it in [*self.best, *self.both, *self.every]}.values())
+
+
+class Scale(NamedTuple):
+    """The units of both axes."""
+
+    sizes: Unit
+    times: Unit
+
+    def place(self, it: PlanResult) -> Place:
+        """Of a plan."""
+        return (
+            float(it.traffic_bytes * self.sizes.factor),
+            float(it.latency_s * self.times.factor),
+        )
 
 
 @_in_style
-def plans(analysis: Analysis, style: Style) -> Picture:
-    """Latency against traffic of every plan, or of the best where there are too many; the best are
-    numbered on the left below, where no other can be."""
-    question, best = analysis.question, analysis.plans.best
-    notes = [best.reason] if isinstance(best, Impossible) else []
-    best = [] if isinstance(best, Impossible) else best
-    both = [it for it in analysis.plans.compared.values() if isinstance(it, PlanResult)]
-    every = _every_plan(question)
-    found = list({it.text: it for it in [*best, *both, *every]}.values())
-    times = _unit(SECONDS, max(it.latency_s for it in found), 10)
-    sizes = _unit(BYTES, max(it.traffic_bytes for it in found))
-    names = {it: _name(question, it.plan) for it in [*best, *both]}
-    bound = times.text(analysis.lower_bound_s)
-    which = count(len(found), "plan") if every else f"{len(found):,} of very many plans"
-    head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in found):,})"
+def pareto(analysis: Analysis, style: Style) -> Picture:
+    """Latency against traffic of every plan or, where there are more than MOST_DOTS, of so many
+    Pareto-optimal ones, evenly spread. As far as there is room, these have their number in the
+    table of `plans` on their left below, where no other plan can be.
 
-    line, font = style.line_pt, style.font_pt
-    texts = [head, OTHERS, f"lower bound {bound}", *(f"10 {name}" for name in names.values())]
-    key_pt = _widest(texts, style)
-    left, right = _width_pt("100,000,000", style), key_pt + 3.5 * font
-    full = max(style.width_pt, left + right + LEAST_PT)
-    foot = _notes(question, notes, full, style)
-    n_names = min(MOST_NAMES, len(best)) + len(both)
-    height = style.height_pt or line * (max(n_names, 8) + 4 + len(foot))
-    sheet = Sheet(style, full, height)
-    sheet.foot(foot)
+    Raises ValueError where no plan is known.
+    """
+    question, cloud = analysis.question, _cloud(analysis)
+    drawn = cloud.drawn
+    scale = Scale(
+        _unit(BYTES, max(it.traffic_bytes for it in drawn)),
+        _unit(SECONDS, max(it.latency_s for it in drawn), 10),
+    )
     what = f"latency of {count(analysis.inputs, 'input')}"
-    sheet.say(MARGIN_PT, line / 2, f"{what}, {times.name}, against traffic", NOTE)
-    high = height - line * (2.8 + len(foot))
-    axes = sheet.axes(left, 1.2 * line, full - left - right, high)
-    at = {
-        it: (float(it.traffic_bytes * sizes.factor), float(it.latency_s * times.factor))
-        for it in found
-    }
-    widest, highest = (max(places) or 1 for places in zip(*at.values(), strict=True))
-    axes.set(xlim=(-0.1 * widest, 1.05 * widest), ylim=(-0.13 * highest, 1.07 * highest))
-    _number(axes, "bottom", 4, f" {sizes.name}")
-    _number(axes, "left", 5)
-    numbered = _number_front(axes, {it: at[it] for it in best}, font)
-    labels = {it: f"{number} {names[it]}" for number, it in enumerate(numbered, 1)}
-    labels |= {it: names[it] for it in both if it not in labels}
-    _draw_dots(axes, at, {it: (_kind(question, it.plan), text) for it, text in labels.items()})
-    limit = float(analysis.lower_bound_s * times.factor)
-    axes.axhline(limit, color=INK, linestyle="--", lw=1, zorder=1)
-    axes.lines[-1].set_label(f"lower bound {bound}")
-    if best:
-        places = zip(*(at[it] for it in best), strict=True)
-        axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
-    key: Any = {"loc": "upper left", "bbox_to_anchor": (1, 1.2 * line / high + 1), "frameon": False}
-    axes.legend(title=head, alignment="left", labelspacing=0.25, handlelength=1.6, **key)
+    which = count(len(drawn), "plan") if cloud.every else f"{len(drawn):,} of very many plans"
+    head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in drawn):,})"
+    bound = scale.times.text(analysis.limit_s)
+
+    figure, [axes, side] = _sheet(question, [cloud.note], ncols=2, width_ratios=(3, 2))
+    _draw_axes(axes, scale, drawn)
+    axes.set_title(f"{what}, {scale.times.name}", color=NOTE)
+    side.set(xticks=[], yticks=[])
+    _fit(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
+    _lay_out(figure)
+    limit = float(analysis.limit_s * scale.times.factor)
+    numbered = _number_front(axes, cloud, scale, limit, style)
+    _draw_dots(axes, question, cloud, scale, numbered)
+    axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
+    handles = axes.get_legend_handles_labels()
+    key = side.legend(*handles, title=head, alignment="left", loc="upper left")
+    lacking_pt = max(0, key.get_window_extent().width - side.bbox.width)
+    figure.set_figwidth(figure.get_figwidth() + 5 / 2 * lacking_pt / POINTS)
+
     told = "; ".join(
-        f"{names[it]} ({times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
+        f"{cloud.numbers[it.text]:,} {_name(question, it.plan)}"
+        f" ({scale.times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
         for it in numbered
     )
-    some = f"{len(numbered):,} of {len(best):,} Pareto-optimal plans, fastest first"
-    second = f"{some}: {told}" if told else notes[0]
+    second = f"Pareto-optimal by number: {told}" if told else cloud.note
     alt = f"{what.capitalize()} against traffic: {head}. {second}"
-    return Picture(sheet.figure, f"{alt}. The lower bound is {bound}.")
+    return Picture(figure, f"{alt}. The lower bound is {bound}.")
+
+
+def _cloud(analysis: Analysis) -> Cloud:
+    network, system, inputs = analysis.question
+    best = found_or_reason(planning.best_plans, network, system, inputs)
+    strategies = strategy_plans(network, system)
+    possible = [strategies[kind] for kind in analysis.possible]
+    both = [planning.plan_result(network, system, plan, inputs) for plan in possible]
+    if isinstance(best, Impossible):
+        if not both:
+            raise ValueError(best.reason)
+        return Cloud([], both, [], {}, best.reason)
+    numbers = {it.text: number for number, it in enumerate(best, 1)}
+    spread = best[:: ceil(len(best) / MOST_DOTS)]
+    note = f"{len(spread):,} of {len(best):,} Pareto-optimal plans are drawn"
+    note = note if len(spread) < len(best) else ""
+    return Cloud(spread, both, _every_plan(analysis.question), numbers, note)
 
 
 def _every_plan(question: Question) -> list[PlanResult]:
-    """An empty list, where there are more than MOST_POINTS."""
+    """An empty list, where there are more than MOST_DOTS, or too much is to be computed."""
     network, system, inputs = question
+    most = min(MOST_DOTS, MOST_LAYERS // len(network))
+    cuts = range(min(len(network), system.nodes))
+    if sum(comb(len(network) - 1, each) for each in cuts) > most:  # with one node a group
+        return []
     with suppress(ValueError):
         found = planning.every_plan(network, system)
-        if len(found) <= MOST_POINTS:
+        if len(found) <= most:
             return [planning.plan_result(network, system, plan, inputs) for plan in found]
     return []
 
 
-def _draw_dots(
-    axes: Axes, at: Mapping[PlanResult, Place], named: Mapping[PlanResult, tuple[str, str]]
-) -> None:
-    """First those with a kind and a label; each further one at the same point is a larger ring."""
-    rings: Counter[Place] = Counter()
-    for it in [*named, *(it for it in at if it not in named)]:
-        kind, label = named.get(it, ("other", None))
-        ring = min(rings[at[it]], MOST_RINGS)
-        rings[at[it]] += 1
-        marker, size = MARKERS[kind]
-        colour = COLOURS[kind][0] if label else NOTE
-        (line,) = axes.plot(*at[it], marker, color=colour, markersize=size + RING_PT * ring)
-        line.set(markerfacecolor=colour if it.fits else "white", gid=it.text, label=label)
-        line.set(clip_on=False, zorder=(3 if label else 2) - ring / 10)
-    if len(named) < len(at):
-        marker, size = MARKERS["other"]
-        axes.plot([], [], marker, color=NOTE, mfc="white", markersize=size, label=OTHERS)
+def _draw_axes(axes: Axes, scale: Scale, drawn: Iterable[PlanResult]) -> None:
+    """From 0, with room for numbers on the left below, where the axes do not go."""
+    from matplotlib.ticker import MaxNLocator
+
+    right, top = (1.05 * max(values) for values in zip(*map(scale.place, drawn), strict=True))
+    axes.set(xlim=(-0.1 * (right or 1), right or 1), ylim=(-0.1 * top, top))
+    for axis, side, end in ((axes.xaxis, "bottom", right), (axes.yaxis, "left", top)):
+        ticks = MaxNLocator(5).tick_values(0, end)
+        axis.set_ticks([tick for tick in ticks if 0 <= tick <= end])
+        axis.set_major_formatter("{x:,g}")
+        axes.spines[side].set(visible=True, bounds=(0, end))
+    axes.set_xlabel(f"traffic, {scale.sizes.name}", loc="right")
 
 
 def _number_front(
-    axes: Axes, front: Mapping[PlanResult, Place], font_pt: float
+    axes: Axes, cloud: Cloud, scale: Scale, limit: float, style: Style
 ) -> list[PlanResult]:
-    """Number the best plans, from the fastest on, and return those whose number has room."""
-    room = font_pt * axes.figure.dpi / 72
-    looks: Any = {"xytext": (-5, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
-    chosen: list[PlanResult] = []
-    last = (float("inf"), 0.0)
-    for it, place in front.items():  # further left and higher than the last
-        x, y = axes.transData.transform(place)
-        has_room = last[0] - x >= 1.6 * room or y - last[1] >= 1.2 * room
-        if has_room and len(chosen) < MOST_NAMES:
-            chosen.append(it)
-            last = (x, y)
-            axes.annotate(f"{len(chosen)}", place, **looks)
-    return chosen
+    """Number the best plans that have room, from the fastest on; what would be on the line of the
+    lower bound is below it."""
+    high = 1.1 * style.font_pt
+    bound = axes.transData.transform((0, limit))[1]
+    left, top = inf, -inf  # of the last number
+    numbered: list[PlanResult] = []
+    for it in cloud.best:  # further left and higher than the last
+        at, text = axes.transData.transform(scale.place(it)), f"{cloud.numbers[it.text]}"
+        x, y = at - 4
+        y = bound - 2 if y - high < bound < y + 2 else y
+        if len(numbered) < MOST_NAMES and (x < left or y - high > top):
+            numbered.append(it)
+            left, top = x - 0.65 * style.font_pt * len(text) - 2, y
+            offset: Any = {"xytext": (x, y) - at, "textcoords": "offset points"}
+            axes.annotate(text, scale.place(it), ha="right", va="top", **offset)
+    return numbered
+
+
+def _draw_dots(
+    axes: Axes, question: Question, cloud: Cloud, scale: Scale, numbered: Iterable[PlanResult]
+) -> None:
+    """Those that are numbered and the strategies, each with its name; the others; the front."""
+
+    def draw(found: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
+        face = colour if found[0].fits else "white"
+        looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
+        axes.plot(*zip(*map(scale.place, found), strict=True), marker, color=colour, **looks)
+
+    named = {it.text: it for it in [*numbered, *cloud.both]}
+    for text, it in named.items():
+        name, kind = _name(question, it.plan), _kind(question, it.plan)
+        label = f"{cloud.numbers[text]:,} {name}" if text in cloud.numbers else name
+        draw([it], MARKERS[kind], COLOURS[kind][0], label=label, gid=text, zorder=3)
+    others = [it for it in cloud.drawn if it.text not in named]
+    for fits in (False, True):
+        if found := [it for it in others if it.fits == fits]:
+            draw(found, "o", NOTE, markersize=4.5)
+    if others:
+        axes.plot([], [], "o", color=NOTE, mfc="white", markersize=4.5, label="other plans")
+    together = Counter((it.latency_s, it.traffic_bytes) for it in cloud.drawn)
+    if found := [it for it in cloud.drawn if together[it.latency_s, it.traffic_bytes] > 1]:
+        looks: Any = {"markerfacecolor": "none", "markersize": 11, "markeredgewidth": 0.8}
+        draw(found, "o", NOTE, label="large circle: several at one point", **looks)
+    if cloud.best:
+        places = zip(*map(scale.place, cloud.best), strict=True)
+        axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
 
 
 # ------------------------------------------------ what nodes must hold
 
-MOST_FULL = 8  # nodes of a pipeline that are shown
+MOST_FULL = 8  # nodes of a pipeline, or groups of a plan, that are shown
 
 
 @_in_style
-def sram(analysis: Analysis, style: Style) -> Picture:
-    """Weights, input and output on each node when it is fullest, with one input at a time."""
+def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) -> Picture:
+    """Weights, input and output on each node when it is fullest, with one input at a time: of both
+    strategies and data parallelism or, with whole-tensor transfers, of each group of these plans.
+
+    Raises ValueError as plans.plan_sram does, and for more than MOST_LANES plans.
+    """
     rows: list[Row] = []
     notes: list[str] = []
     limit_bytes = analysis.system.sram_bytes
-    for scheme, found in analysis.sram.items():
-        kind, _, streamed = scheme.partition(", ")
-        name = f"{kind}, row streaming" if streamed else kind
+    for name, kind, found in _held_by(analysis, plans):
         if isinstance(found, Impossible):
-            rows.append(_row(name, kind, found))
+            rows.append(_row(name, kind, found, {}))
             continue
-        fullest = sorted(found.uses, key=lambda use: use.total_bytes)[-MOST_FULL:]
-        uses = sorted(fullest, key=lambda use: use.layer) if scheme == "pipeline" else fullest[-1:]
-        if 1 < len(uses) < len(found.uses):
-            notes.append(f"pipeline: the {MOST_FULL} fullest of {len(found.uses):,} nodes")
-        for use in uses:
+        fullest = sorted(found, key=lambda use: -use.total_bytes)[:MOST_FULL]
+        if len(fullest) < len(found):
+            notes.append(f"{name}: the {MOST_FULL} fullest of {len(found):,}")
+        for use in sorted(fullest, key=lambda use: use.layer):
             sizes = [use.weight_bytes, use.input_bytes, use.output_bytes]
             said = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
             rows.append(Row(f"{name}, {use.where}", kind, _held(sizes, limit_bytes), said))
     key = [Mark(f"{part}, bytes", face, hatch=hatch) for part, (face, hatch) in PARTS.items()]
     key += [Mark("more than the SRAM", ALARM)] * any(row.size > limit_bytes for row in rows)
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
-    figure = _draw_rows(analysis.question, rows, limit, [key], style, notes)
+    figure = _draw_rows(analysis.question, rows, limit, key, style, notes)
     held = "; ".join(
-        f"{row.name}: {row.why or f'{row.size:,}'}{', too many' * (row.size > limit_bytes)}"
+        f"{row.name}, {row.why or f'{row.size:,}'}{' (too many)' * (row.size > limit_bytes)}"
         for row in rows
     )
     what = "Bytes that a node holds when it is fullest, one input at a time"
-    return Picture(figure, f"{what}. {held}. The {limit.text.replace(':', ' is')}.")
+    return Picture(figure, f"{what}: {held}. The {limit.text.replace(':', ' is')}.")
+
+
+def _held_by(
+    analysis: Analysis, plans: Iterable[Plan] | None
+) -> Iterator[tuple[str, str, Sequence[SramUse] | Impossible]]:
+    """Name, colour, and what is held on the nodes to be shown."""
+    question, chosen = analysis.question, _chosen(plans)
+    for plan in chosen:
+        uses = [_fullest(uses) for uses in planning.plan_sram(*question[:2], plan)]
+        named = [_numbered(use, schedule.layer_nodes(plan)[use.layer]) for use in uses]
+        yield _name(question, plan), _kind(question, plan), named
+    for scheme, found in ({} if chosen else analysis.sram).items():
+        kind, _, streamed = scheme.partition(", ")
+        name = f"{kind}, row streaming" if streamed else kind
+        if isinstance(found, Impossible):
+            yield name, kind, found
+        else:
+            yield name, kind, found.uses if scheme == "pipeline" else [_fullest(found.uses)]
+
+
+def _fullest(uses: Sequence[SramUse]) -> SramUse:
+    """Of equals the first, as in analysis."""
+    return max(uses, key=lambda use: use.total_bytes)
+
+
+def _numbered(use: SramUse, group: range) -> SramUse:
+    """With the numbers of a group's nodes."""
+    first, last = f"{group[0]:,}", f"{group[-1]:,}"
+    where = {"every node": f"nodes {first}-{last}", "gathering node": f"gathering node {first}"}
+    return use._replace(where=where.get(use.where, use.where))
 
 
 def _held(sizes: Sequence[int], room: int) -> list[Mark]:
@@ -729,7 +837,8 @@ def _held(sizes: Sequence[int], room: int) -> list[Mark]:
 
 # ------------------------------------------------ the command: picture
 
-PICTURES = {"timeline": timeline, "limits": limits, "plans": plans, "sram": sram}
+PICTURES = {"timeline": timeline, "limits": limits, "plans": pareto, "sram": sram}
+TAKEN_BY = {"plan": ("timeline", "sram"), "until": ("timeline",)}
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -748,17 +857,16 @@ def run(options: Namespace) -> str:
     output = options.output or Path(f"{name}.svg")
     if output.suffix.lower() not in ENDINGS:
         raise ValueError(f"--output: {shown(str(output))} does not end in {' or '.join(ENDINGS)}")
-    drawn: dict[str, Any] = {}
-    if name == "timeline":
-        asked_for = plans_asked(options.plan, question.network, question.system)
-        drawn = {
-            "plans": asked_for.values() or None,
-            "until_s": options.until and Fraction(options.until) / GIGA / MS,
-        }
-    elif options.plan or options.until:
-        option = "--plan" if options.plan else "--until"
-        raise ValueError(f"{option}: only a timeline takes it, not {name}")
-    picture = PICTURES[name](Analysis(question), **drawn)
-    output.write_bytes(image(picture, output.suffix))
-    told = filled(picture.alt.replace("µ", "u"))
-    return headed(question, f"{told}\n\ndrawn: {output}")
+    for option, pictures in TAKEN_BY.items():
+        if getattr(options, option) and name not in pictures:
+            raise ValueError(f"--{option} works only with {' and '.join(pictures)}, not {name}")
+    more: dict[str, Any] = {}
+    if options.plan:
+        more["plans"] = plans_asked(options.plan, question.network, question.system).values()
+    if options.until:
+        more["until_s"] = Fraction(options.until) / GIGA / MS
+    picture = PICTURES[name](Analysis(question), **more)
+    output.write_bytes(image(picture, output.suffix.lower()))
+    told, file = filled(picture.alt.replace("µ", "u")), str(output)
+    file = file if file.isascii() and file.isprintable() else ascii(file)
+    return headed(question, f"{told}\n\ndrawn: {file}")

@@ -12,7 +12,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise, permutations, product
-from math import ceil
 from typing import Any, NamedTuple
 
 import lab3
@@ -63,26 +62,10 @@ def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -
     first = [(step, *times) for step, times in zip(steps, pairwise(edges_s), strict=True)]
     interval_s = interval(network, system, plan)
     return [
-        TimedStep(step, before + 1, before * interval_s + start_s, before * interval_s + end_s)
+        TimedStep(step, before + 1, later_s + start_s, later_s + end_s)
         for before in range(inputs)
-        for step, start_s, end_s in first
-    ]
-
-
-def started(first: TimedStep, interval_s: Fraction, inputs: int, until_s: Fraction) -> int:
-    """How many of the inputs start a step before then, given the step of the first input."""
-    return max(0, min(inputs, ceil((until_s - first.start_s) / interval_s)))
-
-
-def steps_until(
-    first: Sequence[TimedStep], interval_s: Fraction, inputs: int, until_s: Fraction
-) -> list[TimedStep]:
-    """Of these steps of the first input, those of all inputs that start before then."""
-    return [
-        it._replace(input=1 + before, start_s=it.start_s + later_s, end_s=it.end_s + later_s)
-        for it in first
-        for before in range(started(it, interval_s, inputs, until_s))
         for later_s in [before * interval_s]
+        for step, start_s, end_s in first
     ]
 
 
@@ -98,19 +81,26 @@ def schedule(network: Network, system: System, plan: Plan, inputs: int = 1) -> l
     lab3.check(network, system, inputs)
     check_events(events(network, system, plan, inputs))
     nodes = layer_nodes(plan)
-    jobs = []
-    for step, number, start_s, end_s in timed_steps(network, system, plan, inputs):
+    first = []  # the jobs of the first input
+    for step, number, start_s, end_s in timed_steps(network, system, plan):
         for where, share in _busy(step, nodes, system.topology == lab3.RING):
             busy_s = share * (end_s - start_s)
             sent_bytes = int(share * step.link_bytes) * len(where)
-            jobs.append(
+            first.append(
                 Job(where, step.work, step.layer, number, start_s, start_s + busy_s, sent_bytes)
             )
-    return jobs
+    interval_s = interval(network, system, plan)
+    return [
+        Job(where, work, layer, before + 1, later_s + start_s, later_s + end_s, sent_bytes)
+        for before in range(inputs)
+        for later_s in [before * interval_s]
+        for where, work, layer, _, start_s, end_s, sent_bytes in first
+    ]
 
 
 def layer_nodes(plan: Plan) -> dict[int, range]:
-    """The nodes of each layer."""
+    """The nodes of each layer. Raises ValueError for what is not a list or tuple of Groups."""
+    plan_text(plan)  # which says what is wrong
     nodes: list[range] = []
     start = 1
     for layers, count in plan:
@@ -176,14 +166,14 @@ def check_events(found: int) -> None:
 # ------------------------------------------------ as a trace
 
 
-def plans_or_strategies(texts: Sequence[str], network: Network, system: System) -> list[Plan]:
-    """The plans of --plan or, without one, both strategies as far as they are possible."""
-    if texts:
-        return list(plans_asked(texts, network, system).values())
+def possible_plans(network: Network, system: System) -> list[Plan]:
+    """Those of both strategies as far as they are possible; both may be one.
+
+    Raises ValueError where neither is."""
     check_possible(network, system)
     possible, _ = possible_strategies(network, system)
     strategies = strategy_plans(network, system)
-    return list(dict.fromkeys(strategies[strategy] for strategy in possible))  # two may be one
+    return list(dict.fromkeys(strategies[strategy] for strategy in possible))
 
 
 def plan_name(network: Network, system: System, plan: Plan) -> str:
@@ -194,7 +184,7 @@ def plan_name(network: Network, system: System, plan: Plan) -> str:
     return f"plan {plan_text(plan)}"
 
 
-def trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
     """A plan as a process in the Trace Event Format, each of its nodes and links as a thread, each
     job as a complete event in microseconds on each of those that it keeps busy.
 
@@ -242,10 +232,11 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> str:
     """The trace, as JSON."""
     network, system, inputs = question_of(options)
-    plans = plans_or_strategies(options.plan, network, system)
+    chosen = plans_asked(options.plan, network, system).values()
+    plans = list(chosen) or possible_plans(network, system)
     check_events(sum(events(network, system, plan, inputs) for plan in plans))
     trace = []
     for process, plan in enumerate(plans, 1):
         name = plan_name(network, system, plan)
-        trace += trace_events(name, process, schedule(network, system, plan, inputs))
+        trace += _trace_events(name, process, schedule(network, system, plan, inputs))
     return json.dumps({"traceEvents": trace})

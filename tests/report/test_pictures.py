@@ -5,9 +5,13 @@ the schedule. odd_machines.py has the sizes of a machine that differs from the l
 import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 from functools import cache
+from io import BytesIO
+from itertools import pairwise
 
 import pytest
+from matplotlib import image
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from lab3 import NETWORK, RING, ConvLayer
@@ -33,11 +37,20 @@ QUESTIONS = {
 }
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @cache
 def drawn(name, which):
     """Each picture of each question, drawn once."""
     picture = pictures.PICTURES[name](Analysis(QUESTIONS[which]))
-    picture.figure.draw_without_rendering()  # which finds the numbers of axes
+    picture.figure.draw_without_rendering()  # which gives each text its place
     return picture
 
 
@@ -50,83 +63,107 @@ def colour(value):
 
 
 def ticks(axis):
-    """The numbers of an axis that are in the picture, by their place on it."""
+    """The numbers and names of an axis that are in the picture, by their place on it."""
     low, high = sorted(axis.get_view_interval())
     found = zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True)
-    return {place: tick.label1 for place, tick in found if low <= place <= high}
+    labels = {place: [tick.label1, tick.label2] for place, tick in found if low <= place <= high}
+    return {place: next(filter(Text.get_visible, each), Text()) for place, each in labels.items()}
 
 
 def texts(figure):
     """All that can be read in a picture."""
-    found = [text for axes in figure.axes for text in axes.texts]
+    found = list(figure.texts)
     for axes in figure.axes:
-        found += [*ticks(axes.xaxis).values(), *ticks(axes.yaxis).values()]
+        found += [text for text in axes.get_children() if isinstance(text, Text)]
+        found += [axes.xaxis.label, axes.yaxis.label]
+        for each in (axes, *axes.child_axes):
+            found += [*ticks(each.xaxis).values(), *ticks(each.yaxis).values()]
     for key in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]:
         found += [*key.get_texts(), key.get_title()] if key else []
     return [text for text in found if text.get_text()]
 
 
 def said(figure):
-    return [text.get_text() for text in texts(figure)]
+    return [line for text in texts(figure) for line in text.get_text().split("\n")]
 
 
-def row_of(figure, axes, y):
-    """What is said on the left of a height of the axes."""
-    height = axes.transData.transform((0, y))[1]
-    left = axes.get_window_extent().x0
-    said = [text for text in figure.axes[0].texts if text.get_text()]
-    names = [text for text in said if text.get_window_extent().x1 < left]
-    middle = {text.get_transform().transform(text.get_position())[1]: text for text in names}
-    nearest = min(middle, key=lambda place: abs(place - height))
-    assert nearest == near(height)
-    return middle[nearest].get_text()
+def row_of(axes, y):
+    """The name of a row."""
+    return ticks(axes.yaxis)[round(y, 9)].get_text()
 
 
 def values(figure):
-    """What is said last in the row of a name, and its colour."""
-    rows = {}
-    for text in sorted(figure.axes[0].texts, key=lambda text: text.get_window_extent().x1):
-        rows.setdefault(round(text.get_position()[1], 3), []).append(text)
-    rows = {row[0].get_text(): row[-1] for row in rows.values() if len(row) > 1}
-    return {name: (text.get_text(), colour(text.get_color())) for name, text in rows.items()}
+    """What is said in the row of a name, and its colour."""
+    [axes] = figure.axes
+    [right] = axes.child_axes
+    found = {round(place): text for place, text in ticks(right.yaxis).items() if text.get_text()}
+    reasons = {text.get_position()[1]: text for text in axes.texts}
+    assert not found.keys() & reasons.keys()
+    found |= reasons
+    return {
+        name.get_text(): (found[row].get_text().strip(), colour(found[row].get_color()))
+        for row, name in ticks(axes.yaxis).items()
+    }
 
 
 def bars(figure):
     """Of each row its bar's parts, from the left: name, start, length, colour."""
     rows = {}
-    for bar in figure.axes[1].patches:
+    for bar in figure.axes[0].patches:
         row, _, part = bar.get_label().rpartition(": ")
-        assert row == row_of(figure, figure.axes[1], bar.get_y() + bar.get_height() / 2)
+        assert row == row_of(figure.axes[0], bar.get_y() + bar.get_height() / 2)
         length = (part, bar.get_x(), bar.get_width(), colour(bar.get_facecolor()))
         rows.setdefault(row, []).append(length)
     return rows
 
 
+def key_of(figure):
+    """The entries of a key: face, edge and hatch."""
+    key = figure.legends[0]
+    found = zip(key.get_texts(), key.get_patches(), strict=True)
+    return {
+        text.get_text(): (colour(it.get_facecolor()), colour(it.get_edgecolor()), it.get_hatch())
+        for text, it in found
+    }
+
+
 def limit_of(figure):
     """The place of the line across the bars, and its label, which stands at it."""
-    lines = figure.axes[1].collections
-    (label,) = {line.get_label() for line in lines}
-    (place,) = {path.vertices[0][0] for line in lines for path in line.get_paths()}
-    (text,) = [text for text in figure.axes[0].texts if text.get_text() == label]
-    extent = text.get_window_extent()
-    at = figure.axes[1].transData.transform((place, 0))[0]
-    assert abs(extent.x0 - at) < 4 or extent.x1 > 0.97 * figure.bbox.x1
+    [axes] = figure.axes
+    (label,) = {line.get_label() for line in axes.collections}
+    (place,) = {path.vertices[0][0] for it in axes.collections for path in it.get_paths()}
+    assert {at: text.get_text() for at, text in ticks(axes.xaxis).items()} == {place: label}
     return place, label
 
 
 # ------------------------------------------------ all of them
 
 
-@pytest.mark.parametrize("which", QUESTIONS)
-@pytest.mark.parametrize("name", pictures.PICTURES)
-def test_texts_are_inside_the_picture_and_apart(name, which):
-    figure = drawn(name, which).figure
+def assert_inside_and_apart(figure):
+    """All texts."""
     extents = [text.get_window_extent() for text in texts(figure)]
     page = figure.bbox.padded(1)
     assert Bbox.union([page, *extents]).bounds == page.bounds
     inner = [extent.padded(-0.12 * extent.height) for extent in extents]
     for number, box in enumerate(inner):
         assert not box.count_overlaps(inner[:number]), said(figure)[number]
+
+
+@pytest.mark.parametrize("which", QUESTIONS)
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_texts_are_inside_the_picture_and_apart(name, which):
+    assert_inside_and_apart(drawn(name, which).figure)
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_what_has_no_room_in_a_width_makes_a_picture_wider(name):
+    long = LAB.on(nodes=5, ops_per_s=Fraction(1, 10**12), link_bytes_per_s=Fraction(1, 10**9))
+    for width_pt, is_wider in ((300, True), (1_000, False)):
+        picture = pictures.PICTURES[name](Analysis(long), style=pictures.Style(width_pt))
+        picture.figure.draw_without_rendering()
+        assert_inside_and_apart(picture.figure)
+        assert picture.figure.axes[0].bbox.width > pictures.LEAST_PT - 1
+        assert (picture.figure.bbox.width > width_pt + 1) == is_wider
 
 
 def test_what_differs_from_the_lab_is_said():
@@ -157,7 +194,7 @@ def marks(axes):
     ]
 
 
-def assert_shows(figure, axes, question, plan, kind, end_s, factor):
+def assert_shows(axes, question, plan, kind, end_s, factor):
     """What is busy in a window of a schedule is drawn busy in its shade, and nothing else is."""
     wanted = set()
     for job in schedule.schedule(*question[:2], plan, min(question.inputs, 60)):
@@ -168,7 +205,7 @@ def assert_shows(figure, axes, question, plan, kind, end_s, factor):
             wanted |= {(it, *span, shade) for it in (job.where if is_compute else [job.work])}
     found = set()
     for start, end, top, bottom, shade, work in marks(axes):
-        name = row_of(figure, axes, (top + bottom) / 2) if work == "compute" else work
+        name = row_of(axes, (top + bottom) / 2) if work == "compute" else work
         found.add((name, f"{start:.7g}", f"{end:.7g}", shade))
     assert found == wanted
 
@@ -177,12 +214,13 @@ def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
     figure = drawn("timeline", "the lab").figure
     end_ms = 13.678843904  # the pipeline's first output, after 12.43531264 ms, and a tenth
     plans_of = plans.strategy_plans(*LAB[:2]).items()
-    for axes, (kind, plan) in zip(figure.axes[1:], plans_of, strict=True):
+    for axes, (kind, plan) in zip(figure.axes, plans_of, strict=True):
         assert axes.get_xlim() == (0, near(end_ms))
-        assert_shows(figure, axes, LAB, plan, kind, Fraction(str(end_ms)) / 1000, 1000)
+        assert_shows(axes, LAB, plan, kind, Fraction(str(end_ms)) / 1000, 1000)
     numbers = ticks(axes.xaxis)
     assert len(numbers) > 4
-    assert all(text.get_text() == f"{place:,g} ms" for place, text in numbers.items())
+    assert all(text.get_text() == f"{place:,g}" for place, text in numbers.items())
+    assert axes.get_xlabel().startswith("ms;")
 
 
 @pytest.mark.parametrize(
@@ -191,13 +229,13 @@ def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
 )
 def test_any_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled(text, kind, until_s):
     plan = plans.parse_plan(text)
-    figure = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s).figure
-    assert figure.axes[1].get_xlim() == (0, until_s)  # in s
-    assert_shows(figure, figure.axes[1], ODD_ALL_TO_ALL, plan, kind, until_s, 1)
+    [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s).figure.axes
+    assert axes.get_xlim() == (0, until_s)  # in s
+    assert_shows(axes, ODD_ALL_TO_ALL, plan, kind, until_s, 1)
 
 
 def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
-    _, *both = drawn("timeline", "the lab").figure.axes
+    both = drawn("timeline", "the lab").figure.axes
     for axes, interval, starts in (
         (both[0], 3.12726016, [0] * 4),
         (both[1], 4.62422016, [0, 0.239616, 4.96418816, 9.0379264]),
@@ -209,18 +247,23 @@ def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
             assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
             box = text.get_window_extent().transformed(axes.transData.inverted())
             assert bar[0] < box.x0 and box.x1 < bar[1]
+            # from its baseline on a digit is some 0.7 of its size high
+            _, low = text.get_transform().transform((x, y))
+            high = low + 0.7 * text.get_fontsize()
+            bottom, top = (axes.transData.transform((0, at))[1] for at in (bar[3], bar[2]))
+            assert low - bottom == pytest.approx(top - high, abs=1) and low > bottom
             room.remove(bar)
         assert all(end - start < 0.4 for start, end, *_ in room)
 
 
 def test_exchanges_are_dark_across_rows_and_sends_between_two():
     figure = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plans.parse_plan("1-2:2,3:3")]).figure
-    _, axes = figure.axes
+    [axes] = figure.axes
     dark = {it[5]: it for it in sorted(marks(axes), reverse=True) if it[4] in COLOURS["link"]}
     # two nodes: C / (2 R) 90, 607.5 s; A / 2 / B 144, 108 s; three nodes: 486 s; A_3 / 3 / B 86.4 s
-    assert dark["all-gather"][:4] == near((90, 234, -0.42, 1.42))  # rows 0 and 1
+    assert dark["all-gather"][:4] == near((90, 234, -0.45, 1.45))  # rows 0 and 1
     assert dark["send"][:4] == near((841.5, 949.5, 1.35, 1.65))  # between rows 1 and 2
-    assert dark["gather"][:4] == near((1435.5, 1521.9, 1.58, 4.42))  # rows 2 to 4
+    assert dark["gather"][:4] == near((1435.5, 1521.9, 1.55, 4.45))  # rows 2 to 4
 
 
 def test_of_more_than_eight_nodes_a_group_has_one_row():
@@ -246,14 +289,103 @@ def test_a_timeline_of_very_much_has_few_marks_and_says_so():
     many = tuple(ConvLayer(64, 64, 1, 1, 3, 3) for _ in range(1_000))
     question = LAB.on(nodes=1_000)._replace(network=many, inputs=10**9)
     picture = pictures.timeline(Analysis(question), until_s=10**6)
-    _, axes = picture.figure.axes
+    [axes] = picture.figure.axes
     assert pictures.MOST_BARS / 4 < len(marks(axes)) <= pictures.MOST_BARS  # halved until they fit
     left_out = "pipeline parallelism: only the first 32 of 1,000 layers are shown"
-    assert left_out in said(picture.figure) and "time ends here" in picture.alt
+    assert left_out in said(picture.figure) and "window ends early" in picture.alt
     end_s = Fraction(axes.get_xlim()[1]) / 10**6
     interval_s = schedule.interval(many, question.system, [plans.Group(1)] * 1_000)
     first = [it for it in marks(axes) if it[2] < 0 and it[5] == "compute"]
     assert len(first) == -(-end_s // interval_s)  # all inputs that node 1 starts in the window
+
+
+def exchanges_in_png(picture, axes):
+    """Where dark lines start in a PNG above the bars of the first line, and its width: pixels."""
+    pixels = image.imread(BytesIO(pictures.image(picture, ".png")))
+    scale = 200 / 72
+    left, right = (round(scale * x) for x in (axes.bbox.x0, axes.bbox.x1))
+    above = (axes.transData.transform((0, y))[1] for y in (-0.44, -0.39))
+    low, high = (pixels.shape[0] - round(scale * y) for y in above)
+    is_dark = [False, *(pixels[low:high, left:right, :3].min(axis=(0, 2)) < 0.8)]
+    return [at for at, pair in enumerate(pairwise(is_dark)) if pair == (0, 1)], right - left
+
+
+@pytest.mark.parametrize(("nodes", "until_ms"), [(32, 9), (4, 60), (8, 25)])
+def test_each_exchange_is_in_a_png_however_short_it_is(nodes, until_ms):
+    analysis = Analysis(LAB.on(nodes=nodes))
+    plan = plans.strategy_plans(*analysis.question[:2])["tensor"]
+    until_s = Fraction(until_ms, 1_000)
+    picture = pictures.timeline(analysis, [plan], until_s)
+    steps = schedule.timed_steps(*analysis.question[:2], plan, 32)
+    starts_s = [it.start_s for it in steps if it.step.work != "compute" and it.start_s < until_s]
+    found, width = exchanges_in_png(picture, picture.figure.axes[0])
+    found = [at for at in found if at < width - 9]
+    places = [float(start_s / until_s) * width for start_s in starts_s]
+    places = [at for at in places if at < width - 9]  # and not at the edge
+    # a gather and the all-gather after it are one where too little is between them
+    wanted = [at for before, at in zip([-9, *places], places, strict=False) if at - before > 5]
+    assert len(found) == len(wanted) > 40
+    assert all(abs(one - other) < 2 for one, other in zip(found, wanted, strict=True))
+
+
+def test_all_exchanges_are_hairs_or_none_is():
+    interval_s, lengths = Fraction("0.00312726016"), {}
+    for inputs in (30, 300):
+        plan = plans.strategy_plans(*LAB[:2])["tensor"]
+        analysis = Analysis(LAB._replace(inputs=10**6))
+        [axes] = pictures.timeline(analysis, [plan], inputs * interval_s).figure.axes
+        found = [end - start for start, end, *_, work in marks(axes) if work != "compute"]
+        assert len(found) == 4 * inputs
+        lengths[inputs] = {round(it * axes.bbox.width / axes.get_xlim()[1], 5) for it in found}
+    assert lengths[30] == {pictures.HAIR_PT}
+    # of 300 inputs with 8 steps, a step every 0.3 pt: as long as it is
+    assert len(lengths[300]) == 4 and max(lengths[300]) < 0.1
+
+
+def test_a_step_that_starts_when_the_window_ends_is_not_in_it():
+    # node 1 starts an input every 1,458 s
+    for until_s, inputs in ((2 * 1_458, 2), (2 * 1_458 + 1, 3)):
+        plan = plans.parse_plan("1,2,3")
+        [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s).figure.axes
+        assert sum(it[2] < 0 and it[5] == "compute" for it in marks(axes)) == inputs
+
+
+def test_a_plans_own_colon_stays_in_its_name(folder):
+    told = output("picture timeline --nodes 8 --plan 1:2,2:2,3:2,4:2").replace("\n", " ")
+    assert "plan 1:2,2:2,3:2,4:2, an output after" in told
+    root = ElementTree.parse(folder / "timeline.svg").getroot()
+    assert "plan 1:2,2:2,3:2,4:2, an output after" in root.find(f"{SVG}desc").text
+
+
+@pytest.mark.parametrize(
+    ("plan", "name"),
+    [
+        ("1-2:2,3,4", "layers 1-2 on 2 nodes, 3 on 1, 4 on 1"),
+        ("1,2-4:2", "layer 1 on 1 node, 2-4 on 2"),
+        ("1:2,2,3,4", "plan 1:2,2,3,4"),
+        ("1-2,3-4", "layers 1-2 on 1 node, 3-4 on 1"),
+    ],
+)
+def test_a_plan_is_named_in_words_if_they_are_few(plan, name):
+    question = LAB.on(nodes=5)
+    alt = pictures.timeline(Analysis(question), [plans.parse_plan(plan)]).alt
+    assert f": {name}, an output after" in alt
+
+
+def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
+    # an op of 1 x 1 layers takes 1 s / ops_per_s, and one has 2 ops
+    one = (ConvLayer(1, 1, 1, 1, 1, 1),)
+
+    def told(latency_s):
+        ops_per_s = 2 / Fraction(latency_s)
+        question = LAB.on(nodes=1, ops_per_s=ops_per_s)._replace(network=one, inputs=1)
+        return pictures.timeline(Analysis(question)).alt.partition("an output after ")[2]
+
+    assert told(Fraction("0.001")) == "1.00 ms."
+    assert told(Fraction("0.000999996")) == "1,000.00 µs."
+    assert told(1) == "1.00 s."
+    assert told(Fraction("5485638102345688874.005")) == "5,485,638,102,345,688,874.00 s."
+    assert told(Fraction("5485638102345688874.015")) == "5,485,638,102,345,688,874.02 s."
 
 
 # ------------------------------------------------ limits
@@ -265,20 +397,22 @@ def test_limits_of_the_lab():
     # 32 * 3.03330816; 32 * 0.093952; parts of the pipeline as design gives them by its law
     assert bars(figure) == {
         "tensor parallelism": [
-            ("computing", 0, near(0.09706586112), blue),
-            ("exchanging", near(0.09706586112), near(0.003006464), INK),
+            ("computing 97.07 ms", 0, near(0.09706586112), blue),
+            ("communication 3.01 ms", near(0.09706586112), near(0.003006464), INK),
         ],
-        "layers 1-2 on 2 nodes, 3 on 1, 4 on 1": [("latency", 0, near(0.133556736), green)],
+        "layers 1-2 on 2 nodes, 3 on 1, 4 on 1": [
+            ("fastest with at most the pipeline's traffic", 0, near(0.133556736), green)
+        ],
         "pipeline parallelism": [
-            ("ideal compute", 0, near(0.09706586112), orange),
+            ("ideal compute 97.07 ms", 0, near(0.09706586112), orange),
             # 32 * (4.62422016 - 3.03330816) ms
-            ("load imbalance", near(0.09706586112), near(0.050909184), pale),
+            ("load imbalance 50.91 ms", near(0.09706586112), near(0.050909184), pale),
             # 0.124416 + 3.98721024 + 3.39738624 ms
-            ("fill and drain", near(0.14797504512), near(0.00750901248), "#FFFFFF"),
-            ("sending", near(0.1554840576), near(0.00030208), INK),
+            ("fill and drain 7.51 ms", near(0.14797504512), near(0.00750901248), "#FFFFFF"),
+            ("sending 0.30 ms", near(0.1554840576), near(0.00030208), INK),
         ],
-        "tensor, row streaming": [("latency", 0, near(0.09706662912), blue)],
-        "pipeline, row streaming": [("latency", 0, near(0.14829315072), orange)],
+        "tensor, row streaming": [("row streaming, total", 0, near(0.09706662912), "#FFFFFF")],
+        "pipeline, row streaming": [("row streaming, total", 0, near(0.14829315072), "#FFFFFF")],
     }
     assert limit_of(figure) == (near(0.09706586112), "lower bound 97.07 ms")
 
@@ -287,21 +421,33 @@ def test_values_stand_at_their_own_bars_and_the_key_has_the_parts():
     figure = drawn("limits", "the lab").figure
     wanted = zip(bars(figure), (100.07, 133.56, 155.79, 97.07, 148.29), strict=True)
     assert values(figure) == {name: (f"{value} ms", INK) for name, value in wanted}
-    keys = {text.get_text() for key in figure.legends for text in key.get_texts()}
-    parts = {"computing 97.07", "exchanging 3.01", "ideal compute 97.07", "load imbalance 50.91"}
-    assert keys == {f"{part} ms" for part in parts | {"fill and drain 7.51", "sending 0.30"}}
-    told = "tensor parallelism: 100.07 ms (computing 97.07 ms"
+    key = key_of(figure)
+    assert key.pop("row streaming, total")[2] == "//"
+    for bar in figure.axes[0].patches[:-2]:
+        face, _, hatch = key.pop(bar.get_label().rpartition(": ")[2])
+        assert (face, hatch) == (colour(bar.get_facecolor()), "")
+    assert not key
+    told = "tensor parallelism, 100.07 ms (computing 97.07 ms, communication 3.01 ms); layers"
     assert told in drawn("limits", "the lab").alt
+
+
+def test_a_bar_that_is_not_in_parts_does_not_look_like_a_part():
+    looks = {}
+    for bar in drawn("limits", "the lab").figure.axes[0].patches:
+        row, _, _ = bar.get_label().rpartition(": ")
+        looks.setdefault(row, set()).add((colour(bar.get_facecolor()), bar.get_hatch()))
+    in_parts = looks.pop("tensor parallelism") | looks.pop("pipeline parallelism")
+    assert len(looks) == 3 and not in_parts & set.union(*looks.values())
 
 
 def test_limits_of_a_machine_that_differs_in_everything():
     figure = drawn("limits", "sends").figure
     rows = bars(figure)
-    # 3 * 12.3, 3 * 4 * 24; 3 * 12.3, 3 * (20.5 - 12.3), 3 * (30 - 20.5), 3 * (60 - 30), 61.5, 30 s
+    # 3 * 12.3, 3 * 4 * 24; 3 * 12.3, 3 * (30 - 12.3), 3 * (60 - 30), 61.5, 30 s
     assert [part[2] for part in rows["tensor parallelism"]] == near([36.9, 288])
     pipeline = {part[0]: part[2] for part in rows["pipeline parallelism"]}
-    assert [*pipeline.values()] == near([36.9, 24.6, 28.5, 90, 61.5, 30])
-    assert [*pipeline][3] == "waiting for a link" and limit_of(figure)[0] == near(36.9)
+    assert [*pipeline.values()] == near([36.9, 53.1, 90, 61.5, 30])
+    assert [*pipeline][2] == "waiting for a link 90.00 s" and limit_of(figure)[0] == near(36.9)
 
 
 def test_the_best_other_plan_sends_no_more_than_the_pipeline():
@@ -317,11 +463,7 @@ def test_the_best_other_plan_sends_no_more_than_the_pipeline():
     ("which", "start", "reason"),
     [
         ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
-        (
-            "5 nodes",
-            "tensor",
-            "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes",
-        ),
+        ("5 nodes", "tensor", "not possible: 5 nodes do not divide layer 1's 128 filters"),
         ("a ring", "tensor, row", "not modelled on a ring of 4 nodes, only all-to-all"),
     ],
 )
@@ -332,7 +474,7 @@ def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, r
     if which == "5 nodes":
         figure, alt = drawn("timeline", which)
         assert f"Tensor parallelism is {reason}" in said(figure) and reason in alt
-        assert len(figure.axes) == 2
+        assert len(figure.axes) == 1
 
 
 def test_a_pipeline_that_no_plan_of_its_bytes_beats_has_one_bar():
@@ -341,7 +483,7 @@ def test_a_pipeline_that_no_plan_of_its_bytes_beats_has_one_bar():
     figure = pictures.limits(Analysis(question)).figure
     assert said(figure).count("pipeline parallelism") == 1 and len(values(figure)) == 4
     # 32 * (230,400 + 200,704) / 2 bytes at 2 * 10**12 a second are 3.45 us
-    assert "exchanging 0.0034 ms" in said(figure)
+    assert "communication 0.0034 ms" in said(figure)
 
 
 def test_a_search_that_is_refused_leaves_the_strategies():
@@ -350,8 +492,8 @@ def test_a_search_that_is_refused_leaves_the_strategies():
     picture = pictures.limits(analysis)
     found = bars(picture.figure)
     assert values(picture.figure).keys() - found.keys() >= {"best other plan"}
-    assert "pipeline parallelism" in found and "have too many plans" in picture.alt
-    picture = pictures.plans(analysis)
+    assert "pipeline parallelism" in found and "too many plans" in picture.alt
+    picture = pictures.pareto(analysis)
     assert [it[2] for it in dots(picture.figure).values()] == ["D"]
     assert "too many plans" in picture.alt
 
@@ -360,15 +502,35 @@ def test_a_search_that_is_refused_leaves_the_strategies():
 
 
 def dots(figure):
-    """Place, marker, colour and filling of each plan."""
+    """Place, marker, colour and filling of each plan with a name."""
     found = {}
-    for line in figure.axes[1].lines:
+    for line in figure.axes[0].lines:
         if line.get_gid():
             assert line.get_gid() not in found
             look = (line.get_marker(), colour(line.get_color()))
             is_filled = colour(line.get_markerfacecolor()) == look[1]
             found[line.get_gid()] = (*line.get_xydata()[0], *look, is_filled)
     return found
+
+
+def places(figure):
+    """Where a plan is, and if it fits, of all plans."""
+    found = []
+    for line in figure.axes[0].lines:
+        if line.get_linestyle() == "None" and line.get_markerfacecolor() != "none":
+            is_filled = colour(line.get_markerfacecolor()) == colour(line.get_color())
+            found += [(*place, is_filled) for place in line.get_xydata().tolist()]
+    return sorted(found)
+
+
+def expected_places(question, times, sizes):
+    """The same, from the plans."""
+    every = plans.every_plan(*question[:2])
+    results = [plans.plan_result(*question[:2], plan, question.inputs) for plan in every]
+    return sorted(
+        (float(it.traffic_bytes / Fraction(sizes)), float(it.latency_s * times), it.fits)
+        for it in results
+    )
 
 
 LAB_FRONT = {  # MB and ms of 32 inputs
@@ -384,73 +546,117 @@ LAB_FRONT = {  # MB and ms of 32 inputs
 
 
 def test_every_plan_is_at_its_place_and_filled_if_it_fits():
-    found = dots(drawn("plans", "the lab").figure)
-    assert len(found) == 28
-    assert all(found[text][:2] == near(at) for text, at in LAB_FRONT.items())
+    figure = drawn("plans", "the lab").figure
+    found, everywhere = dots(figure), places(figure)
+    assert len(everywhere) == 28 and everywhere == expected_places(LAB, 10**3, 10**6)
+    assert {it[:2] for it in everywhere if it[2]} == {LAB_FRONT["1-4:4"]}
+    assert all(found[text][:2] == near(LAB_FRONT[text]) for text in found if text in LAB_FRONT)
     assert found["1,2,3,4"][:2] == near((19.33312, 155.7861376))
-    assert [text for text, it in found.items() if it[4]] == ["1-4:4"]
-    assert found["1-4:4"][2:4] == ("s", COLOURS["tensor"][0])
-    assert found["1,2,3,4"][2:4] == ("D", COLOURS["pipeline"][0])
-    latencies = ticks(drawn("plans", "the lab").figure.axes[1].yaxis)
-    assert latencies[100].get_text() == "100"
+    assert found["1-4:4"][2:] == ("s", COLOURS["tensor"][0], True)
+    assert found["1,2,3,4"][2:] == ("D", COLOURS["pipeline"][0], False)
+    assert found["1-3,4"][2:] == ("o", COLOURS["plan"][0], False)
+
+
+def test_axes_of_plans_start_at_zero_whatever_is_below():
+    for which in ("1 node", "the lab"):
+        axes = drawn("plans", which).figure.axes[0]
+        for axis, side in ((axes.xaxis, "bottom"), (axes.yaxis, "left")):
+            assert min(ticks(axis)) == 0 and axes.spines[side].get_bounds()[0] == 0
+    assert ticks(axes.yaxis)[100].get_text() == "100"
+    assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
 
 
 def test_plans_of_a_machine_that_differs_in_everything():
     figure = drawn("plans", "odd").figure
     found = dots(figure)
-    assert len(found) == len(plans.every_plan(*ODD_ALL_TO_ALL[:2]))
+    assert places(figure) == expected_places(ODD_ALL_TO_ALL, 1, 10**3)
     # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
     assert found["1-3:6"][:2] == near((54.72, 4821.6))
     assert found["1,2,3"][:2] == near((10.08, 13563))
-    assert ticks(figure.axes[1].xaxis)[20].get_text() == "20 kB"
+    assert figure.axes[0].get_xlabel() == "traffic, kB"
     # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
     assert [found[text][4] for text in ("1-3:6", "1,2,3", "1-3")] == [True, True, False]
 
 
 @pytest.mark.parametrize("which", QUESTIONS)
-def test_numbers_are_left_below_their_own_best_plan_where_no_other_can_be(which):
+def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(which):
     question, figure = QUESTIONS[which], drawn("plans", which).figure
-    axes, found = figure.axes[1], dots(figure)
-    best = [found[it.text][:2] for it in plans.best_plans(*question)]  # fastest first
-    places = axes.transData.transform([it[:2] for it in found.values()])
-    numbers = axes.texts
-    assert 0 < len(numbers) <= 10
-    assert [it.get_text() for it in numbers] == [f"{n}" for n in range(1, len(numbers) + 1)]
-    order = [best.index(text.xy) for text in numbers]
-    assert order == sorted({*order}) and order[0] == 0
+    axes, numbers = figure.axes[0], figure.axes[0].texts
+    best = [it.text for it in plans.best_plans(*question)]  # fastest first, as in the table
+    others = axes.transData.transform([it[:2] for it in places(figure)])
+    (limit,) = [it for it in axes.lines if it.get_label().startswith("lower bound")]
+    _, bound = axes.transData.transform((0, limit.get_ydata()[0]))
+    assert 0 < len(numbers) <= 10 and numbers[0].get_text() == "1"
     for text in numbers:
+        assert text.xy == near(dots(figure)[best[int(text.get_text()) - 1]][:2])
         extent, (x, y) = text.get_window_extent(), axes.transData.transform(text.xy)
-        assert extent.x1 < x and extent.y1 < y
-        assert not any(extent.contains(*place) for place in places)
+        assert extent.x1 < x and extent.y1 < y and not extent.y0 < bound < extent.y1
+        assert axes.bbox.y0 < extent.y0  # and so above the axis
+        assert not any(extent.contains(*place) for place in others)
 
 
-def test_the_key_names_plans_by_their_numbers_and_lines():
+def test_the_key_names_plans_by_their_numbers_in_the_table():
     picture = drawn("plans", "the lab")
-    found, axes = said(picture.figure), picture.figure.axes[1]
-    words = ["tensor parallelism", "layers 1-2 on 2 nodes, 3-4 on 2"]
-    words += ["layers 1-2 on 2 nodes, 3 on 1, 4 on 1"]
-    for number, (name, at) in enumerate(zip(words, LAB_FRONT.values(), strict=False), 1):
-        assert axes.texts[number - 1].xy == near(at)
-        assert f"{number} {name}" in found
-    assert "28 plans; filled: fits in the SRAM (1)" in found
-    assert "tensor parallelism (100.07 ms, 61,538,304 bytes)" in picture.alt
+    found, axes = said(picture.figure), picture.figure.axes[0]
     lines = {line.get_label(): line for line in axes.lines}
-    keys = ("1 tensor parallelism", "pipeline parallelism")
-    assert [lines[key].get_gid() for key in keys] == ["1-4:4", "1,2,3,4"]
+    for named in (
+        "1 tensor parallelism",
+        "2 layers 1-2 on 2 nodes, 3-4 on 2",
+        "3 layers 1-2 on 2 nodes, 3 on 1, 4 on 1",
+        "5 layers 1-2 on 1 node, 3 on 1, 4 on 1",
+        "8 layers 1-4 on 1 node",
+    ):
+        place = [*LAB_FRONT.values()][int(named[0]) - 1]
+        assert named in found and lines[named].get_xydata()[0].tolist() == near([*place])
+        assert [text.xy for text in axes.texts if text.get_text() == named[0]] == [near(place)]
+    assert "28 plans; filled: fits in the SRAM (1)" in found and "pipeline parallelism" in found
+    assert "number: 1 tensor parallelism (100.07 ms, 61,538,304 bytes); 2 layers" in picture.alt
     front = lines["Pareto front"]
     assert [*map(tuple, front.get_xydata())] == [near(at) for at in LAB_FRONT.values()]
     assert front.get_drawstyle() == "steps-pre"  # fastest first: left at its latency
     assert list(lines["lower bound 97.07 ms"].get_ydata()) == near([97.06586112] * 2)
 
 
-def test_plans_at_one_point_are_shown_as_several():
+def test_several_plans_at_one_point_are_said_only_where_they_are():
+    assert not [line for line in said(drawn("plans", "the lab").figure) if "at one point" in line]
     # with 1 x 1 layers of equal size, 1,2-3 and 1-2,3 take the same time and send the same
     alike = tuple(ConvLayer(1, 1, 1, 1, 3, 3) for _ in range(3))
-    picture = pictures.plans(Analysis(LAB.on(nodes=3)._replace(network=alike)))
-    lines = picture.figure.axes[1].lines
-    one, other = (line for line in lines if line.get_gid() in ("1,2-3", "1-2,3"))
-    assert one.get_xydata().tolist() == other.get_xydata().tolist()
-    assert abs(one.get_markersize() - other.get_markersize()) > 1
+    question = LAB.on(nodes=3)._replace(network=alike)
+    figure = pictures.pareto(Analysis(question)).figure
+    [circles] = [it for it in figure.axes[0].lines if "at one point" in it.get_label()]
+    assert circles.get_label() in said(figure) and "ring" not in circles.get_label()
+    # 18 bytes an input, here in kB and ns
+    system = question.system
+    latency_s = plans.plan_latency(alike, system, plans.parse_plan("1-2,3"), 32)
+    assert circles.get_xydata().tolist() == [near([0.576, float(latency_s * 10**9)])] * 2
+
+
+def test_of_very_many_best_plans_some_are_drawn_with_their_numbers(monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_DOTS", 3)
+    picture = pictures.pareto(Analysis(LAB))
+    assert "3 of 8 Pareto-optimal plans are drawn" in said(picture.figure)
+    best = [*LAB_FRONT]
+    numbers = {it.get_text(): it.xy for it in picture.figure.axes[0].texts}
+    assert numbers == {n: near(LAB_FRONT[best[int(n) - 1]]) for n in ("1", "4", "7")}
+    assert {*dots(picture.figure)} == {best[0], best[3], best[6], "1,2,3,4"}
+    assert "4 of very many plans" in picture.alt and len(places(picture.figure)) == 4
+
+
+def test_plans_are_not_listed_where_groups_of_one_node_are_too_many(monkeypatch):
+    # three cuts between four layers: 2 ** 3 plans of groups of one node
+    listed = []
+    monkeypatch.setattr(pictures.planning, "every_plan", lambda *_: listed.append(1) or [])
+    for most, is_listed in ((7, []), (8, [1])):
+        monkeypatch.setattr(pictures, "MOST_DOTS", most)
+        pictures.pareto(Analysis(LAB))
+        assert listed == is_listed
+
+
+def test_no_picture_without_a_plan_but_the_reason():
+    many = tuple(ConvLayer(720_720, 720_720, 1, 1, 1, 1) for _ in range(1_000))
+    analysis = Analysis(LAB.on(nodes=999)._replace(network=many))
+    with pytest.raises(ValueError, match="too many plans"):
+        pictures.pareto(analysis)
 
 
 # ------------------------------------------------ what nodes must hold
@@ -474,7 +680,7 @@ def test_sram_of_the_lab():
         text = f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
         assert found[name] == (text, ALARM if sum(sizes) > 524_288 else INK)
         assert sum(part[2] for part in rows[name]) == sum(sizes)
-        is_told = f"{name}: {sum(sizes):,}, too many" in drawn("sram", "the lab").alt
+        is_told = f"{name}, {sum(sizes):,} (too many)" in drawn("sram", "the lab").alt
         assert is_told == (sum(sizes) > 524_288)
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
 
@@ -499,14 +705,57 @@ def test_of_many_nodes_the_fullest_are_shown():
     picture = pictures.sram(Analysis(LAB.on(nodes=10)._replace(network=growing)))
     nodes = [name for name in bars(picture.figure) if name.startswith("pipeline, node")]
     assert nodes == [f"pipeline, node {number}" for number in range(3, 11)]
-    assert "pipeline: the 8 fullest of 10 nodes" in said(picture.figure)
+    assert "pipeline: the 8 fullest of 10" in said(picture.figure)
+
+
+def test_of_equally_full_nodes_the_same_is_named_as_in_the_analysis():
+    # every node holds 648 bytes while it computes, and the gathering node while it gathers
+    question = LAB.on(nodes=6)._replace(network=(ConvLayer(24, 3, 5, 3, 5, 8),))
+    rows = bars(pictures.sram(Analysis(question)).figure)
+    assert sum(part[2] for part in rows["tensor, every node"]) == 648
+    assert Analysis(question).sram["tensor"].fullest.where == "every node"
+
+
+def test_each_group_of_a_plan_asked_for():
+    question = LAB.on(nodes=8)
+    chosen = [plans.parse_plan("1-2:4,3,4:2"), plans.parse_plan("1-4:8")]
+    figure, alt = pictures.sram(Analysis(question), plans=chosen)
+    name = "layers 1-2 on 4 nodes, 3 on 1, 4 on 2"
+    # a quarter of 301,824 and of 200,704; all of layer 3; half of 294,912, and 147,456 at the end
+    held = {
+        f"{name}, nodes 1-4": (75_456, 230_400, 50_176),
+        f"{name}, node 5": (294_912, 200_704, 173_056),
+        f"{name}, nodes 6-7": (147_456, 173_056, 73_728),
+        "tensor parallelism, nodes 1-8": (111_456, 230_400, 25_088),
+    }
+    found = {name: text for name, (text, _) in values(figure).items()}
+    assert found == {
+        name: f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
+        for name, sizes in held.items()
+    }
+    assert f"{name}, node 5, 668,672 (too many); {name}, nodes 6-7, 394,240;" in alt
+    gathers = pictures.sram(Analysis(GATHERS), plans=[[(2, 3)]]).figure
+    assert [*values(gathers)] == ["tensor parallelism, gathering node 1"]
+
+
+def test_what_fills_the_sram_to_the_byte_is_not_red():
+    # of the pipeline's node 2 the weights, 294,912 bytes, then with its input and output
+    for sram_bytes, red in ((294_912, [230_400, 200_704]), (726_016, []), (726_015, [1])):
+        rows = bars(pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure)
+        parts = rows["pipeline, node 2"]
+        assert [length for _, _, length, face in parts if face == ALARM] == red
+        assert sum(length for _, _, length, _ in parts) == 726_016
+    one = LAB.on(nodes=1)._replace(network=NETWORK[:1])  # 6,912 + 6,144 + 230,400 bytes in all
+    for sram_bytes, is_red in ((243_456, False), (243_455, True)):
+        figure = pictures.sram(Analysis(one.on(sram_bytes=sram_bytes))).figure
+        assert ("more than the SRAM" in said(figure)) == is_red
 
 
 @pytest.mark.parametrize(("sram_bytes", "arrow"), [(1_900_000, ""), (10**12, " →")])
 def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, arrow):
     figure = pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure
     label = f"SRAM of a node: {sram_bytes:,} bytes"
-    assert [it.get_label() for it in figure.axes[1].collections] == [label] * 8 * (not arrow)
+    assert [it.get_label() for it in figure.axes[0].collections] == [label] * 8 * (not arrow)
     assert f"{label}{arrow}" in said(figure) and "more than the SRAM" not in said(figure)
 
 
@@ -517,18 +766,10 @@ def test_units_go_with_the_size_of_numbers(speed, unit):
     ops, link = LAB.system.ops_per_s, LAB.system.link_bytes_per_s
     analysis = Analysis(LAB.on(ops_per_s=speed * ops, link_bytes_per_s=speed * link))
     assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == f"100.07 {unit}"
-    assert f"latency of 32 inputs, {unit}, against traffic" in said(pictures.plans(analysis).figure)
+    assert f"latency of 32 inputs, {unit}" in said(pictures.pareto(analysis).figure)
 
 
 # ------------------------------------------------ files and the command
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
@@ -554,11 +795,11 @@ def test_the_ending_chooses(folder):
     ("line", "named"),
     [
         ("limits --output a.pdf", ".png"),
-        ("limits --plan tensor", "--plan"),
-        ("plans --until 3", "--until"),
+        ("limits --plan tensor", "--plan works only with timeline and sram"),
+        ("plans --until 3", "--until works only with timeline"),
         ("timeline --until 0", "ms"),
         ("timeline --plan 1-3", "layer 3"),
-        ("timeline --nodes 3", "evenly over 3 nodes"),
+        ("timeline --nodes 3", "3 nodes do not divide"),
         ("timeline --plan pipeline" + "".join(f" --plan {it}" for it in LAB_FRONT), "8"),
         ("all", "timeline"),
     ],
@@ -566,6 +807,32 @@ def test_the_ending_chooses(folder):
 def test_what_is_refused_writes_nothing(folder, line, named):
     assert named in refusal(f"picture {line}")
     assert not [*folder.iterdir()]
+
+
+def test_what_is_no_question_plan_or_window_is_refused():
+    analysis = Analysis(LAB)
+    for draw in pictures.PICTURES.values():
+        with pytest.raises(ValueError, match="analysis: None"):
+            draw(None)
+    for until_s in (0, -1, 0.5, "1"):
+        with pytest.raises(ValueError, match="until_s: "):
+            pictures.timeline(analysis, until_s=until_s)
+    for draw in (pictures.timeline, pictures.sram):
+        with pytest.raises(ValueError, match="group 1: "):
+            draw(analysis, plans=[[(4,)]])
+        with pytest.raises(ValueError, match="at most 8 plans, not 9"):
+            draw(analysis, plans=[[(4, 1)]] * 9)
+    with pytest.raises(ValueError, match=r"'\.pdf' is not \.svg or \.png"):
+        pictures.image(pictures.Picture(None, ""), ".pdf")
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [("a b.svg", "a b.svg"), ("\u00e9.svg", r"'\xe9.svg'"), ("\x1b[31m.svg", r"'\x1b[31m.svg'")],
+)
+def test_the_files_name_is_told_in_printable_ascii(folder, name, printed):
+    told = output(["picture", "sram", "--output", name])
+    assert told.endswith(f"drawn: {printed}\n") and (folder / name).exists()
 
 
 def test_until_and_plan_are_a_timelines(folder):
@@ -597,6 +864,5 @@ def test_help_needs_no_matplotlib_and_a_picture_says_what_it_needs(folder):
 
 def test_what_just_fits_and_how_many_plans_fit_are_told():
     told = pictures.sram(Analysis(LAB.on(sram_bytes=503_488))).alt
-    assert "tensor, every node: 503,488;" in told  # and not: too many
-    assert "fits in the SRAM (25)" in pictures.plans(Analysis(LAB.on(sram_bytes=2**20))).alt
-    assert "7 of 8 Pareto-optimal plans" in pictures.plans(Analysis(LAB)).alt
+    assert "tensor, every node, 503,488;" in told  # and not: too many
+    assert "fits in the SRAM (25)" in pictures.pareto(Analysis(LAB.on(sram_bytes=2**20))).alt

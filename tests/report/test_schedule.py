@@ -192,22 +192,6 @@ def test_steps_of_each_input_are_an_interval_later():
     assert schedule.interval(*ODD[:2], TENSOR) == Fraction("1111.5")
 
 
-def test_steps_that_start_before_a_time():
-    first = schedule.timed_steps(*ODD[:2], PIPELINE)
-    for until_s, inputs in ((468, 0), (469, 1), (468 + 1_458, 1), (469 + 1_458, 2), (10**6, 8)):
-        assert schedule.started(first[2], Fraction(1_458), 8, Fraction(until_s)) == inputs
-    found = schedule.steps_until(first, Fraction(1_458), 8, Fraction(1_900))
-    assert [(it.step.work, it.step.layer, it.input, it.start_s, it.end_s) for it in found] == [
-        ("compute", 1, 1, 0, 180),
-        ("compute", 1, 2, 1_458, 1_638),
-        ("send", 1, 1, 180, 468),
-        ("send", 1, 2, 1_638, 1_926),
-        ("compute", 2, 1, 468, 1_683),
-        ("send", 2, 1, 1_683, 1_899),
-        ("compute", 3, 1, 1_899, 3_357),
-    ]
-
-
 def test_nodes_of_each_layer():
     groups = (range(1, 4), range(1, 4), range(4, 6), range(6, 7))
     assert schedule.layer_nodes(parse_plan("1-2:3,3:2,4")) == dict(enumerate(groups, 1))
@@ -284,3 +268,16 @@ def test_what_is_wrong_is_refused(network, system, plan, inputs, said):
     for function in (schedule.schedule, schedule.timed_steps, schedule.events):
         with pytest.raises(ValueError, match=said):
             function(network, system, plan, inputs)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (None, "plan: None"),
+        ([(2,)], r"group 1: \(2,\)"),
+        ([(2, 3), (1, -1)], r"group 2: \(1, -1\)"),
+    ],
+)
+def test_what_is_no_plan_has_no_nodes(plan, said):
+    with pytest.raises(ValueError, match=said):
+        schedule.layer_nodes(plan)
