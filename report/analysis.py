@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Step, System
@@ -22,21 +22,12 @@ from report.question import (
     Impossible,
     Question,
     check_possible,
+    found_or_reason,
     possible_strategies,
 )
 from report.terminal import plain_data, shown
 
 VERSION = 3  # of the dictionary's shape
-Found = TypeVar("Found")
-
-
-def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | Impossible:
-    """What the function finds, or why it cannot."""
-    try:
-        return find(*arguments)
-    except ValueError as error:
-        return Impossible(str(error))
-
 
 # ------------------------------------------------ the strategies
 
