@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import lab3
 from lab3 import System
 from report import question
-from report.analysis import head
 from report.plans import (
     Comparison,
     Links,
@@ -162,5 +161,7 @@ def run(options: Namespace) -> str:
     asked = question_of(options)
     comparison = compare(asked, plans_asked(options.plan, asked.network, asked.system))
     if options.json:
+        from report.analysis import head  # takes as long to load as all the rest
+
         return json_text({**head(asked), "plans": comparison})
     return headed(asked, text(comparison, asked, None if options.all else MOST_SHOWN))

@@ -253,8 +253,8 @@ def _held(network: Network, system: System, start: int, group: Group) -> list[sr
 
 # ------------------------------------------------ the best plans
 
-MOST_COMPARISONS = 40_000_000  # of a search: some 2 s
-MOST_BEGINNINGS = 400_000  # of a search: some 1 s and at most 150 MB
+MOST_COMPARISONS = 32_000_000  # of a search: some 1.5 s
+MOST_BEGINNINGS = 300_000  # of a search: some 0.5 s and 100 MB
 
 
 def best_plans(
@@ -574,7 +574,7 @@ def plans_asked(texts: Sequence[str] | None, network: Network, system: System) -
             if given not in strategies and not re.search("[0-9]", given):
                 raise ValueError("not tensor, pipeline, or LAYERS:NODES, such as 1-2:2,3,4")
             plan = strategies.get(given) or parse_plan(given)
-            plan_stages(network, system, plan)
+            _placed(network, system, plan)
         except ValueError as error:
             raise ValueError(f"--plan {shown(given)}: {error}") from None
         asked[given if given in strategies else plan_text(plan)] = plan
