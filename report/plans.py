@@ -363,9 +363,8 @@ class _Search:
             most_nodes = self.system.nodes - is_beginning  # the layers that follow need one
             new: list[Section] = []
             for start, group in self._groups(end, most_nodes):
-                self._count(comparisons=len(grown[start]))
                 able = [old for old in grown[start] if old.nodes + group.nodes <= most_nodes]
-                self._count(beginnings=1 + len(able))
+                self._count(comparisons=len(grown[start]), beginnings=len(able))
                 new += [old.followed_by(group) for old in able]
             grown.append(self._unbeaten(new) if self.forget and is_beginning else new)
         return grown[-1]
@@ -373,13 +372,17 @@ class _Search:
     def _groups(self, end: int, most_nodes: int) -> Iterator[tuple[int, Section]]:
         """Each group whose last layer is this one, and after how many layers it starts. It adds the
         time of the send after it, and the bytes of the send before it."""
+        is_ring = self.system.topology == lab3.RING
         for nodes in self._divisors(self.network[end - 1].filters, most_nodes):
+            if is_ring and 1 < nodes < self.system.nodes:
+                continue
             after = [_send(self.network, end, nodes, 0)] if end < len(self.network) else []
             send = self._ticks(after)
             work = sent_bytes = weight_bytes = tensor_bytes = 0
             for start in reversed(range(end)):
                 if self.network[start].filters % nodes:
                     break
+                self._count(beginnings=1)
                 ticks, layer_bytes, weights, tensors = self.layer(start, nodes, start + 1 == end)
                 work += ticks
                 sent_bytes += layer_bytes
