@@ -375,7 +375,7 @@ class _Search:
         is_ring = self.system.topology == lab3.RING
         for nodes in self._divisors(self.network[end - 1].filters, most_nodes):
             if is_ring and 1 < nodes < self.system.nodes:
-                continue
+                continue  # and a group of all nodes leaves none for others
             after = [_send(self.network, end, nodes, 0)] if end < len(self.network) else []
             send = self._ticks(after)
             work = sent_bytes = weight_bytes = tensor_bytes = 0
@@ -391,14 +391,18 @@ class _Search:
                 sram_bytes = weight_bytes + tensor_bytes
                 if self.fitting and sram_bytes > self.system.sram_bytes:
                     break  # with more layers it needs more
-                group = Group(end - start, nodes)
-                if _suits_topology(self.network, self.system, group):
-                    received = _send(self.network, start, 1, nodes).traffic_bytes if start else 0
-                    longest, traffic_bytes = max(work, send), sent_bytes + received
-                    yield (
-                        start,
-                        Section(work + send, longest, nodes, traffic_bytes, sram_bytes, (group,)),
-                    )
+                received = _send(self.network, start, 1, nodes).traffic_bytes if start else 0
+                yield (
+                    start,
+                    Section(
+                        work + send,
+                        max(work, send),
+                        nodes,
+                        sent_bytes + received,
+                        sram_bytes,
+                        (Group(end - start, nodes),),
+                    ),
+                )
 
     def _layer(self, start: int, nodes: int, is_last: bool) -> tuple[int, int, int, int]:
         """Ticks, bytes sent, bytes of weights and most bytes of tensors of one layer, the one after

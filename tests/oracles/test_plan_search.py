@@ -222,6 +222,13 @@ def test_a_search_ends_at_the_same_point_every_time(function, limit, monkeypatch
     assert [is_refused(most) for most in (needed - 1, needed, needed - 1)] == [True, False, True]
 
 
+def test_comparisons_of_beginnings_are_counted(monkeypatch):
+    # 16 layers have a few thousand groups, tens of thousands of beginnings and far more comparisons
+    monkeypatch.setattr(plans, "MOST_COMPARISONS", 300_000)
+    with pytest.raises(ValueError, match=r" 300,000 comparisons$"):
+        best_plans([EQUAL] * 16, System(16), 10**9)
+
+
 @given(searches())
 def test_plans_on_a_ring_are_counted(search):
     network, system, _ = search
