@@ -253,7 +253,7 @@ def _held(network: Network, system: System, start: int, group: Group) -> list[sr
 
 # ------------------------------------------------ the best plans
 
-MOST_COMPARISONS = 32_000_000  # of a search: some 1.5 s
+MOST_COMPARISONS = 40_000_000  # of a search: some 2 s
 MOST_BEGINNINGS = 300_000  # of a search: some 0.5 s and 100 MB
 
 

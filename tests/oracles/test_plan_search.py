@@ -145,15 +145,18 @@ def chain_of(filters):
     return [ConvLayer(out, into, 1, 1, 8, 8) for into, out in itertools.pairwise([3, *filters])]
 
 
-def test_what_the_search_added_up_is_what_each_plan_takes():
-    network = [ConvLayer(64, 64, 3, 3, size, size) for size in range(44, 4, -2)]
-    for inputs in (1, 7):
-        best = best_plans(network, System(8), inputs)
-        assert best == [plan_result(network, System(8), it.plan, inputs) for it in best]
-        assert len(best) > 100
-        for one, following in itertools.pairwise(best):
-            assert one.latency_s < following.latency_s
-            assert one.traffic_bytes > following.traffic_bytes
+@pytest.mark.parametrize(
+    ("layers", "filters", "nodes", "inputs"), [(20, 64, 8, 1), (16, 16, 16, 32)]
+)
+def test_what_the_search_added_up_is_what_each_plan_takes(layers, filters, nodes, inputs):
+    sizes = range(2 * layers + 2, 2, -2)
+    network = [ConvLayer(filters, filters, 3, 3, size, size) for size in sizes]
+    best = best_plans(network, System(nodes), inputs)
+    assert best == [plan_result(network, System(nodes), it.plan, inputs) for it in best]
+    assert len(best) > 100
+    for one, following in itertools.pairwise(best):
+        assert one.latency_s < following.latency_s
+        assert one.traffic_bytes > following.traffic_bytes
 
 
 def test_a_search_of_millions_of_plans():
