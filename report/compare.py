@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 import lab3
-from lab3 import System
 from report import question
 from report.plans import (
     Comparison,
@@ -38,7 +37,7 @@ def text(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN)
     if comparison.faster:
         title = (
             "Link bandwidths between which a plan is faster than tensor parallelism, ends excluded"
-            f" (1 MB/s is 10^6 bytes/s). {range_conditions(asked.system)}"
+            f" (1 MB/s is 10^6 bytes/s). {range_conditions(asked)}"
         )
         columns = [count(asked.inputs, "input"), "steady state (N large)", "plan"]
         rows = [
@@ -49,11 +48,11 @@ def text(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN)
     return "\n\n".join(blocks)
 
 
-def range_conditions(system: System) -> str:
+def range_conditions(asked: Question) -> str:
     """On what the bandwidths depend at which a plan is faster than tensor parallelism."""
     links = ", each output sent on its direct links"
     others = "two inputs in turn, or detours over idle links"
-    if system.topology == lab3.RING:
+    if asked.system.topology == lab3.RING:
         links, others = "", "or two inputs in turn"
     return (
         f"These hold for whole-tensor transfers{links}, and tensor parallelism that takes inputs"
