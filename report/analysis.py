@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Step, System
@@ -22,6 +22,7 @@ from report.question import (
     Impossible,
     Question,
     check_possible,
+    found_or_reason,
     possible_strategies,
 )
 from report.terminal import count, plain_data, shown
@@ -30,15 +31,6 @@ if TYPE_CHECKING:  # imported only when they are needed, because the answers nee
     from report import plans, readings
 
 VERSION = 4  # of the dictionary's shape
-Found = TypeVar("Found")
-
-
-def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | Impossible:
-    """What the function finds, or why it cannot."""
-    try:
-        return find(*arguments)
-    except ValueError as error:
-        return Impossible(str(error))
 
 
 # ------------------------------------------------ the strategies

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import lab3
 from report import question
-from report.analysis import head
 from report.plans import (
     Comparison,
     Links,
@@ -15,6 +14,7 @@ from report.plans import (
     add_plan_option,
     compare,
     plans_asked,
+    ring_plans,
 )
 from report.question import Impossible, Question, headed, question_of
 from report.terminal import MB, MS, count, filled, json_text, number, table
@@ -23,24 +23,21 @@ MOST_SHOWN = 10  # of the best plans, unless all are asked for
 NUMBERS = ("latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits")
 
 
-def text(comparison: Comparison, asked: Question, shown: int | None = MOST_SHOWN) -> str:
-    """All of it, but only so many of the best plans."""
+def text(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN) -> str:
+    """All of it, but at most so many of the best plans."""
     compared = {name: it for name, it in comparison.compared.items() if isinstance(it, PlanResult)}
-    blocks = best_plans_text(comparison, asked, shown)
+    blocks = best_plans_text(comparison, asked, most)
     blocks += _side_by_side(compared, comparison.best)
     notes = [f"{it.reason}." for it in comparison.compared.values() if isinstance(it, Impossible)]
     nodes = asked.system.nodes
     for name, it in compared.items():
         if it.nodes < nodes:
             notes.append(f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle.")
-    if asked.system.topology == lab3.RING:
-        notes.append("On a ring a plan is one group on all nodes, or groups of one node.")
     blocks += map(filled, notes)
     if comparison.faster:
         title = (
-            "Link bandwidths at which a plan is faster than tensor parallelism (ends excluded; 1"
-            " MB/s is 10^6 bytes/s). Both use whole-tensor transfers, and tensor parallelism takes"
-            " inputs one by one; if it worked on two inputs in turn, the ranges could differ."
+            "Link bandwidths between which a plan is faster than tensor parallelism, ends excluded"
+            f" (1 MB/s is 10^6 bytes/s). {range_conditions(asked)}"
         )
         columns = [count(asked.inputs, "input"), "steady state (N large)", "plan"]
         rows = [
@@ -51,37 +48,57 @@ def text(comparison: Comparison, asked: Question, shown: int | None = MOST_SHOWN
     return "\n\n".join(blocks)
 
 
+def range_conditions(asked: Question) -> str:
+    """On what the bandwidths depend at which a plan is faster than tensor parallelism."""
+    links = ", each output sent on its direct links"
+    others = "two inputs in turn, or detours over idle links"
+    if asked.system.topology == lab3.RING:
+        links, others = "", "or two inputs in turn"
+    return (
+        f"These hold for whole-tensor transfers{links}, and tensor parallelism that takes inputs"
+        f" one by one. With row streaming, {others}, they could differ."
+    )
+
+
 def best_plans_text(
     comparison: Comparison,
     asked: Question,
-    shown: int | None = MOST_SHOWN,
+    most: int | None = MOST_SHOWN,
     more: str = "--all lists every Pareto-optimal plan",
 ) -> list[str]:
-    """The best plans, or why there is no search, and what the words mean; what shows more."""
+    """What the words mean, and the best plans, at most so many, or why there was no search. What
+    lists more of them is said."""
     blocks = [
         filled(
             "A plan is groups of consecutive layers, each with its own nodes: 1-2:2,3,4 is layers 1"
-            " and 2 on two nodes, then layers 3 and 4 on one each. Latency and traffic are for"
+            " and 2 on two nodes, then layers 3 and 4 on one each. A group's nodes have equal"
+            " shares of each layer's filters: 43, 43 and 42 filters on three nodes are no plan"
+            " here. Latency and traffic are for"
             f" {count(asked.inputs, 'input')}, with whole-tensor transfers. SRAM is what the"
             " fullest node of a plan needs for one input at a time; queued inputs and stored"
             f" outputs are not counted. A plan fits if that is at most the"
             f" {count(asked.system.sram_bytes, 'byte')} of a node."
         )
     ]
+    if asked.system.topology == lab3.RING:
+        modelled = "On a ring, only one group on all nodes and groups of one node are modelled"
+        searched = count(ring_plans(asked.network, asked.system), "plan")
+        is_known = not isinstance(comparison.best, Impossible)
+        blocks.append(filled(f"{modelled}{f': {searched} in all' * is_known}."))
     both = [(comparison.fitting, "of those that fit"), (comparison.best, "whether they fit or not")]
     if comparison.fitting == comparison.best:
         both = [(comparison.best, "all of which fit")]
-    for plans, which in both:
+    for listed, which in both:
         title = f"Pareto-optimal plans (latency, traffic), {which}:"
-        if isinstance(plans, Impossible):
-            blocks.append(filled(f"{plans.reason}."))
-        elif not plans:
+        if isinstance(listed, Impossible):
+            blocks.append(filled(f"{listed.reason}."))
+        elif not listed:
             blocks.append(f"{title} none.")
         else:
-            rows = [[rank, *_cells(plan), plan.text] for rank, plan in enumerate(plans, 1)][:shown]
+            rows = [[rank, *_cells(it), it.text] for rank, it in enumerate(listed[:most], 1)]
             blocks += [title, table(["#", *NUMBERS, "plan"], rows)]
-            if len(rows) < len(plans):
-                blocks.append(f"{len(plans) - len(rows):,} more: {more}")
+            if len(rows) < len(listed):
+                blocks.append(f"{len(listed) - len(rows):,} more: {more}")
     return blocks
 
 
@@ -94,8 +111,8 @@ def _side_by_side(
         rows = [[*_cells(it), name] for name, it in compared.items()]
         return ["Side by side:", table([*NUMBERS, "plan"], rows)]
     title = (
-        "Side by side, and which of the last table's plans (--all lists them all) beats each: it is"
-        " no worse in latency and traffic, and better in at least one of them."
+        'Side by side. "Beaten by" names a plan of the last table (--all lists them all) that is no'
+        " worse in latency and traffic, and better in one of them."
     )
     rows = [[*_cells(it), _beaten_by(it, best), name] for name, it in compared.items()]
     return [filled(title), table([*NUMBERS, "beaten by", "plan"], rows)]
@@ -106,7 +123,7 @@ def _cells(plan: PlanResult) -> list[object]:
 
 
 def _beaten_by(plan: PlanResult, best: Sequence[PlanResult]) -> str:
-    """The fastest that moves no more bytes: being one of the best it is not slower, either."""
+    """The fastest of the best that sends no more bytes: as one of the best, it is not slower."""
     ranked = enumerate(best, 1)
     rank, rival = next(each for each in ranked if each[1].traffic_bytes <= plan.traffic_bytes)
     as_good = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
@@ -143,5 +160,7 @@ def run(options: Namespace) -> str:
     asked = question_of(options)
     comparison = compare(asked, plans_asked(options.plan, asked.network, asked.system))
     if options.json:
+        from report.analysis import head  # takes as long to load as all the rest
+
         return json_text({**head(asked), "plans": comparison})
     return headed(asked, text(comparison, asked, None if options.all else MOST_SHOWN))

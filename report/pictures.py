@@ -28,7 +28,7 @@ from lab3 import Rate
 from report import plans as planning
 from report import question as asking
 from report import schedule
-from report.analysis import Analysis, Result, found_or_reason
+from report.analysis import Analysis, Result
 from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
 from report.question import (
     STRATEGIES,
@@ -36,11 +36,12 @@ from report.question import (
     Question,
     asked,
     check_possible,
+    found_or_reason,
     headed,
     question_of,
 )
 from report.schedule import TimedStep
-from report.sram import SramUse
+from report.sram import SramUse, is_upper_bound
 from report.terminal import GIGA, MS, US, count, filled, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
@@ -547,8 +548,8 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     rows = [row if row.why else _with_values(row, unit) for row in rows]
     in_parts_first = sorted(rows, key=lambda row: len(row.parts) < 2)
     key = {part.text: part for row in in_parts_first for part in row.parts}
-    bound = unit.text(analysis.limit_s)
-    limit = Mark(f"lower bound {bound}", size=analysis.limit_s)
+    bound = unit.text(analysis.lower_bound_s)
+    limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
     figure = _draw_rows(analysis.question, rows, limit, [*key.values()], style)
     told = "; ".join(_told(row) for row in rows)
     alt = f"Latency of {count(analysis.inputs, 'input')}: {told}"
@@ -634,7 +635,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     what = f"latency of {count(analysis.inputs, 'input')}"
     which = count(len(drawn), "plan") if cloud.every else f"{len(drawn):,} of very many plans"
     head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in drawn):,})"
-    bound = scale.times.text(analysis.limit_s)
+    bound = scale.times.text(analysis.lower_bound_s)
 
     figure, [axes, side] = _sheet(question, [cloud.note], ncols=2, width_ratios=(3, 2))
     _draw_axes(axes, scale, drawn)
@@ -642,7 +643,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     side.set(xticks=[], yticks=[])
     _fit(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
     _lay_out(figure)
-    limit = float(analysis.limit_s * scale.times.factor)
+    limit = float(analysis.lower_bound_s * scale.times.factor)
     numbered = _number_front(axes, cloud, scale, limit, style)
     _draw_dots(axes, question, cloud, scale, numbered)
     axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
@@ -809,6 +810,8 @@ def _held_by(
         name = f"{kind}, row streaming" if streamed else kind
         if isinstance(found, Impossible):
             yield name, kind, found
+        elif scheme == "tensor, streamed" and is_upper_bound(*question[:2]):
+            yield f"{name}, at most", kind, [_fullest(found.uses)]
         else:
             yield name, kind, found.uses if scheme == "pipeline" else [_fullest(found.uses)]
 

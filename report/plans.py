@@ -2,7 +2,8 @@
 
 A plan is groups of consecutive layers, each on nodes of its own: 1-2:2,3,4 is layers 1 and 2 on
 two nodes, 3 and 4 on one each. Tensor parallelism is the plan of one group on all nodes, pipeline
-parallelism that of one layer and one node a group.
+parallelism that of one layer and one node a group. The nodes of a group have equal shares of the
+filters of its layers: 43, 43 and 42 filters on three nodes are no plan here.
 
 The p nodes of a group work as in tensor parallelism, which is one stage. Then each of them sends
 its shard A / p to each of the q nodes of the next group, on links of their own: A / p / B seconds,
@@ -15,19 +16,17 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import chain
-from math import gcd, isqrt, lcm
-from operator import attrgetter
+from math import comb, isqrt, lcm
 from typing import NamedTuple
 
 import lab3
 from lab3 import Network, Stages, Step, System
 from report import sram
-from report.question import Impossible, Question, possible_strategies
+from report.question import Impossible, Question, found_or_reason, possible_strategies
 from report.terminal import count, shown
 
 
@@ -39,6 +38,7 @@ class Group(NamedTuple):
 
 
 Plan = Sequence[Group]
+MOST_COUNTED = 999_999_999  # layers or nodes of a group
 
 # ------------------------------------------------ a plan
 
@@ -169,10 +169,22 @@ def _groups_of(plan: Plan) -> list[Group]:
         raise ValueError(f"plan: {shown(plan)} is not a list or tuple of Groups")
     for number, pair in enumerate(plan, 1):
         is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
-        if not is_pair or not all(type(count) is int and count > 0 for count in pair):
-            wanted = "two ints above 0, layers and nodes"
+        if not is_pair or not all(type(each) is int and 0 < each <= MOST_COUNTED for each in pair):
+            wanted = f"two ints from 1 to {MOST_COUNTED:,}, layers and nodes"
             raise ValueError(f"group {number}: {shown(pair)} is not {wanted}")
     return [Group(*pair) for pair in plan]
+
+
+def ring_plans(network: Network, system: System) -> int:
+    """How many plans are modelled on a ring: groups of one node, which cut the L layers in up to
+    P - 1 of L - 1 places, and one group on all P nodes if they divide the filters.
+
+    Raises ValueError for a wrong network or system.
+    """
+    lab3.check(network, system)
+    cuts = range(min(len(network), system.nodes))
+    is_divided = all(layer.filters % system.nodes == 0 for layer in network)
+    return sum(comb(len(network) - 1, each) for each in cuts) + (is_divided and system.nodes > 1)
 
 
 def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Group]]:
@@ -202,11 +214,11 @@ def _obstacle(network: Network, system: System, start: int, group: Group) -> str
     """Why the layers cannot have so many nodes, empty if they can."""
     for number, layer in enumerate(network[start : start + group.layers], start + 1):
         if layer.filters % group.nodes:
-            filters = f"the {count(layer.filters, 'filter')} of layer {number}"
-            return f"its {group.nodes} nodes do not divide {filters}"
+            filters, nodes = count(layer.filters, "filter"), count(group.nodes, "node")
+            return f"layer {number}'s {filters} cannot be split evenly over {nodes}"
     if not _suits_topology(network, system, group):
-        allowed = f"1 node, or all {count(system.nodes, 'node')} and all layers"
-        return f"on a ring a group has {allowed}, not {count(group.nodes, 'node')}"
+        modelled = f"groups of 1 node, or of all {count(system.nodes, 'node')} and all layers"
+        return f"on a ring, only {modelled} are modelled, not of {count(group.nodes, 'node')}"
     return ""
 
 
@@ -241,186 +253,207 @@ def _held(network: Network, system: System, start: int, group: Group) -> list[sr
 
 # ------------------------------------------------ the best plans
 
-MOST_WORK = 800_000  # of a search: some 1.5 s and at most 200 MB; Work says of what
-MOST_PLANS = 20_000  # of every_plan
-
-
-class Work:
-    """The work of a search, counted so that it ends at the same point on every machine: 1 for each
-    beginning of a plan and for each mark that it is compared with, as much as 100 trial divisions
-    take; 20 for each layer of a group."""
-
-    def __init__(self, network: Network, system: System) -> None:
-        self.network, self.system = network, system
-        self.left = MOST_WORK
-
-    def add(self, amount: int) -> None:
-        """Raises ValueError where all of it is more than MOST_WORK."""
-        self.left -= amount
-        if self.left < 0:
-            raise _too_many(self.network, self.system, f"{MOST_WORK:,} comparisons")
-
-
-def _too_many(network: Network, system: System, limit: str) -> ValueError:
-    verb = "has" if len(network) == 1 else "have"
-    machine = f"{count(len(network), 'layer')} on {count(system.nodes, 'node')}"
-    return ValueError(f"{machine} {verb} too many plans to search: the limit is {limit}")
+MOST_COMPARISONS = 40_000_000  # of a search: some 2 s
+MOST_BEGINNINGS = 300_000  # of a search: some 0.5 s and 100 MB
 
 
 def best_plans(
     network: Network, system: System, inputs: int = 1, fitting: bool = False
 ) -> list[PlanResult]:
-    """The plans that no other beats in both latency and traffic, fastest first; of equals that
-    with fewest nodes, then with least need of SRAM. If fitting, only plans that fit count, and
-    there may be none.
+    """The plans that no other beats in both latency and traffic, fastest first; of equals one with
+    fewest nodes, then with least need of SRAM. If fitting, only plans that fit count, and there may
+    be none.
 
-    Raises ValueError for a wrong network, system or inputs, and where there are too many plans.
+    Raises ValueError for a wrong network, system or inputs, and if there are too many plans.
     """
-    lab3.check(network, system, inputs)
-    rank = attrgetter("latency", "traffic_bytes", "nodes", "sram_bytes")
-    best: list[Part] = []
-    for part in sorted(_grown(network, system, inputs, fitting), key=rank):
-        if not best or part.traffic_bytes < best[-1].traffic_bytes:
-            best.append(part)
-    return [plan_result(network, system, part.plan, inputs) for part in best]
+    search = _Search(network, system, inputs, fitting)
+    results = sorted(
+        (
+            search.latency(plan),
+            inputs * plan.traffic_bytes,
+            plan.nodes,
+            plan.sram_bytes,
+            plan.groups,
+        )
+        for plan in search.plans()
+    )
+    best: list[PlanResult] = []
+    for ticks, traffic_bytes, nodes, sram_bytes, groups in results:
+        if not best or traffic_bytes < best[-1].traffic_bytes:
+            latency_s = Fraction(ticks, search.ticks_per_s)
+            fits = sram_bytes <= system.sram_bytes
+            text = plan_text(groups)
+            best.append(PlanResult(groups, text, latency_s, traffic_bytes, nodes, sram_bytes, fits))
+    return best
 
 
 def every_plan(network: Network, system: System) -> list[tuple[Group, ...]]:
-    """All plans that are possible, in order. Raises ValueError for a wrong network or system, and
-    where there are more than MOST_PLANS."""
-    lab3.check(network, system)
-    plans = sorted(part.plan for part in _grown(network, system, forget=False))
-    if len(plans) > MOST_PLANS:
-        raise _too_many(network, system, f"{MOST_PLANS:,} plans")
-    return plans
+    """All plans, in order. Raises ValueError for a wrong network or system, and if there are too
+    many plans."""
+    return sorted(plan.groups for plan in _Search(network, system, forget=False).plans())
 
 
-class Part(NamedTuple):
-    """Groups and the sends after them. In order, what comes later does not beat what comes before.
+class Section(NamedTuple):
+    """Consecutive groups and the sends after them: one group, a beginning of plans, or a plan.
 
-    Times are in ticks, a fraction of a second of which all are multiples, so that the search adds
-    and compares ints.
+    Times are in ticks, a fraction of a second of which all are multiples: ints are as exact as
+    Fractions, and faster.
     """
 
-    latency: int
     sum: int
+    longest: int  # stage
     nodes: int
     traffic_bytes: int
     sram_bytes: int
-    longest: int
-    plan: tuple[Group, ...]
+    groups: tuple[Group, ...]
+
+    def followed_by(self, group: Section) -> Section:
+        """Both, one after the other."""
+        return Section(
+            self.sum + group.sum,
+            max(self.longest, group.longest),
+            self.nodes + group.nodes,
+            self.traffic_bytes + group.traffic_bytes,
+            max(self.sram_bytes, group.sram_bytes),
+            self.groups + group.groups,
+        )
 
 
-def _grown(
-    network: Network,
-    system: System,
-    inputs: int = 1,
-    fitting: bool = False,
-    forget: bool = True,
-) -> list[Part]:
-    """All plans but, if told to forget, some that others beat, or equal with no more nodes and no
-    more need of SRAM.
+class _Search:
+    """Grows plans group by group. Of the beginnings of as many layers, one is forgotten if another
+    is no worse in latency, sum, nodes and bytes, and in SRAM if the bytes are equal.
 
-    Plans grow group by group, and of the beginnings of as many layers only those go on that no
-    other beats. Nothing is lost: what can follow the one can follow the other and adds the same
-    nodes and bytes, since a send's time is the sender's and its bytes are the receiver's. It turns
-    sum s and longest stage m, by its own s' and m', into the latency
+    That is exact: what can follow the one can follow the other and adds the same nodes and bytes,
+    because a send's time is the sender's and its bytes are the receiver's. It turns sum s and
+    longest stage m, by its own s' and m', into the latency
 
         s + s' + (N - 1) * max(m, m') = s' + max(s + (N - 1) * m, s + (N - 1) * m')
 
-    which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is.
+    which is no longer if neither the beginning's latency, s + (N - 1) * m, nor its sum s is. SRAM
+    decides between equals only: in a search for plans that fit, all beginnings do.
+
+    Raises ValueError for a wrong network, system or inputs.
     """
-    work = Work(network, system)
-    grown: list[list[Part]] = [[] for _ in range(len(network) + 1)]  # by how many layers they have
-    grown[0].append(Part(0, 0, 0, 0, 0, 0, ()))
-    for start in range(len(network)):
-        beginnings, grown[start] = grown[start], []
-        if forget:
-            beginnings = _unbeaten(beginnings, work)
-        if not beginnings:
-            continue
-        for group in _following(network, system, start, work):
-            end = start + group.layers
-            most = system.nodes - group.nodes - (end < len(network))  # the rest needs a node
-            able = [old for old in beginnings if old.nodes <= most]
-            if able:
-                work.add(20 * group.layers + len(able))
-                new = _part(network, system, start, group)
-                if not fitting or new.sram_bytes <= system.sram_bytes:
-                    grown[end] += [_joined(old, new, inputs) for old in able]
-    return grown[-1]
 
+    def __init__(
+        self,
+        network: Network,
+        system: System,
+        inputs: int = 1,
+        fitting: bool = False,
+        forget: bool = True,
+    ) -> None:
+        lab3.check(network, system, inputs)
+        self.network, self.system, self.inputs = network, system, inputs
+        self.fitting, self.forget = fitting, forget
+        self.ticks_per_s = lcm(system.ops_per_s.numerator, system.link_bytes_per_s.numerator)
+        self.layer = cache(self._layer)
+        self.comparisons = self.beginnings = 0
 
-def _following(network: Network, system: System, start: int, work: Work) -> Iterator[Group]:
-    """The groups that can follow so many layers."""
-    filters = 0
-    for layers, layer in enumerate(network[start:], 1):
-        filters = gcd(filters, layer.filters)
-        work.add(1 + min(system.nodes, isqrt(filters)) // 100)
-        for nodes in _divisors(filters, system.nodes):
-            group = Group(layers, nodes)
-            if _suits_topology(network, system, group):
-                yield group
+    def latency(self, it: Section) -> int:
+        """Ticks."""
+        return it.sum + (self.inputs - 1) * it.longest
 
+    def plans(self) -> list[Section]:
+        """All plans but, if told to forget, some that others beat, or equal with no more nodes and
+        no more need of SRAM. Raises ValueError if there are too many."""
+        grown = [[Section(0, 0, 0, 0, 0, ())]]  # by how many layers they have
+        for end in range(1, len(self.network) + 1):
+            is_beginning = end < len(self.network)
+            most_nodes = self.system.nodes - is_beginning  # the layers that follow need one
+            new: list[Section] = []
+            for start, group in self._groups(end, most_nodes):
+                able = [old for old in grown[start] if old.nodes + group.nodes <= most_nodes]
+                self._count(comparisons=len(grown[start]), beginnings=len(able))
+                new += [old.followed_by(group) for old in able]
+            grown.append(self._unbeaten(new) if self.forget and is_beginning else new)
+        return grown[-1]
 
-@cache
-def _divisors(number: int, most: int) -> list[int]:
-    """Those up to the most, in order: of each pair of them one is no more than the square root."""
-    small = [each for each in range(1, min(most, isqrt(number)) + 1) if number % each == 0]
-    return sorted({each for one in small for each in (one, number // one) if each <= most})
+    def _groups(self, end: int, most_nodes: int) -> Iterator[tuple[int, Section]]:
+        """Each group whose last layer is this one, and after how many layers it starts. It adds the
+        time of the send after it, and the bytes of the send before it."""
+        is_ring = self.system.topology == lab3.RING
+        for nodes in self._divisors(self.network[end - 1].filters, most_nodes):
+            if is_ring and 1 < nodes < self.system.nodes:
+                continue  # and a group of all nodes leaves none for others
+            after = [_send(self.network, end, nodes, 0)] if end < len(self.network) else []
+            send = self._ticks(after)
+            work = sent_bytes = weight_bytes = tensor_bytes = 0
+            for start in reversed(range(end)):
+                if self.network[start].filters % nodes:
+                    break
+                self._count(beginnings=1)
+                ticks, layer_bytes, weights, tensors = self.layer(start, nodes, start + 1 == end)
+                work += ticks
+                sent_bytes += layer_bytes
+                weight_bytes += weights
+                tensor_bytes = max(tensor_bytes, tensors)
+                sram_bytes = weight_bytes + tensor_bytes
+                if self.fitting and sram_bytes > self.system.sram_bytes:
+                    break  # with more layers it needs more
+                received = _send(self.network, start, 1, nodes).traffic_bytes if start else 0
+                yield (
+                    start,
+                    Section(
+                        work + send,
+                        max(work, send),
+                        nodes,
+                        sent_bytes + received,
+                        sram_bytes,
+                        (Group(end - start, nodes),),
+                    ),
+                )
 
+    def _layer(self, start: int, nodes: int, is_last: bool) -> tuple[int, int, int, int]:
+        """Ticks, bytes sent, bytes of weights and most bytes of tensors of one layer, the one after
+        so many, in a group of so many nodes, whether it is the group's last or not."""
+        work = _work(self.network, self.system, start, Group(1 if is_last else 2, nodes))
+        steps = [step for step in work if step.layer == start + 1]
+        uses = _held(self.network, self.system, start, Group(1, nodes))
+        tensors = max(use.input_bytes + use.output_bytes for use in uses)
+        return self._ticks(steps), lab3.traffic([steps]), uses[0].weight_bytes, tensors
 
-def _part(network: Network, system: System, start: int, group: Group) -> Part:
-    """One group, the send after it, and the bytes, which are the receiver's, of the one before."""
-    end = start + group.layers
-    stages = [_work(network, system, start, group)]
-    if end < len(network):
-        stages.append([_send(network, end, group.nodes, 0)])
-    ticks_per_s = lcm(system.ops_per_s.numerator, system.link_bytes_per_s.numerator)
-    ticks = [(lab3.duration(stage, system) * ticks_per_s).numerator for stage in stages]
-    received_bytes = _send(network, start, 1, group.nodes).traffic_bytes if start else 0
-    sent_bytes = lab3.traffic(stages) + received_bytes
-    sram_bytes = max(use.total_bytes for use in _held(network, system, start, group))
-    return Part(0, sum(ticks), group.nodes, sent_bytes, sram_bytes, max(ticks), (group,))
+    def _ticks(self, steps: list[Step]) -> int:
+        return int(lab3.duration(steps, self.system) * self.ticks_per_s)
 
+    def _divisors(self, number: int, most: int) -> list[int]:
+        """Those up to the most: of each pair of them one is no more than the square root."""
+        highest = min(most, isqrt(number))
+        self._count(comparisons=highest)
+        small = [each for each in range(1, highest + 1) if number % each == 0]
+        return sorted({each for one in small for each in (one, number // one) if each <= most})
 
-def _joined(old: Part, new: Part, inputs: int) -> Part:
-    total, longest = old.sum + new.sum, max(old.longest, new.longest)
-    return Part(
-        total + (inputs - 1) * longest,
-        total,
-        old.nodes + new.nodes,
-        old.traffic_bytes + new.traffic_bytes,
-        max(old.sram_bytes, new.sram_bytes),
-        longest,
-        old.plan + new.plan,
-    )
-
-
-def _unbeaten(parts: list[Part], work: Work) -> list[Part]:
-    """Those that no other equals or beats in latency, sum, nodes and bytes, of equal bytes SRAM.
-
-    The marks on a level are of parts with no more than its nodes: the longer the sum, the less is
-    sent. What is beaten on one level is beaten on those above.
-    """
-    kept: list[Part] = []
-    levels = sorted({part.nodes for part in parts})
-    marks: list[list[tuple[int, tuple[int, int]]]] = [[] for _ in levels]
-    for new in sorted(parts):  # what comes later is not faster
-        sent = (new.traffic_bytes, new.sram_bytes)
-        own_level = bisect_left(levels, new.nodes)
-        for level in range(own_level, len(levels)):
-            work.add(1)
-            stairs = marks[level]
-            start = end = bisect_right(stairs, (new.sum, sent))
-            if start and stairs[start - 1][1] <= sent:
-                break
-            while end < len(stairs) and stairs[end][1] >= sent:
-                end += 1
-            stairs[start:end] = [(new.sum, sent)]
-            if level == own_level:
+    def _unbeaten(self, beginnings: list[Section]) -> list[Section]:
+        """Those that are not forgotten, each compared with those that are as fast or faster."""
+        kept: list[Section] = []
+        rivals: list[tuple[int, int, tuple[int, int]]] = []
+        for new in sorted(beginnings, key=lambda it: (self.latency(it), it)):
+            total, nodes, sent = new.sum, new.nodes, (new.traffic_bytes, new.sram_bytes)
+            for place, (rival_total, rival_nodes, rival_sent) in enumerate(rivals):
+                if rival_total <= total and rival_nodes <= nodes and rival_sent <= sent:
+                    rivals.insert(0, rivals.pop(place))  # it is likely to beat the next one, too
+                    compared = place + 1
+                    break
+            else:
+                compared = len(rivals)
+                rivals.append((total, nodes, sent))
                 kept.append(new)
-    return kept
+            self._count(comparisons=compared)
+        return kept
+
+    def _count(self, comparisons: int = 0, beginnings: int = 0) -> None:
+        """Raises ValueError beyond a limit, at the same point on every machine."""
+        self.comparisons += comparisons
+        self.beginnings += beginnings
+        if self.comparisons > MOST_COMPARISONS:
+            limit = f"{MOST_COMPARISONS:,} comparisons"
+        elif self.beginnings > MOST_BEGINNINGS:
+            limit = f"{MOST_BEGINNINGS:,} beginnings of plans"
+        else:
+            return
+        machine = f"{count(len(self.network), 'layer')} on {count(self.system.nodes, 'node')}"
+        verb = "has" if len(self.network) == 1 else "have"
+        raise ValueError(f"{machine} {verb} too many plans to search: the limit is {limit}")
 
 
 # ------------------------------------------------ when a plan is faster
@@ -440,34 +473,35 @@ def faster_between(
     parallelism, or None if it never is. A low of 0: on all slower links; a high of None: on all
     faster ones. With inputs None in the limit of many, where the longest stages decide.
 
-    The plan takes the longest of sum + (N - 1) * stage, over all stages. Each is ops / R + bytes /
-    B seconds; less those of tensor parallelism, N * sum, it is below 0 where
+    The plan takes the longest of sum + (N - 1) * stage over all stages, and tensor parallelism N *
+    sum. Each is ops / R + bytes / B, so the plan is faster if for all its stages the difference
 
-        gap_ops * B + gap_bytes * R < 0
+        ops / R + bytes / B < 0
 
-    so on one side of one bandwidth; what lies on that side for every stage is an interval.
-    Raises ValueError where the plan or tensor parallelism is not possible.
+    which holds on one side of one value of 1 / B. Raises ValueError if the plan or tensor
+    parallelism is not possible.
     """
     lab3.check(network, system, 1 if inputs is None else inputs)
-    first, further = (0, 1) if inputs is None else (1, inputs - 1)
+    first, later = (0, 1) if inputs is None else (1, inputs - 1)
     [tensor] = lab3.tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)
     own, other = _work_of(chain(*stages)), _work_of(tensor)
-    low, high = Fraction(0), None
+    above, below = [Fraction(0)], list[Fraction]()  # 1 / B is between them
     for stage in stages:
-        gap_ops, gap_bytes = (
-            first * mine + further * longest - (first + further) * its
+        ops, sent_bytes = (
+            first * mine + later * longest - (first + later) * its
             for mine, longest, its in zip(own, _work_of(stage), other, strict=True)
         )
-        if gap_ops:
-            bound = Fraction(-gap_bytes) * system.ops_per_s / gap_ops
-        if gap_ops < 0:
-            low = max(low, bound)
-        elif gap_ops > 0:
-            high = bound if high is None else min(high, bound)
-        elif gap_bytes >= 0:
+        if sent_bytes:
+            (below if sent_bytes > 0 else above).append(
+                Fraction(-ops, sent_bytes) / system.ops_per_s
+            )
+        elif ops >= 0:
             return None
-    return Links(low, high) if high is None or low < high else None
+    fastest, slowest = max(above), min(below, default=None)
+    if slowest is not None and slowest <= fastest:
+        return None
+    return Links(1 / slowest if slowest else Fraction(0), 1 / fastest if fastest else None)
 
 
 def _work_of(steps: Iterable[Step]) -> tuple[int, int]:
@@ -496,39 +530,34 @@ class Comparison(NamedTuple):
     faster: dict[str, list[Faster]]  # for the inputs, and in the limit of many
 
 
-def compare(question: Question, asked: Mapping[str, Plan] | None = None) -> Comparison:
-    """The best plans, both strategies, and the plans asked for by their names. Raises ValueError
-    for what is wrong."""
+def compare(question: Question, others: Mapping[str, Plan] | None = None) -> Comparison:
+    """The best plans, both strategies, and other plans by their names. Raises ValueError for what
+    is wrong."""
     if not isinstance(question, Question):
         raise ValueError(f"question: {shown(question)} is not a Question")
+    if not isinstance(others, (Mapping, type(None))):
+        raise ValueError(f"plans: {shown(others)} is not a dictionary from names to plans")
+    lab3.check(*question)
     network, system, inputs = question
-    possible, impossible = possible_strategies(network, system)
+    stages, impossible = possible_strategies(network, system)
     strategies = strategy_plans(network, system)
-    plans = {**{name: strategies[name] for name in possible}, **(asked or {})}
-    results = {name: plan_result(network, system, plans[name], inputs) for name in plans}
+    named = {**{name: strategies[name] for name in stages}, **(others or {})}
+    results = {name: plan_result(network, system, named[name], inputs) for name in named}
     return Comparison(
-        fitting=best_plans_if_possible(question, fitting=True),
-        best=best_plans_if_possible(question),
+        fitting=found_or_reason(best_plans, network, system, inputs, True),
+        best=found_or_reason(best_plans, network, system, inputs),
         compared={**impossible, **results},
         faster={
             name: [Faster(n, faster_between(network, system, plan, n)) for n in (inputs, None)]
-            for name, plan in plans.items()
+            for name, plan in named.items()
             if name != "tensor" and "tensor" not in impossible
         },
     )
 
 
-def best_plans_if_possible(
-    question: Question, fitting: bool = False
-) -> list[PlanResult] | Impossible:
-    """best_plans, or why there are none."""
-    try:
-        return best_plans(*question, fitting)
-    except ValueError as error:
-        return Impossible(str(error))
-
-
 # ------------------------------------------------ the option that names one
+
+MOST_ASKED = 20
 
 
 def add_plan_option(parser: ArgumentParser) -> None:
@@ -541,15 +570,18 @@ def add_plan_option(parser: ArgumentParser) -> None:
 
 
 def plans_asked(texts: Sequence[str] | None, network: Network, system: System) -> dict[str, Plan]:
-    """The plans of --plan by their names. Raises ValueError for one that is not possible."""
+    """The plans of --plan by their names. Raises ValueError for one that is not possible, and for
+    more than MOST_ASKED."""
     strategies = strategy_plans(network, system)
+    if texts and len(texts) > MOST_ASKED:
+        raise ValueError(f"--plan: {len(texts):,} plans are more than {MOST_ASKED}")
     asked: dict[str, Plan] = {}
     for given in texts or ():
         try:
             if given not in strategies and not re.search("[0-9]", given):
                 raise ValueError("not tensor, pipeline, or LAYERS:NODES, such as 1-2:2,3,4")
             plan = strategies.get(given) or parse_plan(given)
-            plan_stages(network, system, plan)
+            _placed(network, system, plan)
         except ValueError as error:
             raise ValueError(f"--plan {shown(given)}: {error}") from None
         asked[given if given in strategies else plan_text(plan)] = plan

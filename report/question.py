@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import lab3
 from lab3 import ConvLayer, Network, Rate, Stages, System
@@ -56,6 +56,17 @@ class Impossible(NamedTuple):
     """Takes the place of a result that does not exist."""
 
     reason: str
+
+
+Found = TypeVar("Found")
+
+
+def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | Impossible:
+    """What the function finds, or why it cannot."""
+    try:
+        return find(*arguments)
+    except ValueError as error:
+        return Impossible(str(error))
 
 
 def possible_strategies(

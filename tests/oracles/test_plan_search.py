@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import networks
 from report import plans
-from report.plans import best_plans, every_plan, parse_plan, plan_result
+from report.plans import best_plans, every_plan, parse_plan, plan_result, ring_plans
 
 
 def all_plans(network, system):
@@ -145,6 +145,20 @@ def chain_of(filters):
     return [ConvLayer(out, into, 1, 1, 8, 8) for into, out in itertools.pairwise([3, *filters])]
 
 
+@pytest.mark.parametrize(
+    ("layers", "filters", "nodes", "inputs"), [(20, 64, 8, 1), (16, 16, 16, 32)]
+)
+def test_what_the_search_added_up_is_what_each_plan_takes(layers, filters, nodes, inputs):
+    sizes = range(2 * layers + 2, 2, -2)
+    network = [ConvLayer(filters, filters, 3, 3, size, size) for size in sizes]
+    best = best_plans(network, System(nodes), inputs)
+    assert best == [plan_result(network, System(nodes), it.plan, inputs) for it in best]
+    assert len(best) > 100
+    for one, following in itertools.pairwise(best):
+        assert one.latency_s < following.latency_s
+        assert one.traffic_bytes > following.traffic_bytes
+
+
 def test_a_search_of_millions_of_plans():
     # Of 16 layers on 16 nodes there are 53,617,100 plans, even with only 1, 2, 4, 8, 16 in a group.
     # No input can come sooner after another than 16 layers' ops by 16 nodes, and all nodes are
@@ -167,8 +181,9 @@ def test_a_search_of_millions_of_plans():
 def test_what_is_too_large_is_refused(function, network, nodes, monkeypatch):
     one = len(network) == 1
     layers, have = ("1 layer", "has") if one else (f"{len(network):,} layers", "have")
-    said = rf"^{layers} on {nodes:,} nodes {have} too many plans to search: .* 100,000 "
-    monkeypatch.setattr(plans, "MOST_WORK", 100_000)
+    said = rf"^{layers} on {nodes:,} nodes {have} too many plans to search: .* 10,000 "
+    monkeypatch.setattr(plans, "MOST_COMPARISONS", 10_000)
+    monkeypatch.setattr(plans, "MOST_BEGINNINGS", 10_000)
     with pytest.raises(ValueError, match=said):
         function(network, SYSTEM._replace(nodes=nodes))
 
@@ -178,35 +193,47 @@ def test_what_is_too_large_is_refused(function, network, nodes, monkeypatch):
     [
         ([EQUAL] * 1_000, 1),
         ([EQUAL] * 64, 2),
-        (NETWORK, 10**6),
+        (NETWORK[:3], 10**6),
         ([ConvLayer(10**20, 1, 1, 1, 1, 1)], 10**4),
     ],
 )
 def test_few_plans_of_many_layers_or_nodes_are_searched(network, nodes):
     machine = SYSTEM._replace(nodes=nodes)
     fastest, *_ = best_plans(network, machine)
+    assert fastest == plan_result(network, machine, fastest.plan)
     every = [plan_result(network, machine, plan) for plan in every_plan(network, machine)]
     assert rank(fastest) == min(map(rank, every))
     assert (len(every) == 1) == (nodes == 1)
 
 
-def test_a_search_ends_at_the_same_work_every_time(monkeypatch):
-    def is_refused(work):
-        monkeypatch.setattr(plans, "MOST_WORK", work)
+@pytest.mark.parametrize("limit", ["MOST_COMPARISONS", "MOST_BEGINNINGS"])
+@pytest.mark.parametrize("function", [best_plans, every_plan])
+def test_a_search_ends_at_the_same_point_every_time(function, limit, monkeypatch):
+    def is_refused(most):
+        monkeypatch.setattr(plans, limit, most)
         try:
-            best_plans(NETWORK, SYSTEM, 32)
-        except ValueError:
+            function(NETWORK, SYSTEM)
+        except ValueError as error:
+            assert str(error).startswith("4 layers on 4 nodes have too many plans")
+            assert f" {most:,} " in str(error)
             return True
         return False
 
-    needed = next(work for work in itertools.count(100, 50) if not is_refused(work))
-    assert is_refused(needed - 50) and not is_refused(needed)
+    needed = next(most for most in itertools.count(1) if not is_refused(most))
+    # there are 28 plans, which are begun by groups of 1, 2 and 3 layers
+    assert 28 < needed < 400
+    assert [is_refused(most) for most in (needed - 1, needed, needed - 1)] == [True, False, True]
 
 
-def test_as_many_plans_are_listed_as_the_limit_allows(monkeypatch):
-    monkeypatch.setattr(plans, "MOST_PLANS", 28)
-    assert len(every_plan(NETWORK, SYSTEM)) == 28
-    monkeypatch.setattr(plans, "MOST_PLANS", 27)
-    with pytest.raises(ValueError, match=r"^4 layers on 4 nodes have .* limit is 27 plans$"):
-        every_plan(NETWORK, SYSTEM)
-    assert len(best_plans(NETWORK, SYSTEM, 32)) == 8
+def test_comparisons_of_beginnings_are_counted(monkeypatch):
+    # 16 layers have a few thousand groups, tens of thousands of beginnings and far more comparisons
+    monkeypatch.setattr(plans, "MOST_COMPARISONS", 300_000)
+    with pytest.raises(ValueError, match=r" 300,000 comparisons$"):
+        best_plans([EQUAL] * 16, System(16), 10**9)
+
+
+@given(searches())
+def test_plans_on_a_ring_are_counted(search):
+    network, system, _ = search
+    ring = system._replace(topology="ring")
+    assert ring_plans(network, ring) == len([*all_plans(network, ring)])

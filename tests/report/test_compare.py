@@ -7,11 +7,13 @@ from itertools import pairwise
 
 import pytest
 
+from lab3 import ConvLayer, System
 from program import output, refusal
 from report import plans
 from report.compare import best_plans_text, links_text
+from report.compare import text as compare_text
 from report.plans import Links, compare, parse_plan, plan_text
-from report.question import LAB
+from report.question import LAB, Question
 from report.terminal import number
 
 # A machine that differs from the lab's in everything. Both layers have 96 ops, 1 ms of a node; a
@@ -113,10 +115,58 @@ def test_the_first_plans_and_all():
     assert best_plans_text(compare(LAB), LAB, 3, "see below")[-1] == "5 more: see below"
 
 
+def beaten_by(text):
+    return {row[-1]: row[-2] for row in tables(text)[-1][1] if row[-2] != "beaten by"}
+
+
+def test_a_plan_as_fast_as_a_best_one_that_sends_more_is_beaten():
+    # One input. Layer 1 has 480 ops and 480 bytes of output, layer 2 has 96 ops and 120 bytes; a
+    # node does 96 ops and a link carries 120 bytes in 1 ms. Two nodes: 2.5 ms for layer 1 and 2 ms
+    # to exchange its halves or to send them on. Layer 2 takes 1 ms on one node; on two 0.5 ms, and
+    # 0.5 ms to gather halves: 5.5 ms in any case. 1:2,2 sends 480 bytes, 1-2:2 another 60, 1:2,2:2
+    # 2 * 480 + 60. One node takes 6 ms. One node a layer: 5 + 4 + 1 ms, as many bytes as 1:2,2.
+    plans_asked = ("1-2:2", "1:2,2", "1:2,2:2", "1-2", "1,2")
+    text = output(
+        "plans --inputs 1 --nodes 4 --gops 0.000096 --link-gbs 0.00012 --element-bytes 20"
+        " --layer 4,2,5,1,6,3 --layer 2,4,2,1,2,3 --plan " + " --plan ".join(plans_asked)
+    )
+    best = tables(text)[0][1][1:]
+    assert [row[1:3] + row[-1:] for row in best] == [["5.5", "480", "1:2,2"], ["6", "0", "1-2"]]
+    same = {"1-2:2": "#1", "1:2,2": "none", "1:2,2:2": "#1", "1-2": "none", "1,2": "#1"}
+    assert beaten_by(text) == {"pipeline": "#1", **same}
+
+
+def test_another_plan_with_the_numbers_of_a_best_one_is_not_beaten():
+    # worked by hand in test_plan_search.py, test_fewer_nodes_come_before_less_sram
+    sizes = [8, 4, 4, 1, 1]
+    network = tuple(ConvLayer(out, into, 1, 1, 2, 2, 1) for into, out in pairwise(sizes))
+    question = Question(network, System(nodes=4, ops_per_s=2, link_bytes_per_s=1), 2)
+    plan = "1:2,2,3-4"
+    found = compare(question, {plan: parse_plan(plan)})
+    assert plan not in [it.text for it in found.best]
+    assert beaten_by(compare_text(found, question))[plan] == "none"
+
+
 def test_a_plan_that_ties_with_a_best_one_is_not_beaten():
     rows = tables(output("plans --plan 1-3:2,4 --plan 1-4:4"))[2][1]
     beaten = [("tensor", "none"), ("pipeline", "#3"), ("1-3:2,4", "#3"), ("1-4:4", "none")]
     assert [(row[-1], row[-2]) for row in rows[1:]] == beaten
+
+
+def test_how_many_plans_a_ring_has():
+    # 4 layers are cut in 3 places or not; on three nodes not in all; on two of them in one place
+    for nodes, plans_of_it in ((1, 1), (2, 5), (3, 7), (4, 9), (8, 9)):
+        text = output(f"plans --topology ring --nodes {nodes}")
+        assert re.findall(r"([\d,]+)\s+plans?\s+in\s+all", text) == [str(plans_of_it)]
+    assert "in all" not in output("plans")
+
+
+def test_conditions_stand_beside_every_range_of_bandwidths():
+    for options, has_detours in (("", True), ("--topology ring", False)):
+        title, _ = tables(output(f"plans {options}"))[-1]
+        for condition in ("MB/s", "whole-tensor", "one by one", "row streaming", "in turn"):
+            assert condition in title
+        assert ("direct links" in title, "detours" in title) == (has_detours, has_detours)
 
 
 def test_impossible_strategies_leave_the_plans():
@@ -139,7 +189,7 @@ def test_a_search_that_is_refused_leaves_the_rest(monkeypatch):
     # 524,288 ops a layer, 10.48576 / 4 = 2.62144 us on four nodes, and 4,096 / 4 bytes to each
     # other in 0.512 us as at the end: 32 * 300 * 3.13344 us; 32 * (299 * 12 + 3) * 1,024 bytes. On
     # two nodes 5.24288 and 1.024 us; 32 * (299 * 2 + 1) * 2,048 bytes.
-    monkeypatch.setattr(plans, "MOST_WORK", 10_000)
+    monkeypatch.setattr(plans, "MOST_BEGINNINGS", 10_000)
     text = output("plans --plan 1-300:2" + EQUAL * 300)
     assert text.count("too many plans to search") >= 1 and "#" not in text
     (_, compared), (_, links) = tables(text)
@@ -208,6 +258,7 @@ def test_json_is_the_comparison():
         ("--nodes 3 --plan pipeline", ["--plan 'pipeline'", "group 4", "3"]),
         (f"--plan {'1' * 9_999}", ["--plan '1111", "group 1"]),
         ("--plan=--", ["--plan"]),
+        ("--plan 1-4 " * 21, ["--plan", "21", "20"]),
     ],
 )
 def test_a_wrong_plan_is_refused_in_one_sentence(line, parts):

@@ -443,11 +443,11 @@ def test_a_bar_that_is_not_in_parts_does_not_look_like_a_part():
 def test_limits_of_a_machine_that_differs_in_everything():
     figure = drawn("limits", "sends").figure
     rows = bars(figure)
-    # 3 * 12.3, 3 * 4 * 24; 3 * 12.3, 3 * (30 - 12.3), 3 * (60 - 30), 61.5, 30 s
+    # 3 * 12.3, 3 * 4 * 24; 3 * 12.3, 3 * (20.5 - 12.3), 3 * (30 - 20.5), 3 * (60 - 30), 61.5, 30 s
     assert [part[2] for part in rows["tensor parallelism"]] == near([36.9, 288])
     pipeline = {part[0]: part[2] for part in rows["pipeline parallelism"]}
-    assert [*pipeline.values()] == near([36.9, 53.1, 90, 61.5, 30])
-    assert [*pipeline][2] == "waiting for a link 90.00 s" and limit_of(figure)[0] == near(36.9)
+    assert [*pipeline.values()] == near([36.9, 24.6, 28.5, 90, 61.5, 30])
+    assert [*pipeline][3] == "waiting for a link 90.00 s" and limit_of(figure)[0] == near(36.9)
 
 
 def test_the_best_other_plan_sends_no_more_than_the_pipeline():
@@ -714,6 +714,11 @@ def test_of_equally_full_nodes_the_same_is_named_as_in_the_analysis():
     rows = bars(pictures.sram(Analysis(question)).figure)
     assert sum(part[2] for part in rows["tensor, every node"]) == 648
     assert Analysis(question).sram["tensor"].fullest.where == "every node"
+
+
+def test_an_upper_bound_of_what_is_held_is_said_to_be_one():
+    assert "tensor, row streaming, every node, 455,104;" in drawn("sram", "the lab").alt
+    assert "tensor, row streaming, at most, every node, 455,104;" in drawn("sram", "slow links").alt
 
 
 def test_each_group_of_a_plan_asked_for():

@@ -29,6 +29,7 @@ from report.plans import (
     plan_text,
     plan_traffic,
     plans_asked,
+    ring_plans,
     strategy_plans,
 )
 from report.question import LAB, Impossible, Question
@@ -97,6 +98,13 @@ def test_of_the_labs_28_plans_one_fits():
     for sram_bytes, best in ((503_488, ["1-4:4"]), (503_487, [])):
         found = best_plans(NETWORK, SYSTEM._replace(sram_bytes=sram_bytes), 32, fitting=True)
         assert [plan.text for plan in found] == best
+
+
+def test_a_plan_that_fills_the_sram_to_the_byte_fits():
+    for sram_bytes, fits in ((503_488, True), (503_487, False)):
+        system = SYSTEM._replace(sram_bytes=sram_bytes)
+        assert [plan.fits for plan in best_plans(NETWORK, system, 32)] == [fits] + [False] * 7
+        assert plan_result(NETWORK, system, [(4, 4)], 32).fits == fits
 
 
 # ------------------------------------------------ another machine, by hand
@@ -223,6 +231,10 @@ def test_the_same_plan_asked_for_twice_stands_once():
     assert [*asked] == ["1-2:2,3,4", "pipeline", "1,2,3,4"]
 
 
+def test_twenty_plans_can_be_asked_for():
+    assert [*plans_asked(["1-4"] * 19 + ["1,2-4"], NETWORK, SYSTEM)] == ["1-4", "1,2-4"]
+
+
 # ------------------------------------------------ what is refused
 
 
@@ -263,12 +275,22 @@ OF_PLANS = (plan_stages, plan_latency, plan_traffic, plan_sram, plan_result)
         (faster_between, (NETWORK, SYSTEM._replace(nodes=3), [(4, 1)]), "3 nodes"),
         (compare, (LAB._replace(inputs=0),), "inputs 0"),
         (compare, (4,), "question 4"),
+        (compare, (Question(NETWORK, SYSTEM._replace(nodes=3), 0),), "inputs 0"),
+        (compare, (LAB, [1]), "plans 1"),
+        (compare, (LAB, "1-4"), "plans 1-4"),
+        (compare, (LAB, {"none": ()}), "plan"),
+        (compare, (LAB, {"number": 4}), "plan 4"),
         (compare, (LAB, {"short": [(3, 1)]}), "group 1"),
         (plans_asked, (["tensor"], NETWORK, SYSTEM._replace(nodes=3)), "--plan tensor 3 128"),
         (plans_asked, (["1-5:1"], NETWORK, SYSTEM), "--plan 1-5 group 1 layer 5 4 layers"),
         (parse_plan, (4,), "plan 4"),
         (plan_text, ("1-4",), "plan 1-4"),
         (plan_text, ([("1", 4)],), "group 1"),
+        (plan_text, ([(2,)],), "group 1 2"),
+        (plan_text, ([(4, 10**9)],), "group 1 1000000000 999,999,999"),
+        (plan_text, ([(1, 1), (10**9, 1)],), "group 2 999,999,999"),
+        (ring_plans, (NETWORK, None), "system None"),
+        (plans_asked, (["1-4"] * 21, NETWORK, SYSTEM), "--plan 21 20"),
     ],
 )
 def test_every_function_refuses_in_one_sentence(function, arguments, said):

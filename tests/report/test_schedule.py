@@ -238,7 +238,7 @@ def test_so_many_events_and_no_more(monkeypatch):
         ("--plan 1-3", "layer 3"),
         ("--plan both", "'both'"),
         ("--inputs 1000000000", "62,000,000,000 events are too many: the limit is 100,000"),
-        ("--plan 1-2:500000,3-4:500000 --nodes 1000000", "do not divide"),
+        ("--plan 1-2:500000,3-4:500000 --nodes 1000000", "split evenly over 500,000 nodes"),
     ],
 )
 def test_what_cannot_be_traced_is_refused(line, said):
