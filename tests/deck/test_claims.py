@@ -189,7 +189,7 @@ def test_the_plan_drawn_is_the_fastest_that_sends_no_more_than_the_pipeline():
     frugal = [it for it in every if it.traffic_bytes <= most_bytes]
     fastest = min(frugal, key=lambda it: it.latency_s)
     assert fastest == frugal_plan(LAB)
-    assert "layers 1-2 on 2 nodes, 3 on 1, 4 on 1: 133.56 ms" in pictures.limits(Analysis(LAB)).alt
+    assert "layers 1-2 on 2 nodes, 3 on 1, 4 on 1, 133.56 ms" in pictures.limits(Analysis(LAB)).alt
 
 
 # ------------------------------------------------ page 5

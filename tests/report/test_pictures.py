@@ -463,7 +463,11 @@ def test_the_best_other_plan_sends_no_more_than_the_pipeline():
     ("which", "start", "reason"),
     [
         ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
-        ("5 nodes", "tensor", "not possible: 5 nodes do not divide layer 1's 128 filters"),
+        (
+            "5 nodes",
+            "tensor",
+            "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes",
+        ),
         ("a ring", "tensor, row", "not modelled on a ring of 4 nodes, only all-to-all"),
     ],
 )
@@ -804,7 +808,7 @@ def test_the_ending_chooses(folder):
         ("plans --until 3", "--until works only with timeline"),
         ("timeline --until 0", "ms"),
         ("timeline --plan 1-3", "layer 3"),
-        ("timeline --nodes 3", "3 nodes do not divide"),
+        ("timeline --nodes 3", "cannot be split evenly over 3 nodes"),
         ("timeline --plan pipeline" + "".join(f" --plan {it}" for it in LAB_FRONT), "8"),
         ("all", "timeline"),
     ],
