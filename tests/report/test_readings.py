@@ -309,7 +309,7 @@ def test_a_pipeline_whose_longest_stage_is_a_send():
 TOGETHER_TENSOR = """
 all-to-all
 FP32, every                3.22121216   4,509,696   # twice the bytes
-INT8, start                3.08182016     970,752   # 97,024 bytes on a link; (1,923,072 + 18,432) / 2
+INT8, start                3.08182016     970,752   # 97,024 bytes on a link; half of 1,941,504
 MAC, spread                1.59678208   1,923,072   # 1.51665408 ms + 80.128 us
 padding, collected         5.08952576   3,145,728   # 3 * (65,536 + 262,144) + 65,536 bytes; 3 times
 channels, links            4.32930816   1,923,072
