@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
@@ -116,14 +117,10 @@ class _Number(NamedTuple):
     def agrees(self, answer: Rate, times: Mapping[str, Rate]) -> bool:
         """Whether it is the answer, if wrong numbers of a kind are so many times too large."""
         assert self.given
-        return self.given.agrees(answer, self.line.kind, self._factor(times))
+        return self.given.agrees(answer, self.line.kind, self.factor_of(times))
 
-    def span(self, times: Mapping[str, Rate]) -> tuple[Fraction, Fraction]:
-        """The answers that it is."""
-        assert self.given
-        return self.given.span(self.line.kind, self._factor(times))
-
-    def _factor(self, times: Mapping[str, Rate]) -> Rate:
+    def factor_of(self, times: Mapping[str, Rate]) -> Rate:
+        """How many are a second or a byte then."""
         return self.factor * (times[self.line.kind] if self.verdict == WRONG else 1)
 
 
@@ -268,48 +265,60 @@ def _smallest(
     times: dict[str, list[Rate]] = {kind: [1] for kind in FACTORS}
     for kind in {it.line.kind for it in group if it.verdict == WRONG}:
         times[kind] += known[kind] or (FACTORS[kind] if len(digits) > 1 else [])
+    sets_of = _sets_of(question, group)
     for amount in range(1, most_changes(sum(digits.values())) + 1):
         for each in product(*times.values()):
             by_kind = dict(zip(times, each, strict=True))
-            if sets := _sets(question, group, by_kind, amount):
+            factors = tuple(it.factor_of(by_kind) for it in group)
+            if sets := _united(sets_of(amount, factors), amount):
                 return _Found([*group], sets, by_kind)
     return None
 
 
-def _sets(
-    question: Question, group: Sequence[_Number], times: dict[str, Rate], amount: int
-) -> list[Names]:
-    """The sets of so many changes that explain the group. A change of both strategies is in both
-    parts of a set, or in neither."""
-    first, *others = [
-        {
-            size: _sets_of(
-                question, [it for it in group if it.line.strategy == strategy], times, size
-            )
-            for size in range(amount + 1)
-        }
-        for strategy in dict.fromkeys(it.line.strategy for it in group)
-    ]
+def _sets_of(
+    question: Question, group: Sequence[_Number]
+) -> Callable[[int, tuple[Rate, ...]], list[list[Names]]]:
+    """A function of an amount and of the factors of the numbers: the sets of up to so many changes
+    that explain a strategy's numbers, for each strategy of the group."""
+    strategies = dict.fromkeys(it.line.strategy for it in group)
+
+    @cache
+    def of_number(place: int, amount: int, factor: Rate) -> frozenset[Names]:
+        line, number = group[place].line, group[place].given
+        assert number
+        return frozenset(readings.between(question, line, amount, *number.span(line.kind, factor)))
+
+    @cache
+    def of_strategy(strategy: str, amount: int, factors: tuple[Rate, ...]) -> frozenset[Names]:
+        own = [
+            of_number(place, amount, factor)
+            for place, factor in enumerate(factors)
+            if group[place].line.strategy == strategy
+        ]
+        return frozenset.intersection(*own)
+
+    def up_to(amount: int, factors: tuple[Rate, ...]) -> list[list[Names]]:
+        sizes = range(amount + 1)
+        return [[*chain(*(of_strategy(it, n, factors) for n in sizes))] for it in strategies]
+
+    return up_to
+
+
+def _united(by_strategy: list[list[Names]], amount: int) -> list[Names]:
+    """The sets of so many changes that have one of each strategy's. A change of both strategies is
+    in both parts of a set, or in neither."""
+    first, *others = by_strategy
     if not others:
-        return first[amount]
+        return [names for names in first if len(names) == amount]
     by_common: dict[frozenset[str], list[Names]] = {}
-    for names in chain(*others[0].values()):
+    for names in others[0]:
         by_common.setdefault(OF_BOTH.intersection(names), []).append(names)
     unions = {
         frozenset(names).union(more)
-        for names in chain(*first.values())
+        for names in first
         for more in by_common.get(OF_BOTH.intersection(names), [])
     }
     return [tuple(sorted(it, key=PLACES.__getitem__)) for it in unions if len(it) == amount]
-
-
-def _sets_of(
-    question: Question, own: Sequence[_Number], times: dict[str, Rate], amount: int
-) -> list[Names]:
-    """The same for one strategy."""
-    most = max(own, key=lambda it: it.given.digits if it.given else 0)
-    found = readings.between(question, most.line, amount, *most.span(times))
-    return [names for names in found if _explains(question, names, own, times)]
 
 
 def _explains(
