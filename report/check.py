@@ -10,7 +10,7 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -27,17 +27,21 @@ from report.find import most_changes
 from report.given import ASKED, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, headed, possible_strategies, question_of
 from report.readings import BOTH, STRATEGIES_OF, Line
-from report.terminal import count, filled, json_text, shown, table
+from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_NAMED = 3  # sets of changes that explain the same
 MOST_BYTES = 10**6  # of a file
+MOST_WRITTEN = 22  # characters of a number, as floats have
 
 # ------------------------------------------------ the lines of a submission
 
 LINE = re.compile(
-    r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s+is\s*(.*)", re.I
+    r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s*"
+    r"(?:\bis\b|(?=[:=]))\s*(.*)",
+    re.I,
 )
+SIGNS = ":=~ "  # that may stand before a number
 HEAD = re.compile(r"\bq\s*([12])\b|\b(single|one|[0-9]{1,20})\s+inputs?\b", re.I)
 Q1_HEAD = "-----Q1 single input-----"
 
@@ -55,10 +59,10 @@ def required(question: Question) -> dict[Line, Rate]:
     return right
 
 
-def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, str]]:
+def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, list[str]]]:
     """The required lines, each with what stands behind "is", and the heads by number of inputs."""
     found: list[tuple[Line, str]] = []
-    heads: dict[int, str] = {}
+    heads: dict[int, list[str]] = {}
     below = 1
     for row in text.splitlines():
         if line := LINE.search(row):
@@ -66,7 +70,7 @@ def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, st
             found.append((Line(below, line[2].lower(), kind), line[3].strip()))
         elif (of_head := _inputs_of(row, inputs)) is not None:
             below = of_head
-            heads.setdefault(below, row.strip())
+            heads.setdefault(below, []).append(row.strip())
     if inputs in heads:
         return found, heads
     seen: set[Line] = set()
@@ -98,7 +102,7 @@ FACTORS = {  # of a unit that is wrong
     }.items()
 }
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
-TOO_FEW_DIGITS, NOT_POSITIVE = "too few digits to say more", "not above 0"
+TOO_FEW_DIGITS, IMPOSSIBLE = "too few digits to say more", "zero, negative or too large"
 OMITTED = "the number of the missing line"
 WRONG_UNIT, OTHER_LINE = "wrong unit", "this is "  # before the unit, and before the line
 
@@ -125,7 +129,7 @@ class _Number(NamedTuple):
 
 
 def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
-    number = given(text)
+    number = given(text.lstrip(SIGNS))
     if number is None:
         return _Number(line, text, None, 1, MISSING)
     answer, kind, unit = right[line], line.kind, _unit(number, line.kind)
@@ -139,7 +143,7 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
     if number.value == answer * factor:
         return judged(RIGHT, in_unit)
     if number.value <= 0:
-        return judged(NOT_POSITIVE)
+        return judged(IMPOSSIBLE)
     if number.agrees(answer, kind, factor):
         how = number.how(answer, kind, factor)
         return judged(RIGHT, how, in_unit) if has_enough else judged(TOO_FEW_DIGITS)
@@ -150,10 +154,17 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
             its_factor = factor if other.kind == kind else 1
             if other != line and number.agrees(its_answer, other.kind, its_factor):
                 return judged(f"{OTHER_LINE}{_named(other, line)}")._replace(other=other)
-        for times in FACTORS[kind]:
+        for times in [*FACTORS[kind], *_other_units(kind, factor)]:
             if number.agrees(answer, kind, factor * times):
                 return judged(f"{WRONG_UNIT} ({_unit_name(kind, factor * times)})", times=times)
     return judged(WRONG)
+
+
+def _other_units(kind: str, factor: Rate) -> Iterator[Rate]:
+    """How many times too large numbers are that were meant in another unit, such as KiB for kB."""
+    for name, unit in UNITS.items():
+        if unit.kind == kind and name != "bits":
+            yield Fraction(unit.factor) / factor
 
 
 def _named(other: Line, line: Line) -> str:
@@ -393,23 +404,23 @@ def check(text: str, question: Question = LAB) -> Submission:
             verdict = NOT_EXPLAINED if is_open else it.verdict
             if len(own) > 1 and it.other and it.other not in dict(lines):
                 verdict = OMITTED
-            judged.append(Judged(line.name, _ascii(written), answer, verdict))
+            judged.append(Judged(line.name, _ascii(written, MOST_WRITTEN), answer, verdict))
         if not own:
             judged.append(Judged(line.name, None, answer, MISSING))
     return Submission(judged, explained, _form(question, lines, heads, right))
 
 
-def _ascii(text: str) -> str:
-    """As it may be repeated."""
+def _ascii(text: str, most: int = 28) -> str:
+    """As it may be repeated, cut to so many characters."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
     said = printable.encode("ascii", "replace").decode().strip()
-    return said if len(said) <= 28 else f"{said[:25]}..."
+    return said if len(said) <= most else f"{said[: most - 3]}..."
 
 
 def _form(
     question: Question,
     lines: list[tuple[Line, str]],
-    heads: dict[int, str],
+    heads: dict[int, list[str]],
     right: dict[Line, Rate],
 ) -> list[str]:
     """What is not as the handout asks, besides numbers."""
@@ -418,20 +429,22 @@ def _form(
     for inputs, head in sorted(wanted.items()):
         if inputs not in heads:
             faults.append(f"the head {head} is missing")
-        elif _words(heads[inputs]) != _words(head):
-            faults.append(f"the head is {_ascii(heads[inputs])!r}, not {head}")
+        elif _words(head) not in map(_words, heads[inputs]):
+            faults.append(f"the head is {_ascii(heads[inputs][0])!r}, not {head}")
     units: dict[tuple[str, str], list[str]] = {}
     for line in right:
         texts = dict.fromkeys(text for it, text in lines if it == line)
         if len(texts) > 1:
             faults.append(f"{line.name} has {len(texts)} different numbers")
-        for number in map(given, texts):
+        for number in map(given, (text.lstrip(SIGNS) for text in texts)):
             if number and SPELLINGS.get(number.unit) != ASKED[line.kind]:
-                units.setdefault((_ascii(number.unit), ASKED[line.kind]), []).append(line.name)
+                unit = SPELLINGS.get(number.unit, _ascii(number.unit))
+                units.setdefault((unit, ASKED[line.kind]), []).append(line.name)
     for (unit, asked), names in units.items():
-        faults.append(
-            f"{f'in {unit!r}' if unit else 'no unit'}, not in {asked}: {', '.join(names)}"
-        )
+        of = f"in {unit!r}" if unit else "no unit"
+        faults.append(f"{of}, not in {asked}: {_whose(names)}")
+    if signed := [line.name for line, text in lines if text.startswith((*SIGNS,))]:
+        faults.append(f"a sign before the number: {_whose(signed)}")
     missing = [line for line in right if line not in dict(lines)]
     faults += [f"{line.name} is missing" for line in missing]
     if missing == [Line(question.inputs, "pipeline", "traffic")]:
@@ -442,6 +455,10 @@ def _form(
             reason = impossible[line.strategy].reason if line.strategy in impossible else ""
             faults.append(f"{line.name} is not expected. {reason}".strip())
     return faults
+
+
+def _whose(lines: Sequence[str]) -> str:
+    return ", ".join(lines) if len(lines) <= 2 else f"{len(lines)} numbers"
 
 
 def _words(head: str) -> str:
@@ -483,11 +500,11 @@ def told(submission: Submission) -> str:
     is_whole = all(it.verdict == RIGHT for it in numbers)
     first = [_sentence(it, submission.lines) for it in submission.explained]
     for reason, lines in _other_reasons(submission).items():
-        whose = ", ".join(lines) if len(lines) <= 2 else f"{len(lines)} numbers"
-        first.append(filled(f"{_capital(reason)}: {whose}."))
+        first.append(filled(f"{_capital(reason)}: {_whose(lines)}."))
     if submission.right_lines == submission.lines:
-        cut = "" if is_whole else ", as far as they go"
-        first = [f"All {submission.lines} numbers are right{cut}."]
+        is_cut = any("digits" in it.verdict for it in numbers)
+        so_far = ", as far as they go" if is_cut else ""
+        first = [f"All {submission.lines} numbers are right{so_far}."]
     blocks = ["\n".join(first)]
     if not is_whole:
         blocks.append(_numbers_table(numbers))
@@ -517,12 +534,13 @@ def _numbers_table(numbers: Sequence[Judged]) -> str:
     for it in numbers:
         question_number, strategy, kind = it.line.split()
         number = f"{kind} {'s' if kind == 'latency' else 'bytes'}"
-        cells.append(
-            [question_number, strategy, number, it.given or "-", lab3.plain(it.right), it.verdict]
-        )
-    yours, right = (max(len(row[n]) for row in cells) for n in (3, 4))
-    rows = [[*row[:3], row[3].rjust(yours), row[4].rjust(right), row[5]] for row in cells]
-    return table(["", "", "", "yours".rjust(yours), "right".rjust(right), ""], rows)
+        right = str(it.right) if isinstance(it.right, int) else lab3.plain(it.right, EXACT_DIGITS)
+        cells.append([question_number, strategy, number, it.given or "-", right, it.verdict])
+    widths = [max(len(row[n]) for row in cells) for n in (3, 4)]
+    rows = [["", "", "", "yours", "right", ""], *cells]
+    for row in rows:
+        row[3:5] = map(str.rjust, row[3:5], widths)
+    return table(rows[0], rows[1:])
 
 
 # ------------------------------------------------ the command: check

@@ -23,15 +23,17 @@ from report.given import SPELLINGS, UNITS, given
         ("3 \u00b5s", "3", "us", ""),
         ("3\u03bcs", "3", "us", ""),
         ("2s/op", "2", "s", "/op"),
-        ("2 3", "2", "", "3"),
-        ("1e99999999 s", "0", "s", ""),  # too large to be a result, as is infinity
-        ("1e-99999999", "0", "", ""),
+        ("2 3", "2", "", " 3"),
+        ("1 923 072 bytes", "1923072", "bytes", ""),
+        ("0.25 123", "0.25", "", " 123"),
+        ("1e99999999 s", "-1", "s", ""),  # too large to be a result, as is infinity
+        ("1e-99999999", "-1", "", ""),
         ("9" * 101, "9" * 101, "", ""),
-        ("9" * 102, "0", "", ""),
+        ("9" * 102, "-1", "", ""),
         ("0." + "1" * 118, "0." + "1" * 118, "", ""),
-        ("0." + "1" * 119, "0", "", ""),
-        ("inf", "0", "", ""),
-        ("-Infinity seconds", "0", "seconds", ""),
+        ("0." + "1" * 119, "-1", "", ""),
+        ("inf", "-1", "", ""),
+        ("-Infinity seconds", "-1", "seconds", ""),
     ],
 )
 def test_a_number_its_unit_and_the_rest(text, value, unit, rest):
@@ -41,7 +43,21 @@ def test_a_number_its_unit_and_the_rest(text, value, unit, rest):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "xxx", "nan", "NaN seconds", "s 5", "1,23", "1.2.3", "--5", "\u0663", "1,2345"]
+    "text",
+    [
+        "",
+        "xxx",
+        "nan",
+        "NaN seconds",
+        "s 5",
+        "1,23",
+        "1.2.3",
+        "--5",
+        "\u0663",
+        "1,2345",
+        "0x10",
+        "3s2",
+    ],
 )
 def test_what_is_no_number(text):
     assert given(text) is None
