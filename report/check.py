@@ -32,7 +32,8 @@ from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_NAMED = 3  # sets of changes that explain the same
 MOST_BYTES = 10**6  # of a file
-MOST_WRITTEN = 22  # characters of a number, as floats have
+MOST_WRITTEN, MOST_HEAD = 22, 28  # characters of a number, as floats have, and of a head
+MOST_NAME, MOST_OF_PATH = 32, 80  # of a file's, in a table and in a message
 
 # ------------------------------------------------ the lines of a submission
 
@@ -404,17 +405,27 @@ def check(text: str, question: Question = LAB) -> Submission:
             verdict = NOT_EXPLAINED if is_open else it.verdict
             if len(own) > 1 and it.other and it.other not in dict(lines):
                 verdict = OMITTED
-            judged.append(Judged(line.name, _ascii(written, MOST_WRITTEN), answer, verdict))
+            judged.append(Judged(line.name, _start(written, MOST_WRITTEN), answer, verdict))
         if not own:
             judged.append(Judged(line.name, None, answer, MISSING))
     return Submission(judged, explained, _form(question, lines, heads, right))
 
 
-def _ascii(text: str, most: int = 28) -> str:
-    """As it may be repeated, cut to so many characters."""
+def _ascii(text: str) -> str:
+    """As it may be repeated."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    said = printable.encode("ascii", "replace").decode().strip()
+    return printable.encode("ascii", "replace").decode().strip()
+
+
+def _start(text: str, most: int) -> str:
+    said = _ascii(text)
     return said if len(said) <= most else f"{said[: most - 3]}..."
+
+
+def _end(text: str, most: int) -> str:
+    """That of a path tells more."""
+    said = _ascii(text)
+    return said if len(said) <= most else f"...{said[3 - most :]}"
 
 
 def _form(
@@ -430,7 +441,7 @@ def _form(
         if inputs not in heads:
             faults.append(f"the head {head} is missing")
         elif _words(head) not in map(_words, heads[inputs]):
-            faults.append(f"the head is {_ascii(heads[inputs][0])!r}, not {head}")
+            faults.append(f"the head is {_start(heads[inputs][0], MOST_HEAD)!r}, not {head}")
     units: dict[tuple[str, str], list[str]] = {}
     for line in right:
         texts = dict.fromkeys(text for it, text in lines if it == line)
@@ -438,7 +449,7 @@ def _form(
             faults.append(f"{line.name} has {len(texts)} different numbers")
         for number in map(given, (text.lstrip(SIGNS) for text in texts)):
             if number and SPELLINGS.get(number.unit) != ASKED[line.kind]:
-                unit = SPELLINGS.get(number.unit, _ascii(number.unit))
+                unit = SPELLINGS.get(number.unit, _start(number.unit, MOST_WRITTEN))
                 units.setdefault((unit, ASKED[line.kind]), []).append(line.name)
     for (unit, asked), names in units.items():
         of = f"in {unit!r}" if unit else "no unit"
@@ -570,7 +581,7 @@ def run(options: Namespace) -> tuple[str, int]:
             submissions[name] = check(_text(name), question)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            refused.append(f"FILE {shown(name)}: {why}")
+            refused.append(f"FILE {_end(name, MOST_OF_PATH)!r}: {why}")
     if not submissions:
         raise ValueError(". ".join(refused))
     for why in refused:
@@ -607,7 +618,7 @@ def _side_by_side(submissions: dict[str, Submission]) -> str:
     """A line each, then how often each reason occurs."""
     why = {name: reasons(it) for name, it in submissions.items()}
     rows = [
-        [_ascii(name), f"{it.right_lines} of {it.lines}", ". ".join(why[name]) or RIGHT]
+        [_end(name, MOST_NAME), f"{it.right_lines} of {it.lines}", ". ".join(why[name]) or RIGHT]
         for name, it in submissions.items()
     ]
     often = Counter(reason for found in why.values() for reason in found or [RIGHT]).most_common()

@@ -41,7 +41,7 @@ ASKED = {"latency": "seconds", "traffic": "bytes"}  # by the handout
 MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
 NUMBER = re.compile(
     r"(?P<number>[+-]?((\d{1,3}([, ]\d{3})+(\.\d*)?|\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?"
-    r"|inf(inity)?))(?![\d_.,]*\d) *(?P<unit>[a-z]*)(?!\w)",
+    r"|inf(inity)?))(?![\d_.,]*\d)\s*(?P<unit>[a-z]*)(?!\w)",
     re.ASCII | re.IGNORECASE,
 )
 

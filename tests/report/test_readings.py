@@ -1,16 +1,18 @@
 """report/readings.py: what other readings of the handout give, against numbers worked out by hand.
 
-No formula here covers more than one change: tables have the lab's numbers and those of a machine
-with every parameter changed, one change at a time, then changes together.
+Tables have the lab's numbers and those of a machine with every parameter changed, one change at a
+time, then changes together; mistakes.py has all of the lab's, up to three changes, in its own way.
 """
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lab3
+import mistakes
 from lab3 import ConvLayer, System
 from machines import questions
 from odd_machines import ODD, ODD_ALL_TO_ALL, SENDS
@@ -414,6 +416,15 @@ def test_changes_together(up_to_three, topology, strategy, changes, numbers, few
         assert names not in found
         names = frozenset([fewer])
     assert found[names] == taken
+
+
+def test_changes_together_by_messages_and_inputs(up_to_three):
+    for strategy in ("tensor", "pipeline"):
+        for names, taken in up_to_three["all-to-all", strategy].items():
+            if not names & {"rows", "in turn"}:
+                it = mistakes.numbers(frozenset(CHANGES[short] for short in names))
+                lines = product(("latency", "traffic"), ("Q1", "Q2"))
+                assert taken == tuple(it[f"{q} {strategy} {kind}"] for kind, q in lines), names
 
 
 @pytest.mark.parametrize(
