@@ -526,8 +526,12 @@ def told(submission: Submission) -> str:
 
 def _sentence(it: Explained, lines: int) -> str:
     whose = " and ".join(it.numbers)
-    if len(it.numbers) > 2:
-        whose = f"all {lines} numbers" if len(it.numbers) == lines else f"{len(it.numbers)} numbers"
+    if len(it.numbers) == lines:
+        whose = f"all {lines} numbers"
+    elif len(it.numbers) > 2:
+        columns = zip(*(name.split() for name in it.numbers), strict=True)
+        shared = [words[0] for words in columns if len({*words}) == 1]  # 4 tensor numbers
+        whose = " ".join([f"{len(it.numbers)}", *shared, "numbers"])
     sets = [_set_said(names, it.units) for names in it.sets]
     if len(sets) == 1:
         return filled(f"{_capital(sets[0])}: that explains {whose}.")

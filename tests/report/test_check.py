@@ -347,6 +347,7 @@ def test_right_counts_lines():
         LAB_TEXT.replace(" seconds", "s").replace(" bytes", "bytes"),
         "\n".join(LAB_TEXT.splitlines()[5:] + LAB_TEXT.splitlines()[:5]),
         f"Simulating 32 inputs on 4 nodes: Q2\n{LAB_TEXT}Done: 32 inputs\n",
+        LAB_TEXT.replace("\n", "\n(12 inputs, 7 inputs)\n"),
         LAB_TEXT + LAB_TEXT,
     ],
 )
@@ -692,3 +693,18 @@ def test_what_if_options_and_what_was_asked(file_of):
     assert said(["check", "--nodes", "2", file_of(LAB_TEXT)], 1).count("is not expected") == 4
     assert said(["check", "--inputs", "1", file_of("\n".join(ROWS[:5]))], 0)
     assert "3 nodes" in refusal(["check", "--nodes", "3", file_of(LAB_TEXT)])
+
+
+def test_whose_numbers_are_explained(file_of):
+    # tensor parallelism with 1 op for a MAC, the pipeline with FP32
+    text = FP32_TEXT
+    for old, new in [
+        ("0.00322121216", "0.00161060608"),
+        ("3846144", "1923072"),
+        ("0.10307878912", "0.05153939456"),
+        ("123076608", "61538304"),
+    ]:
+        text = text.replace(old, new)
+    first, second, *_ = said(["check", file_of(text)], 1).splitlines()
+    assert first == "1 MAC is 1 op: that explains 4 tensor numbers."
+    assert second == "An element is 4 bytes (FP32): that explains 4 pipeline numbers."

@@ -145,6 +145,8 @@ def test_a_unit_rules_out_others():
     assert found("3.127260 ms") == [("tensor", 1, "ms", ())]
     assert found("3.127260 us") == [("tensor", 1, "ms", ())]
     assert found("3.15 s") == []
+    assert found("3.13 s") == [("tensor", 1, "ms", ())]
+    assert ("tensor", 1, "ms", ()) not in found("3.1 s")  # too few digits for that
     assert ("pipeline", 1, "ms", (LAST,)) in found("12.509 ms")
     assert found("12.509 bytes") == found("12.509 kB") == []
 
@@ -307,6 +309,12 @@ def test_one_node_sends_no_bytes():
 )
 def test_a_result_is_named_by_its_path(line, path):
     assert path in said(f"find {line}")
+
+
+def test_a_result_needs_four_digits_if_it_is_not_whole():
+    # layer 2's all-gather takes 25.088 us; node 2 of the pipeline holds 726,016 bytes
+    for text, is_found in [("25.088 us", 1), ("25.09 us", 1), ("25.1 us", 0), ("709 KiB", 1)]:
+        assert bool(results(text)) is bool(is_found), text
 
 
 def test_a_rate_is_no_time():
