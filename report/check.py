@@ -153,7 +153,7 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
     if has_enough:
         for other, its_answer in right.items():
             its_factor = factor if other.kind == kind else 1
-            if other != line and number.agrees(its_answer, other.kind, its_factor):
+            if number.agrees(its_answer, other.kind, its_factor):
                 return judged(f"{OTHER_LINE}{_named(other, line)}")._replace(other=other)
         for times in [*FACTORS[kind], *_other_units(kind, factor)]:
             if number.agrees(answer, kind, factor * times):

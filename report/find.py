@@ -164,13 +164,26 @@ def results(text: str, question: Question = LAB) -> list[Found]:
     """
     has = parse(text)
     found = []
+    spans = {kind: _spans(has, kind) for kind in ("", *KINDS.values())}
     for path, value in _results(readings.checked(question)):
-        kind = _kind(path[-1])
-        for unit in _units(has, kind) if kind else [] if has.unit else [""]:
-            factor = UNITS[unit].factor if unit else 1
-            is_whole = value * factor == Fraction(has.value)
-            if is_whole or (has.digits >= RESULT_DIGITS and has.agrees(value, kind, factor)):
+        for unit, factor, low, high in spans[_kind(path[-1])]:
+            if value == low or low < value < high:
                 found.append(Found(path, unit, value * factor))
+    return found
+
+
+def _spans(has: Given, kind: str) -> list[tuple[str, Rate, Fraction, Fraction]]:
+    """The units that the number may have, their factors, and from where to below where results
+    agree with it; of few digits, only where both are the number itself."""
+    units = {unit: UNITS[unit].factor for unit in _units(has, kind)}
+    if not kind and not has.unit:
+        units = {"": 1}
+    found = []
+    for unit, factor in units.items():
+        low = high = Fraction(has.value) / factor
+        if has.digits >= RESULT_DIGITS:
+            low, high = has.span(kind, factor)
+        found.append((unit, factor, low, high))
     return found
 
 

@@ -220,6 +220,78 @@ def test_a_mistake_in_one_number():
     assert explained.sets[0] == (FP32,) and submission.right_lines == 7
 
 
+def test_a_mistake_in_q2_alone():
+    # tensor parallelism started on one node, the pipeline's last output sent
+    start, last = "inputs start on one node", "the last output is sent, too"
+    text = LAB_TEXT
+    for old, new in [
+        ("0.10007232512", "0.10017062912"),
+        ("61538304", "62128128"),
+        ("0.1557861376", "0.1558598656"),
+        ("19333120", "24051712"),
+    ]:
+        text = text.replace(old, new)
+    [explained] = check(text).explained
+    assert {*explained.numbers} == {name for name in RIGHT if name.startswith("Q2")}
+    assert explained.sets == [(start, last)]
+
+
+def test_a_mistake_in_one_latency_is_held_against_the_traffic_beside_it():
+    # (4 + 31) * (4.62422016 + 0.100352) ms
+    [explained] = check(LAB_TEXT.replace("0.1557861376", "0.1653600256")).explained
+    assert {*explained.numbers} == {"Q2 pipeline latency", "Q2 pipeline traffic"}
+    stages = "a node that sends does not compute", "every stage takes as long as the longest"
+    assert explained.sets == [stages]
+
+
+def test_a_mistake_in_wrong_units():
+    # 3,846,144 / 1,024 ...
+    text = FP32_TEXT
+    for old, new in [
+        ("3846144", "3756"),
+        ("1208320", "1180"),
+        ("123076608", "120192"),
+        ("38666240", "37760"),
+    ]:
+        text = text.replace(old, new)
+    [explained] = check(text).explained
+    assert (explained.sets, explained.units, len(explained.numbers)) == ([(FP32,)], ("KiB",), 8)
+
+
+def text_with(numbers):
+    """The lab's, with other numbers."""
+    texts = {name: decimal(Fraction(value), 17) for name, value in RIGHT.items()}
+    return lines_of(texts | numbers)
+
+
+def test_more_than_three_changes_are_told_of_each_strategy():
+    start, last = "inputs start on one node", "the last output is sent, too"
+    tensor = {start, "the output ends on every node", "whole outputs are sent, not shards"}
+    pipeline = {last, "inputs do not overlap", "nodes take as long as the slowest"}
+    made = mistakes.numbers(frozenset(tensor | pipeline))
+    explained = check(
+        text_with({name: decimal(Fraction(it), 17) for name, it in made.items()})
+    ).explained
+    assert [{*names} for each in explained for names in each.sets] == [tensor, pipeline]
+
+
+def test_what_follows_from_another_number_is_no_evidence():
+    # 1 MAC is 1 op, 2^30 ops/s: 1.506446 ms, 32 times 48.2063: three digits hold up one change
+    few = {"Q1 tensor latency": "0.00151", "Q2 tensor latency": "0.0482"}
+    assert check(text_with(few)).explained == []
+    more = {"Q1 tensor latency": "0.001506", "Q2 tensor latency": "0.04821"}
+    assert len(check(text_with(more)).explained[0].sets[0]) == 2
+
+
+def test_one_number_alone_is_not_tried_in_other_units():
+    # 397.93000448 ms: inputs do not overlap
+    alone = {"Q2 pipeline latency": "397.93000448"}
+    assert check(text_with(alone)).explained == []
+    in_ms = {name: decimal(Fraction(RIGHT[name]) * 1000, 17) for name in RIGHT if "latency" in name}
+    [explained] = check(text_with(in_ms | alone)).explained
+    assert (explained.sets, explained.units) == ([("inputs do not overlap",)], ("ms",))
+
+
 def test_one_number_of_few_digits_is_not_explained_by_chance():
     # 203.7982... ms: 1 MAC is 1 op, inputs do not overlap
     for number, sets in [("0.204", 0), ("0.2038", 1), ("0.20380", 1), ("0.2037983", 1)]:
@@ -268,6 +340,7 @@ def verdict_of(number, line="Q1 tensor latency", question=LAB):
         ("0.007 seconds", "too few digits to say more"),
         ("3.12726016 seconds", "wrong unit (ms)"),
         ("3127 seconds", "wrong unit (us)"),
+        ("3127260.16 seconds", "wrong unit (ns)"),
         ("0.00000312726 ms", "wrong unit (1000 seconds)"),
         ("3.127 hours", "wrong unit (ms)"),
         ("0.0124353 seconds", "this is Q1 pipeline's"),
@@ -305,6 +378,7 @@ def test_the_verdict_of_a_latency(number, verdict):
         ("1878 KiB", "right, in KiB"),
         ("15384576 bits", "right, in bits"),
         ("1923072.1 bytes", "not explained"),
+        ("7 bytes", "not explained"),
         ("1.92 bytes", "wrong unit (MB)"),
         ("1878 bytes", "wrong unit (KiB)"),
         ("1878 KB", "wrong unit (KiB)"),
@@ -403,6 +477,10 @@ def test_the_handouts_own_sample():
     ]
     assert (other.right_lines, other.lines) == (7, 8)
     assert any("Q2 tensor traffic has 2" in fault for fault in other.form)
+
+    # with another line's
+    other = check("\n".join([*ROWS[:8], f"{Q2_TRAFFIC} 604160 bytes", ROWS[8], ROWS[8]]))
+    assert "this is Q1 pipeline's" in [it.verdict for it in other.numbers]
 
     # and with a wrong one
     wrong = check("\n".join([*ROWS[:8], f"{Q2_TRAFFIC} 12345678 bytes", ROWS[8], ROWS[8]]))
