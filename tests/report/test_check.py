@@ -5,6 +5,7 @@ Submissions are made from mistakes.py, which computes numbers with mistakes in i
 
 import json
 import random
+import re
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
@@ -238,10 +239,12 @@ def test_a_mistake_in_q2_alone():
 
 def test_a_mistake_in_one_latency_is_held_against_the_traffic_beside_it():
     # (4 + 31) * (4.62422016 + 0.100352) ms
-    [explained] = check(LAB_TEXT.replace("0.1557861376", "0.1653600256")).explained
-    assert {*explained.numbers} == {"Q2 pipeline latency", "Q2 pipeline traffic"}
     stages = "a node that sends does not compute", "every stage takes as long as the longest"
-    assert explained.sets == [stages]
+    text = LAB_TEXT.replace("0.1557861376", "0.1653600256")
+    for each in (text, text.replace("0.10007232512", "0.10607232512")):  # which nothing explains
+        [explained] = check(each).explained
+        assert {*explained.numbers} == {"Q2 pipeline latency", "Q2 pipeline traffic"}
+        assert explained.sets == [stages]
 
 
 def test_a_mistake_in_wrong_units():
@@ -427,7 +430,7 @@ def test_right_counts_lines():
 )
 def test_lines_are_known_however_they_are_written(text):
     submission = check(text)
-    assert {*verdicts(submission).values()} == {"right"}
+    assert [it.verdict for it in submission.numbers] == ["right"] * 8
     assert [it for it in submission.form if "unit" not in it and " in " not in it] == []
 
 
@@ -460,6 +463,7 @@ def test_faults_of_the_form(text, faults):
     assert len(form) == len(faults)
     for said_of, named in zip(form, faults, strict=True):
         assert all(word in said_of for word in named.split())
+        assert "sample" in named or "sample" not in said_of
 
 
 def test_the_handouts_own_sample():
@@ -644,11 +648,15 @@ def test_faults_of_the_form_do_not_count(file_of, text, first):
         (LAB_TEXT.replace("1923072", "604160"), "Another line's number: Q1 tensor traffic."),
         (LAB_TEXT.replace("1923072", "1923071"), "Not explained: Q1 tensor traffic."),
         ("\n".join(ROWS[:-1]), "Missing: Q2 pipeline traffic."),
+        (
+            "\n".join([*ROWS[:-1], f"{Q2_TRAFFIC} 19333120"]),
+            "Missing: Q2 pipeline traffic.",
+        ),
         ("\n".join(ROWS[:5]), "Missing: 4 numbers."),
     ],
 )
 def test_what_is_wrong_is_told_first(file_of, text, first):
-    assert said(["check", file_of(text)], 1).splitlines()[0] == first
+    assert said(["check", file_of(text)], 1).splitlines()[:2] == [first, ""]
 
 
 @pytest.mark.parametrize(
@@ -710,35 +718,25 @@ def test_what_is_repeated_is_printable_ascii(file_of):
 
 def test_several_files_have_a_line_each(file_of):
     start = "inputs start on one node"
-    # tensor parallelism, that alone
-    started = LAB_TEXT
-    for name, value in mistakes.numbers(frozenset([start])).items():
-        started = started.replace(decimal(Fraction(RIGHT[name]), 17), decimal(Fraction(value), 17))
-    files = [
-        file_of(text, f"{number}.txt")
-        for number, text in enumerate(
-            [FP32_TEXT, LAB_TEXT, started, FP32_TEXT, "\n".join(ROWS[:-1])]
-        )
-    ]
-    out = said(["check", *files], 1)
-    by_file, by_reason = out.split("\n\n")
-    rights = [
-        words[words.index("of") - 1]
-        for words in map(str.split, by_file.splitlines())
-        if "of" in words
-    ]
-    assert rights == ["0", "8", "4", "0", "7"]
-    assert by_reason.count(FP32) == 1 and by_file.count(start) == 1
-    counts = [(row.split()[0], " ".join(row.split()[1:])) for row in by_reason.splitlines()[1:]]
-    assert counts[0] == ("2", FP32)
-    assert {*counts[1:]} == {("1", "right"), ("1", start), ("1", "missing")}
+    made = mistakes.numbers(frozenset([start]))
+    started = text_with({name: decimal(Fraction(value), 17) for name, value in made.items()})
+    texts = [LAB_TEXT, started, FP32_TEXT, FP32_TEXT, "\n".join(ROWS[:-1])]
+    files = [file_of(text, f"{number}.txt") for number, text in enumerate(texts)]
+    by_file, by_reason = said(["check", *files], 1).split("\n\n")
+    assert re.findall("([0-9]) of 8", by_file) == ["8", "4", "0", "0", "7"]
+    assert [f"{n}.txt" in row for n, row in enumerate(by_file.splitlines()[1:3])] == [True, True]
+    counts = [row.split(maxsplit=1) for row in by_reason.splitlines()[1:]]
+    assert counts[0] == ["2", FP32]  # most frequent first
+    assert sorted(counts[1:]) == [["1", start], ["1", "missing"], ["1", "right"]]
 
     whole = json.loads(said(["check", "--json", *files], 1))
-    assert [it["right"] for it in whole["submissions"]] == [0, 8, 4, 0, 7]
-    assert {it["of"] for it in whole["submissions"]} == {8}
+    submissions = whole["submissions"]
+    assert [(it["right"], it["of"]) for it in submissions] == [(n, 8) for n in (8, 4, 0, 0, 7)]
     assert whole["occurrences"] == {FP32: 2, "right": 1, start: 1, "missing": 1}
-    assert whole["submissions"][2]["explained"][0]["sets"] == [[start]]
-    assert whole["submissions"][2]["numbers"][1]["right"] == 1_923_072
+    assert submissions[1]["explained"][0]["sets"] == [[start]]
+    assert submissions[1]["numbers"][1] == {
+        "line": "Q1 tensor traffic", "given": "1941504", "right": 1_923_072, "verdict": "wrong"
+    }  # fmt: skip
     assert whole["asked"]["inputs"] == 32
 
 
