@@ -124,6 +124,12 @@ class _Number(NamedTuple):
         assert self.given
         return self.given.agrees(answer, self.line.kind, self.factor_of(times))
 
+    def per_input(self) -> tuple[Fraction, Fraction]:
+        """Between which answers it is, for each input."""
+        assert self.given
+        low, high = self.given.span(self.line.kind, self.factor)
+        return low / self.line.inputs, high / self.line.inputs
+
     def factor_of(self, times: Mapping[str, Rate]) -> Rate:
         """How many are a second or a byte then."""
         return self.factor * (times[self.line.kind] if self.verdict == WRONG else 1)
@@ -248,15 +254,30 @@ def _explained(question: Question, numbers: Sequence[_Number]) -> list[Explained
         wrong = [group for group in groups.values() if any(it.verdict == WRONG for it in group)]
         left = []
         for group in wrong:
-            if any(before.explains_too(question, group) for before in found):
+            together = [*group, *(it for it in numbers if _follows(it, group))]
+            if any(before.explains_too(question, together) for before in found):
                 continue
-            if new := _smallest(question, group, known):
+            if new := _smallest(question, together, known):
                 found.append(new)
                 for kind, factor in new.times.items():
                     known[kind] |= {factor} - {1}
             else:
                 left += group
     return [it.told() for it in found]
+
+
+def _follows(it: _Number, group: Sequence[_Number]) -> bool:
+    """Whether it is as many times as large as a number of the group as there are times as many
+    inputs, so that what explains only one of them does so by chance."""
+    if it.verdict != WRONG or it in group:
+        return False
+    return any(
+        other.line._replace(inputs=it.line.inputs) == it.line
+        and other.verdict == WRONG
+        and other.per_input()[0] < it.per_input()[1]
+        and it.per_input()[0] < other.per_input()[1]
+        for other in group
+    )
 
 
 def _is_evidence(it: _Number) -> bool:

@@ -286,6 +286,14 @@ def test_what_follows_from_another_number_is_no_evidence():
     assert len(check(text_with(more)).explained[0].sets[0]) == 2
 
 
+def test_a_mistake_in_both_questions_is_not_explained_in_one_by_chance():
+    # traffic per node: a quarter, as bits, 8 times as much, if not multiplied by 32
+    q1, q2 = {"Q1 tensor traffic": "480768"}, {"Q2 tensor traffic": "15384576"}
+    assert check(text_with(q1 | q2)).explained == []
+    [explained] = check(text_with(q2)).explained
+    assert explained.sets == [("traffic is counted in bits", "traffic is not multiplied by N")]
+
+
 def test_one_number_alone_is_not_tried_in_other_units():
     # 397.93000448 ms: inputs do not overlap
     alone = {"Q2 pipeline latency": "397.93000448"}
