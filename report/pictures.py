@@ -92,35 +92,31 @@ class Style(NamedTuple):
 
 
 DEFAULT = Style()
-LOOKS: dict[str, dict[str, Any]] = {  # of matplotlib
-    "axes": {"edgecolor": NOTE, "facecolor": "none", "labelcolor": NOTE, "labelpad": 2}
-    | {"titlelocation": "left", "titlepad": 3, "titlesize": "medium"},
-    "axes.spines": dict.fromkeys(("left", "right", "top", "bottom"), False),
-    "figure": {"titlesize": "medium"},
-    "figure.constrained_layout": {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS},
-    "legend": {"frameon": False, "borderpad": 0, "borderaxespad": 0.3, "labelspacing": 0.3}
-    | {"handlelength": 1.6, "handletextpad": 0.5, "columnspacing": 1.4},
-    "hatch": {"linewidth": 0.6},
-    "xtick": {"color": NOTE},
-    "ytick": {"color": NOTE},
-}
 
 
 @contextmanager
 def _settings(style: Style) -> Iterator[None]:
     """Of matplotlib, whatever the user's own are."""
-    import matplotlib.style
+    import matplotlib
 
     # a face that is missing has another in its place
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
-    settings = {
-        "font.family": [style.face, "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"],
-        "font.size": style.font_pt,
-        **{f"{group}.{name}": it for group, looks in LOOKS.items() for name, it in looks.items()},
-        "svg.fonttype": "none",  # text, not its outlines
-        "svg.hashsalt": "lab3",  # the same bytes on every run
-    }
-    with matplotlib.style.context(settings, after_reset=True):
+    fallback = "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rc("font", family=[style.face, fallback], size=style.font_pt)
+        matplotlib.rc("figure", titlesize="medium")
+        matplotlib.rc("figure.constrained_layout", hspace=0)
+        matplotlib.rc("figure.constrained_layout", h_pad=3 / POINTS, w_pad=EDGE_PT / POINTS)
+        matplotlib.rc("axes", edgecolor=NOTE, facecolor="none", labelcolor=NOTE, labelpad=2)
+        matplotlib.rc("axes", titlelocation="left", titlepad=3, titlesize="medium")
+        matplotlib.rc("axes.spines", left=False, right=False, top=False, bottom=False)
+        matplotlib.rc("xtick", color=NOTE)
+        matplotlib.rc("ytick", color=NOTE)
+        matplotlib.rc("legend", frameon=False, borderpad=0, borderaxespad=0.3, labelspacing=0.3)
+        matplotlib.rc("legend", handlelength=1.6, handletextpad=0.5, columnspacing=1.4)
+        matplotlib.rc("hatch", linewidth=0.6)
+        matplotlib.rc("svg", fonttype="none", hashsalt="lab3")  # text; the same bytes on every run
         yield
 
 
@@ -219,7 +215,7 @@ def _fit(
 ) -> None:
     """Cut the paper to the style's size, or as high as axes that are together so high need. It is
     wider where axes would have less than LEAST_PT, or one of these lines did not end on it."""
-    _lay_out(figure)
+    figure.draw_without_rendering()  # which gives axes and texts their places
     columns = {axes.bbox.x0: axes.bbox.width for axes in figure.axes}
     ends = [line.get_window_extent().x1 + EDGE_PT for line in lines]
     beside_pt = figure.bbox.width - sum(columns.values())
@@ -228,17 +224,10 @@ def _fit(
         _draw_key(figure, key)
     height_pt = style.height_pt
     if height_pt is None:  # notes and the key may have more lines than before
-        _lay_out(figure)
+        figure.draw_without_rendering()
         rows = {axes.bbox.y0: axes.bbox.height for axes in figure.axes}
         height_pt = figure.bbox.height - sum(rows.values()) + high_pt
     figure.set_figheight(height_pt / POINTS)
-
-
-def _lay_out(figure: Figure) -> None:
-    """Give all axes and texts their places on the paper as it is."""
-    engine = figure.get_layout_engine()
-    assert engine
-    engine.execute(figure)
 
 
 def _draw_key(figure: Figure, marks: Sequence[Mark]) -> None:
@@ -392,7 +381,7 @@ def _draw_lanes(
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.set_xlabel(f"{unit.name}; numbers: inputs; black and grey: links", loc="left")
     _fit(figure, style, 1.2 * style.line_pt * sum(lines), titles)
-    _lay_out(figure)
+    figure.draw_without_rendering()
     for axes, lane in zip(places, lanes, strict=True):
         _draw_lane(axes, lane, end_s, unit, style)
     return figure
@@ -404,12 +393,12 @@ def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style
     What is shorter than a hair is drawn as one, for all inputs or none: not where these come so
     thick that nothing else would be seen.
     """
-    from matplotlib.transforms import ScaledTranslation
+    from matplotlib.transforms import offset_copy
 
     to_pt = axes.bbox.width / axes.get_xlim()[1]
     busy = Counter(lane.layers[it.step.layer] for it in lane.first)  # steps of an input
-    low = ScaledTranslation(0, -0.34 * style.font_pt / POINTS, axes.figure.dpi_scale_trans)
-    middle: Any = {"ha": "center", "transform": axes.transData + low, "zorder": 3}  # of a digit
+    low = offset_copy(axes.transData, axes.get_figure(root=True), 0, -0.34 * style.font_pt, "points")
+    middle: Any = {"ha": "center", "transform": low, "zorder": 3}  # of a digit
     spans = defaultdict(list)
     for it in lane.first:
         lines, work = lane.layers[it.step.layer], it.step.work
@@ -642,7 +631,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     axes.set_title(f"{what}, {scale.times.name}", color=NOTE)
     side.set(xticks=[], yticks=[])
     _fit(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
-    _lay_out(figure)
+    figure.draw_without_rendering()
     limit = float(analysis.lower_bound_s * scale.times.factor)
     numbered = _number_front(axes, cloud, scale, limit, style)
     _draw_dots(axes, question, cloud, scale, numbered)
