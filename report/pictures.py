@@ -279,9 +279,9 @@ class Lane(NamedTuple):
     pace: str
     kind: str
     note: str  # where not all of it is shown
-    lines: list[str]
-    layers: dict[int, range]  # the lines of each layer that is shown
-    first: list[TimedStep]  # of the first input, those that are shown
+    lines: list[str]  # names of nodes, one below the other
+    places: dict[int, range]  # the lines of each layer that is shown
+    steps: list[TimedStep]  # of the first input, those that are shown
     interval_s: Fraction
     inputs: int
 
@@ -291,7 +291,7 @@ class Lane(NamedTuple):
 
     def bars(self, until_s: Fraction) -> int:
         """No more are drawn until then."""
-        return sum(self.started(it, until_s) * len(self.layers[it.step.layer]) for it in self.first)
+        return sum(self.started(it, until_s) * len(self.places[it.step.layer]) for it in self.steps)
 
 
 @_in_style
@@ -316,7 +316,7 @@ def timeline(
     most_lines = max(MOST_NODES, MOST_LINES // len(chosen))
     lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
-    wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.first[-1].end_s for it in lanes))
+    wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.steps[-1].end_s for it in lanes))
     end_s = wanted_s
     while sum(lane.bars(end_s) for lane in lanes) > MOST_BARS:
         end_s /= 2
@@ -337,40 +337,50 @@ def _chosen(plans: Iterable[Plan] | None) -> list[Plan]:
 
 def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     network, system, inputs = question
+    name, kind = _name(question, plan), _kind(question, plan)
     steps = schedule.timed_steps(network, system, plan)
     interval_s = schedule.interval(network, system, plan)
-    name, idle = _name(question, plan), system.nodes - sum(nodes for _, nodes in plan)
     pace = f"an output after {_time(steps[-1].end_s)}"
-    pace += f", then one every {_time(interval_s)}" if inputs > 1 else ""
-    pace += f"; {count(idle, 'idle node')}" if idle else ""
+    if inputs > 1:
+        pace += f", then one every {_time(interval_s)}"
+    if idle := system.nodes - sum(nodes for _, nodes in plan):
+        pace += f"; {count(idle, 'idle node')}"
+    lines, places = _lines(plan, most_lines)
+    steps = [it for it in steps if it.step.layer in places]
+    if steps[-1].step.work == "send":
+        steps.pop()  # to a node that is not shown
+    note = ""
+    if len(places) < len(network):
+        note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
+    return Lane(name, pace, kind, note, lines, places, steps, interval_s, inputs)
 
+
+def _lines(plan: Plan, most: int) -> tuple[list[str], dict[int, range]]:
+    """A line for each node, or for each group of more than MOST_NODES, of the first groups, which
+    have no more lines than that; and the lines of each layer."""
     lines: list[str] = []
     places: dict[int, range] = {}
     for nodes, layers in groupby(schedule.layer_nodes(plan).items(), itemgetter(1)):
-        names = [f"node {node}" for node in nodes[:MOST_NODES]]
-        names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"] if len(nodes) > MOST_NODES else names
-        if len(lines + names) > most_lines:
+        names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"]
+        if len(nodes) <= MOST_NODES:
+            names = [f"node {node}" for node in nodes]
+        start, end = len(lines), len(lines) + len(names)
+        if end > most:
             break
-        places |= {layer: range(len(lines), len(lines + names)) for layer, _ in layers}
         lines += names
-    first = [it for it in steps if it.step.layer in places]
-    if first[-1].step.work == "send":
-        first.pop()  # to a node that is not shown
-    note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
-    note = note if len(places) < len(network) else ""
-    kind = _kind(question, plan)
-    return Lane(name, pace, kind, note, lines, places, first, interval_s, inputs)
+        places |= dict.fromkeys((layer for layer, _ in layers), range(start, end))
+    return lines, places
 
 
 def _draw_lanes(
     question: Question, lanes: Sequence[Lane], end_s: Fraction, notes: list[str], style: Style
 ) -> Figure:
     """One below the other, above one axis of time."""
-    lines = [len(lane.lines) for lane in lanes]
-    figure, places = _sheet(question, notes, nrows=len(lanes), sharex=True, height_ratios=lines)
+    heights = [len(lane.lines) for lane in lanes]
+    figure, areas = _sheet(question, notes, nrows=len(lanes), sharex=True, height_ratios=heights)
     unit = _unit(SECONDS, end_s)
     titles = []
-    for axes, lane in zip(places, lanes, strict=True):
+    for axes, lane in zip(areas, lanes, strict=True):
         axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.lines) - 0.5, -0.5))
         title = axes.set_title(f"{lane.name}: {lane.pace}", color=COLOURS[lane.kind][0])
         titles.append(title)
@@ -380,15 +390,15 @@ def _draw_lanes(
     axes.tick_params("x", length=3)
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.set_xlabel(f"{unit.name}; numbers: inputs; black and grey: links", loc="left")
-    _fit(figure, style, 1.2 * style.line_pt * sum(lines), titles)
+    _fit(figure, style, 1.2 * style.line_pt * sum(heights), titles)
     figure.draw_without_rendering()
-    for axes, lane in zip(places, lanes, strict=True):
+    for axes, lane in zip(areas, lanes, strict=True):
         _draw_lane(axes, lane, end_s, unit, style)
     return figure
 
 
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
-    """Bars of one input after the other in two shades; the number in each that has room.
+    """The bars of each input in its shade, and its number in each that has room.
 
     What is shorter than a hair is drawn as one, for all inputs or none: not where these come so
     thick that nothing else would be seen.
@@ -396,31 +406,33 @@ def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style
     from matplotlib.transforms import offset_copy
 
     to_pt = axes.bbox.width / axes.get_xlim()[1]
-    busy = Counter(lane.layers[it.step.layer] for it in lane.first)  # steps of an input
-    low = offset_copy(axes.transData, axes.get_figure(root=True), 0, -0.34 * style.font_pt, "points")
-    middle: Any = {"ha": "center", "transform": low, "zorder": 3}  # of a digit
-    spans = defaultdict(list)
-    for it in lane.first:
-        lines, work = lane.layers[it.step.layer], it.step.work
-        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / busy[lines]
-        least = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
+    figure, half_digit_pt = axes.get_figure(root=True), 0.34 * style.font_pt  # high
+    low = offset_copy(axes.transData, figure, y=-half_digit_pt, units="points")
+    steps_on = Counter(lane.places[it.step.layer] for it in lane.steps)
+    bars = defaultdict(list)  # start and length of those that look alike
+    for it in lane.steps:
+        lines, work = lane.places[it.step.layer], it.step.work
+        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / steps_on[lines]
+        shortest = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
         for before in range(lane.started(it, end_s)):
-            later_s, shade, said = before * lane.interval_s, before % 2, f"{before + 1:,}"
+            later_s, shade, number = before * lane.interval_s, before % 2, f"{before + 1:,}"
             start = float((it.start_s + later_s) * unit.factor)
             end = float(min(it.end_s + later_s, end_s) * unit.factor)
-            spans[lines, work, shade].append((start, max(end - start, least)))
+            bars[lines, work, shade].append((start, max(end - start, shortest)))
             room = (end - start) * to_pt / style.font_pt  # a digit is as wide as 0.65
-            for line in lines if work == "compute" and room > 0.65 * len(said) + 0.3 else ():
-                axes.text((start + end) / 2, line, said, color=("white", "black")[shade], **middle)
-    for (lines, work, shade), found in spans.items():
+            if work == "compute" and room > 0.65 * len(number) + 0.3:
+                looks: Any = {"color": ("white", "black")[shade], "transform": low, "zorder": 3}
+                for line in lines:
+                    axes.text((start + end) / 2, line, number, ha="center", **looks)
+    for (lines, work, shade), spans in bars.items():
         colour = COLOURS[lane.kind if work == "compute" else "link"][shade]
-        for place in _places(work, lines):
-            bars = axes.broken_barh(found, place, facecolors=colour, linewidth=0, label=work)
+        for place in _bar_places(work, lines):
+            drawn = axes.broken_barh(spans, place, facecolors=colour, linewidth=0, label=work)
             # if bars were snapped to whole pixels, some of equal ones would go
-            bars.set(zorder=1 + (work != "compute"), snap=False)
+            drawn.set(zorder=1 + (work != "compute"), snap=False)
 
 
-def _places(work: str, lines: range) -> list[Place]:
+def _bar_places(work: str, lines: range) -> list[Place]:
     """Top and height of each bar of a step: on each node, between two, or across all of a group."""
     if work == "compute":
         return [(line - 0.38, 0.76) for line in lines]
