@@ -121,6 +121,14 @@ def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
     return {"tensor": tensor, "pipeline": (Group(1),) * len(network)}
 
 
+def strategy_of(network: Network, system: System, plan: Plan) -> str:
+    """tensor or pipeline, whichever the plan is; empty for any other. Raises ValueError as
+    plan_text and strategy_plans do."""
+    groups = tuple(_groups_of(plan))
+    strategies = strategy_plans(network, system)
+    return next((name for name, each in strategies.items() if each == groups), "")
+
+
 def parse_plan(text: str) -> tuple[Group, ...]:
     """1-2:2,3,4: first and last layer, or the only one, and nodes if more than one.
 

@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 import lab3
 from lab3 import Network, Step, System
 from report import question
-from report.plans import Plan, add_plan_option, plan_stages, plan_text, plans_asked, strategy_plans
+from report.plans import (
+    Plan,
+    add_plan_option,
+    plan_stages,
+    plan_text,
+    plans_asked,
+    strategy_of,
+    strategy_plans,
+)
 from report.question import check_possible, possible_strategies, question_of
 from report.terminal import US
 
@@ -178,10 +186,8 @@ def possible_plans(network: Network, system: System) -> list[Plan]:
 
 def plan_name(network: Network, system: System, plan: Plan) -> str:
     """tensor parallelism, pipeline parallelism or, of any other, plan 1-2:2,3,4."""
-    for strategy, strategy_plan in strategy_plans(network, system).items():
-        if plan_text(plan) == plan_text(strategy_plan):
-            return f"{strategy} parallelism"
-    return f"plan {plan_text(plan)}"
+    strategy = strategy_of(network, system, plan)
+    return f"{strategy} parallelism" if strategy else f"plan {plan_text(plan)}"
 
 
 def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
