@@ -374,7 +374,7 @@ def _draw_lanes(
     axes.spines["bottom"].set_visible(True)
     axes.tick_params("x", length=3)
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.set_xlabel(f"{unit.name}; numbers: inputs; black and grey: links", loc="left")
+    axes.set_xlabel(f"{unit.name}; numbers: input; black or grey: transfer", loc="left")
     _fit_width(figure, style, titles)
     _fit_height(figure, style, 1.2 * style.line_pt * sum(heights))
     figure.draw_without_rendering()
