@@ -155,8 +155,10 @@ class Unit(NamedTuple):
 
 
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = tuple(
-    Unit(f"{prefix}B", Fraction(1, 1_000**n)) for n, prefix in ((3, "G"), (2, "M"), (1, "k"))
+BYTES = (
+    Unit("GB", Fraction(1, 10**9)),
+    Unit("MB", Fraction(1, 10**6)),
+    Unit("kB", Fraction(1, 10**3)),
 )
 
 
@@ -295,9 +297,11 @@ def timeline(
     """
     if until_s is not None and not (isinstance(until_s, (int, Fraction)) and until_s > 0):
         raise ValueError(f"until_s: {shown(until_s)} is not an int or Fraction above 0")
+    notes = []
     chosen = _chosen(plans)
-    notes = [] if chosen else [it.reason for it in analysis.impossible.values()]
-    chosen = chosen or schedule.possible_plans(analysis.network, analysis.system)
+    if not chosen:
+        notes = [it.reason for it in analysis.impossible.values()]
+        chosen = schedule.possible_plans(analysis.network, analysis.system)
     most_lines = max(MOST_NODES, MOST_LINES // len(chosen))
     lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
@@ -542,7 +546,7 @@ def limits(analysis: Analysis, style: Style) -> Picture:
 
 
 def _row(name: str, kind: str, found: Any, marks: Mapping[str, Mark], inputs: int = 1) -> Row:
-    """With the parts that there are: each mark is of a field, which is for so many inputs."""
+    """With a part for each of these fields that is not 0, times the inputs; or the reason."""
     if isinstance(found, Impossible):
         return _without_bar(name, kind, found)
     parts = [mark._replace(size=inputs * getattr(found, field)) for field, mark in marks.items()]
@@ -550,7 +554,7 @@ def _row(name: str, kind: str, found: Any, marks: Mapping[str, Mark], inputs: in
 
 
 def _with_values(row: Row, unit: Unit) -> Row:
-    """In its own column, and of several parts in the key."""
+    """The total as the row's value; if it has several parts, each has its own in its text."""
     parts = row.parts
     if len(parts) > 1:
         parts = [part._replace(text=f"{part.text} {unit.text(part.size)}") for part in parts]
@@ -589,7 +593,7 @@ class Cloud(NamedTuple):
     best: list[PlanResult]  # of these the Pareto-optimal ones, fastest first
     strategies: list[PlanResult]  # those that are possible
     numbers: dict[str, int]  # of all Pareto-optimal plans in the table of `plans`
-    is_every: bool
+    which: str  # how many of how many
     note: str  # why no Pareto-optimal plan is known, or not all are drawn
     sizes: Unit
     times: Unit
@@ -609,10 +613,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     Raises ValueError where no plan is known.
     """
     question, cloud = analysis.question, _cloud(analysis)
-    which = count(len(cloud.drawn), "plan")
-    if not cloud.is_every:
-        which = f"{len(cloud.drawn):,} of very many plans"
-    head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in cloud.drawn):,})"
+    head = f"{cloud.which}; filled: fits in the SRAM ({sum(it.fits for it in cloud.drawn):,})"
     what = f"latency of {count(analysis.inputs, 'input')}"
     bound = cloud.times.text(analysis.lower_bound_s)
 
@@ -663,7 +664,7 @@ def _cloud(analysis: Analysis) -> Cloud:
         best=spread,
         strategies=strategies,
         numbers={it.text: number for number, it in enumerate(best, 1)},
-        is_every=bool(every),
+        which=count(len(drawn), "plan") if every else f"{len(drawn):,} of very many plans",
         note=note,
         sizes=_unit(BYTES, max(it.traffic_bytes for it in drawn)),
         times=_unit(SECONDS, max(it.latency_s for it in drawn), 10),

@@ -123,8 +123,8 @@ def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
 
 def strategy_of(network: Network, system: System, plan: Plan) -> str:
     """tensor or pipeline, whichever the plan is; empty for any other. Raises ValueError as
-    plan_text and strategy_plans do."""
-    groups = tuple(_groups_of(plan))
+    plan_stages does."""
+    groups = tuple(group for _, group in _placed(network, system, plan))
     strategies = strategy_plans(network, system)
     return next((name for name, each in strategies.items() if each == groups), "")
 
