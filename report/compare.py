@@ -134,14 +134,10 @@ def links_text(links: Links | None) -> str:
     """What faster_between returns, in MB/s."""
     if links is None:
         return "never"
-    low, high = links
-    if high is None:
-        return f"above {number(low / MB)} MB/s" if low else "always"
-    return (
-        f"{number(low / MB)} to {number(high / MB)} MB/s"
-        if low
-        else f"below {number(high / MB)} MB/s"
-    )
+    low, high = (number(each / MB) if each else "" for each in links)
+    if high:
+        return f"{low} to {high} MB/s" if low else f"below {high} MB/s"
+    return f"above {low} MB/s" if low else "always"
 
 
 # ------------------------------------------------ the command: plans

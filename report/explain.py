@@ -6,14 +6,15 @@ Numbers are computed in analysis.py; formulas are printed from the docstrings of
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
 from report import analysis, question, sram, streaming
-from report.analysis import Analysis, Result, SramResult, Strategy
+from report.analysis import Analysis, Latency, Result, SramResult, Strategy
 from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
 from report.terminal import GIGA, MS, NS, US, count, filled, json_text, number, short, shown, table
 
@@ -27,7 +28,7 @@ Blocks = Iterator[str]
 
 def page(it: Analysis) -> Blocks:
     """The answers, each with its reason: whole-tensor transfers."""
-    yield filled(_asked(it))
+    yield filled(_in_symbols(it))
     for n, inputs in enumerate(it.counts, 1):
         why = _why_all if n > 1 else _why_one
         reason = _joined(_comparison(it, inputs), *why(it), *_faster_than_both(it, inputs))
@@ -43,7 +44,8 @@ def page(it: Analysis) -> Blocks:
     yield f"`python3 report explain TOPIC ...` derives the numbers; topics, or {ALL}:\n{topics}"
 
 
-def _asked(it: Analysis) -> str:
+def _in_symbols(it: Analysis) -> str:
+    """What was asked."""
     system = it.system
     gops, gbs = (Fraction(each) / GIGA for each in (system.ops_per_s, system.link_bytes_per_s))
     return (
@@ -86,17 +88,18 @@ def _comparison(it: Analysis, inputs: int) -> str:
     if len(results) < 2:
         return ""
     tensor, pipeline = results["tensor"], results["pipeline"]
-    fast, slow = sorted(results.items(), key=lambda item: item[1].latency_s)
-    ratio, gap_s = slow[1].latency_s / fast[1].latency_s, slow[1].latency_s - fast[1].latency_s
+    fastest = "tensor" if tensor.latency_s <= pipeline.latency_s else "pipeline"
+    fast_s, slow_s = sorted([tensor.latency_s, pipeline.latency_s])
+    ratio, gap_s = slow_s / fast_s, slow_s - fast_s
     if not gap_s:
         said = "Both take the same time"
     elif short(ratio) == "1":
-        said = f"{fast[0].capitalize()} parallelism is faster by {_time(gap_s)}"
+        said = f"{fastest.capitalize()} parallelism is faster by {_time(gap_s)}"
     else:
-        said = f"{fast[0].capitalize()} parallelism is {short(ratio)} times as fast"
+        said = f"{fastest.capitalize()} parallelism is {short(ratio)} times as fast"
     if inputs > 1:
         return f"{said}."
-    joint = ", but" if gap_s and fast[1] is tensor else "; tensor parallelism"
+    joint = ", but" if gap_s and fastest == "tensor" else "; tensor parallelism"
     return f"{said}{joint} sends {_more(tensor.traffic_bytes, pipeline.traffic_bytes)}."
 
 
@@ -134,7 +137,7 @@ def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
     """Other ways that are faster than the strategies: one node alone, data parallelism that fits,
     and row streaming if with it the other strategy is the faster one."""
     results = _results(it, inputs)
-    best, best_s = min(((name, each.latency_s) for name, each in results.items()), key=_second)
+    best = min(results, key=lambda name: results[name].latency_s)
     others_s = {
         f"{name} parallelism with row streaming": each.streamed.latency_s
         for name, each in results.items()
@@ -146,18 +149,15 @@ def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
         others_s["data parallelism"] = data_s
     alone_s = analysis.one_node_latency(it.network, it.system, inputs)
     others_s["one node alone" + ", if all fitted its SRAM" * (not one_node_fits)] = alone_s
+    best_s = results[best].latency_s
     faster = [
-        f"{name} ({_time(other_s)})"
-        for name, other_s in sorted(others_s.items(), key=_second)
-        if other_s < best_s
+        f"{name} ({_time(others_s[name])})"
+        for name in sorted(others_s, key=others_s.__getitem__)
+        if others_s[name] < best_s
     ]
     if faster:
         costs = "; so distribution costs time here" * (alone_s < best_s)
         yield f"Faster{' than both' * (len(results) == 2)}: {', '.join(faster)}{costs}."
-
-
-def _second(item: tuple[str, Fraction]) -> Fraction:
-    return item[1]
 
 
 def _distribution(it: Analysis) -> Iterator[str]:
@@ -220,11 +220,11 @@ def _with_row_streaming(it: Analysis) -> Iterator[str]:
     """The latencies of each strategy that can."""
     said, reasons = [], []
     for name in it.possible:
-        streamed = [_results(it, inputs)[name].streamed for inputs in it.counts]
-        times = [_time(each.latency_s) for each in streamed if not isinstance(each, Impossible)]
+        found = [_results(it, inputs)[name].streamed for inputs in it.counts]
+        times = [_time(each.latency_s) for each in found if not isinstance(each, Impossible)]
         if times:
             said.append(f"{name} {' and '.join(times)}")
-        reasons += [f"{each.reason}." for each in streamed[:1] if isinstance(each, Impossible)]
+        reasons += [f"{each.reason}." for each in found[:1] if isinstance(each, Impossible)]
     if said:
         yield f"Row streaming: {', '.join(said)}."
     yield from reasons
@@ -248,23 +248,23 @@ def model(it: Analysis) -> Blocks:
     yield _told(ConvLayer)
     sizes = [*analysis.SIZES, *analysis.BYTES]
     yield "\n".join(f"{name} = {_told(getattr(ConvLayer, name))}" for name in sizes)
-    names = [*ConvLayer._fields, *analysis.SIZES[:2]]
-    yield table(["layer", *names], _attributes(it, names))
-    names = [*analysis.SIZES[3:], *analysis.BYTES]
-    cells = _attributes(it, names)
+    head = ["layer", *ConvLayer._fields, *analysis.SIZES[:2]]
+    yield table(head, _attributes(it, head[1:]))
+    head = ["layer", *analysis.SIZES[3:], *analysis.BYTES]
+    cells = _attributes(it, head[1:])
     sums = _sums(cells)
-    sums[names.index("input_bytes") + 1] = ""  # which is the output before it
-    yield table(["layer", *names], [*cells, sums])
+    sums[head.index("input_bytes")] = ""  # which is the output before it
+    yield table(head, [*cells, sums])
     yield table(
         ["layer", "C / A, ops per byte of output"],
         [[n, analysis.ops_per_byte(layer)] for n, layer in enumerate(it.network, 1)],
     )
-    yield filled(
-        f"While a link carries a byte, a node does R / B ="
-        f" {number(analysis.machine_balance(it.system))} ops. A layer with more ops per byte takes"
-        " longer to compute than its output takes on a link."
-        + " With tensor parallelism on a ring, the threshold is P - 1 times as high."
-        * (it.system.nodes > 1)
+    balance = number(analysis.machine_balance(it.system))
+    on_ring = "With tensor parallelism on a ring, the threshold is P - 1 times as high."
+    yield _joined(
+        f"While a link carries a byte, a node does R / B = {balance} ops. A layer with more ops per"
+        " byte takes longer to compute than its output takes on a link.",
+        on_ring * (it.system.nodes > 1),
     )
 
 
@@ -314,7 +314,7 @@ def pipeline(it: Analysis) -> Blocks:
 def _derivation(name: str, it: Analysis, functions: Sequence[object]) -> Blocks:
     strategy = it.strategies[name]
     if isinstance(strategy, Impossible):
-        yield filled(f"{strategy.reason}.")
+        yield from _reasons([strategy])
         return
     yield from map(_told, functions)
     cells: list[list[object]] = [
@@ -341,12 +341,10 @@ def what_fits(it: Analysis) -> Blocks:
     yield "SRAM (Q3)"
     yield _told(sram)
     found = _sram(it)
-    yield table(
-        ["strategy", "what a node holds"],
-        [[name, " ".join(_told(analysis.SRAM[name], 0).split())] for name in found],
-    )
-    impossible = (use for use in it.sram.values() if isinstance(use, Impossible))
-    yield from (filled(f"{each.reason}.") for each in dict.fromkeys(impossible))
+    held = {name: _told(analysis.SRAM[name]).partition("\n\n")[0] for name in found}
+    rows = [[name, what.replace("\n", " ")] for name, what in held.items()]
+    yield table(["strategy", "what a node holds"], rows)
+    yield from _reasons(it.sram.values())
     yield filled(
         "The fullest node of each strategy, and what is left of its"
         f" {count(it.system.sram_bytes, 'byte')}. Waiting: queued inputs that also fit (pipeline:"
@@ -392,23 +390,13 @@ def ring(it: Analysis) -> Blocks:
         yield filled(_no_ring(it.system.nodes))
         return
     yield _joined(*_ring(it))
-    yield table(
-        ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"],
-        [
-            [
-                topology,
-                inputs,
-                name,
-                each.communication_s * US,
-                each.latency_s * MS,
-                each.traffic_bytes,
-            ]
-            for inputs in it.counts
-            for name in it.possible
-            for topology in (ALL_TO_ALL, RING)
-            for each in [_results(it, inputs, topology)[name]]
-        ],
-    )
+    head = ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"]
+    rows: list[list[object]] = []
+    for inputs, name, topology in product(it.counts, it.possible, (ALL_TO_ALL, RING)):
+        each = _results(it, inputs, topology)[name]
+        times = (each.communication_s * US, each.latency_s * MS)
+        rows.append([topology, inputs, name, *times, each.traffic_bytes])
+    yield table(head, rows)
     yield filled(
         "Communication is that of one input; in a pipeline it overlaps with the computing of other"
         " inputs."
@@ -416,11 +404,7 @@ def ring(it: Analysis) -> Blocks:
     if not isinstance(it.two_way_ring, Impossible):
         yield _told(lab3.all_gather)
         yield _told(lab3.gather)
-        times = " and ".join(
-            f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}"
-            for each in it.two_way_ring
-        )
-        yield filled(f"{_told(analysis.two_way_ring_latency)} That takes {times}.")
+        yield _with_times(analysis.two_way_ring_latency, it.two_way_ring)
 
 
 def row_streaming(it: Analysis) -> Blocks:
@@ -436,9 +420,7 @@ def row_streaming(it: Analysis) -> Blocks:
             if not isinstance(each.streamed, Impossible):
                 yield filled(f"{name}, N = {inputs:,}: {_streamed_sum(name, each, it)}")
     streamed = [each.streamed for each in _results(it, 1).values()]
-    for found in [*it.impossible.values(), *streamed]:
-        if isinstance(found, Impossible):
-            yield filled(f"{found.reason}.")
+    yield from _reasons([*it.impossible.values(), *streamed])
 
 
 def _streamed_sum(name: str, result: Result, it: Analysis) -> str:
@@ -470,19 +452,14 @@ def speed_up(it: Analysis) -> Blocks:
         " an input keeps the same nodes and links busy."
     )
     for latency_of in (analysis.one_node_latency, analysis.data_parallel_latency):
-        times = " and ".join(
-            f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}"
-            for each in it.latencies(latency_of)
-        )
-        yield filled(f"{_told(latency_of)} That takes {times}.")
-    yield table(
-        ["inputs", "strategy", "speed-up", "utilisation %", "idle", "bottleneck"],
-        [
-            [inputs, name, each.speed_up, 100 * each.utilisation, each.idle_nodes, each.bottleneck]
-            for inputs in it.counts
-            for name, each in _results(it, inputs).items()
-        ],
-    )
+        yield _with_times(latency_of, it.latencies(latency_of))
+    head = ["inputs", "strategy", "speed-up", "utilisation %", "idle", "bottleneck"]
+    rows = [
+        [inputs, name, each.speed_up, 100 * each.utilisation, each.idle_nodes, each.bottleneck]
+        for inputs in it.counts
+        for name, each in _results(it, inputs).items()
+    ]
+    yield table(head, rows)
     yield "Speed-up from doubling one resource, if that is possible:"
     doubled = [
         [each.inputs, name, each.speed_up, each.twice]
@@ -491,7 +468,7 @@ def speed_up(it: Analysis) -> Blocks:
         for each in strategy.doubling
     ]
     yield table(["inputs", "strategy", "speed-up", "twice"], doubled)
-    yield from (filled(f"{each.reason}.") for each in it.impossible.values())
+    yield from _reasons(it.impossible.values())
 
 
 def best_plans(it: Analysis) -> Blocks:
@@ -505,11 +482,9 @@ def best_plans(it: Analysis) -> Blocks:
     if it.system.topology == RING:
         yield filled("On a ring, only one group on all nodes and groups of one node are modelled.")
     for each in it.plans.faster.get("pipeline", ()):
-        inputs = (
-            f"For {count(each.inputs, 'input')}" if each.inputs else "In steady state (N large)"
-        )
+        when = f"For {count(each.inputs, 'input')}" if each.inputs else "In steady state (N large)"
         links = compare.links_text(each.links)
-        yield filled(f"{inputs}, pipeline parallelism is faster than tensor parallelism: {links}.")
+        yield filled(f"{when}, pipeline parallelism is faster than tensor parallelism: {links}.")
     if it.plans.faster:
         yield filled(
             "These link bandwidths (ends excluded) hold for whole-tensor transfers without detours,"
@@ -550,30 +525,39 @@ def readings(it: Analysis) -> Blocks:
             for reading, by in found.items()
         ]
         yield f"{strategy.upper()} PARALLELISM\n{table(head, rows)}"
-    yield from (filled(f"{each.reason}.") for each in it.impossible.values())
+    yield from _reasons(it.impossible.values())
 
 
 # ------------------------------------------------ words and numbers
 
 
-def _symbols(it: Analysis) -> str:
+def _legend(it: Analysis) -> str:
     """What was asked, and the meaning of what formulas are made of."""
     return filled(
-        f"{_asked(it)}. R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s: 10^9)."
-        " A layer costs C ops (1 MAC is 2 ops) and has A bytes of output; a shard of it, a node's"
-        " part, has S = A / P bytes."
+        f"{_in_symbols(it)}. R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s:"
+        " 10^9). A layer costs C ops (1 MAC is 2 ops) and has A bytes of output; a shard of it, a"
+        " node's part, has S = A / P bytes."
     )
 
 
-def _told(formula: object, paragraph: int | None = None) -> str:
-    """A docstring without its paragraph on errors, or one paragraph of it; tables stay as they
-    are."""
+def _told(formula: object) -> str:
+    """A docstring without its paragraph on errors; tables stay as they are."""
     from inspect import getdoc  # a slow import that the page does not need
 
     told = [text for text in (getdoc(formula) or "").split("\n\n") if not text.startswith("Raises")]
-    if paragraph is not None:
-        told = told[paragraph : paragraph + 1]
     return "\n\n".join(text if "  " in text else filled(text) for text in told)
+
+
+def _with_times(formula: object, found: Sequence[Latency]) -> str:
+    """The docstring, and what one input and all take by it."""
+    times = (f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}" for each in found)
+    return filled(f"{_told(formula)} That takes {' and '.join(times)}.")
+
+
+def _reasons(found: Iterable[object]) -> Blocks:
+    """Why some of it is not possible, each reason once."""
+    impossible = (each for each in found if isinstance(each, Impossible))
+    yield from (filled(f"{each.reason}.") for each in dict.fromkeys(impossible))
 
 
 def _time(seconds: Fraction) -> str:
@@ -624,31 +608,27 @@ def explain(question: Question, topics: Sequence[str] = ()) -> str:
     check_possible(it.network, it.system)
     if not topics:
         return "\n\n".join(page(it))
-    asked = dict.fromkeys(map(_topic, topics))
-    names = TOPICS if ALL in asked else asked
-    return "\n\n".join([_symbols(it), *(block for name in names for block in TOPICS[name][0](it))])
+    try:
+        names = dict.fromkeys(map(_topic, topics))
+    except ArgumentTypeError as error:
+        raise ValueError(f"topic: {error}") from None
+    chosen = TOPICS if ALL in names else names
+    return "\n\n".join([_legend(it), *chain(*(TOPICS[name][0](it) for name in chosen))])
 
 
 def _topic(name: str) -> str:
     if name not in (*TOPICS, ALL):
-        raise ValueError(f"topic: {shown(name)} is not one of {', '.join(TOPICS)}, {ALL}")
+        raise ArgumentTypeError(f"{shown(name)} is not one of {', '.join(TOPICS)}, {ALL}")
     return name
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Topics, what if, and --json."""
-
-    def topic(text: str) -> str:
-        try:
-            return _topic(text)
-        except ValueError as error:
-            raise ArgumentTypeError(str(error).removeprefix("topic: ")) from None
-
     parser.add_argument(
         "topics",
         metavar="TOPIC",
         nargs="*",
-        type=topic,
+        type=_topic,
         default=(),
         help=f"{', '.join(TOPICS)}, or {ALL} (default: Q1 to Q4 on one page)",
     )

@@ -12,13 +12,13 @@ import logging
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import wraps
 from html import escape
 from io import BytesIO
 from itertools import groupby
-from math import ceil, comb, inf
+from math import ceil, inf
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,17 +29,8 @@ from report import plans as planning
 from report import question as asking
 from report import schedule
 from report.analysis import Analysis, Result
-from report.plans import Plan, PlanResult, add_plan_option, plans_asked, strategy_plans
-from report.question import (
-    STRATEGIES,
-    Impossible,
-    Question,
-    asked,
-    check_possible,
-    found_or_reason,
-    headed,
-    question_of,
-)
+from report.plans import Plan, PlanResult
+from report.question import STRATEGIES, Impossible, Question, found_or_reason
 from report.schedule import TimedStep
 from report.sram import SramUse, is_upper_bound
 from report.terminal import GIGA, MS, US, count, filled, shown
@@ -58,7 +49,6 @@ COLOURS = {
     "link": ("#222222", "#5E5E5E"),
     "data": ("#222222", "#5E5E5E"),
 }
-PARTS = {"weights": ("#505050", ""), "input": ("#7A7A7A", "///"), "output": ("#949494", "\\\\\\")}
 INK, NOTE, PALE = "#222222", "#595959", "#E4E4E4"
 ALARM = "#C00020"  # what does not fit
 
@@ -92,35 +82,31 @@ class Style(NamedTuple):
 
 
 DEFAULT = Style()
-LOOKS: dict[str, dict[str, Any]] = {  # of matplotlib
-    "axes": {"edgecolor": NOTE, "facecolor": "none", "labelcolor": NOTE, "labelpad": 2}
-    | {"titlelocation": "left", "titlepad": 3, "titlesize": "medium"},
-    "axes.spines": dict.fromkeys(("left", "right", "top", "bottom"), False),
-    "figure": {"titlesize": "medium"},
-    "figure.constrained_layout": {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS},
-    "legend": {"frameon": False, "borderpad": 0, "borderaxespad": 0.3, "labelspacing": 0.3}
-    | {"handlelength": 1.6, "handletextpad": 0.5, "columnspacing": 1.4},
-    "hatch": {"linewidth": 0.6},
-    "xtick": {"color": NOTE},
-    "ytick": {"color": NOTE},
-}
 
 
 @contextmanager
 def _settings(style: Style) -> Iterator[None]:
     """Of matplotlib, whatever the user's own are."""
-    import matplotlib.style
+    import matplotlib
 
     # a face that is missing has another in its place
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
-    settings = {
-        "font.family": [style.face, "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"],
-        "font.size": style.font_pt,
-        **{f"{group}.{name}": it for group, looks in LOOKS.items() for name, it in looks.items()},
-        "svg.fonttype": "none",  # text, not its outlines
-        "svg.hashsalt": "lab3",  # the same bytes on every run
-    }
-    with matplotlib.style.context(settings, after_reset=True):
+    fallback = "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rc("font", family=[style.face, fallback], size=style.font_pt)
+        matplotlib.rc("figure", titlesize="medium")
+        matplotlib.rc("figure.constrained_layout", hspace=0)
+        matplotlib.rc("figure.constrained_layout", h_pad=3 / POINTS, w_pad=EDGE_PT / POINTS)
+        matplotlib.rc("axes", edgecolor=NOTE, facecolor="none", labelcolor=NOTE, labelpad=2)
+        matplotlib.rc("axes", titlelocation="left", titlepad=3, titlesize="medium")
+        matplotlib.rc("axes.spines", left=False, right=False, top=False, bottom=False)
+        matplotlib.rc("xtick", color=NOTE)
+        matplotlib.rc("ytick", color=NOTE)
+        matplotlib.rc("legend", frameon=False, borderpad=0, borderaxespad=0.3, labelspacing=0.3)
+        matplotlib.rc("legend", handlelength=1.6, handletextpad=0.5, columnspacing=1.4)
+        matplotlib.rc("hatch", linewidth=0.6)
+        matplotlib.rc("svg", fonttype="none", hashsalt="lab3")  # text; the same bytes on every run
         yield
 
 
@@ -169,8 +155,10 @@ class Unit(NamedTuple):
 
 
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = tuple(
-    Unit(f"{prefix}B", Fraction(1, 1_000**n)) for n, prefix in ((3, "G"), (2, "M"), (1, "k"))
+BYTES = (
+    Unit("GB", Fraction(1, 10**9)),
+    Unit("MB", Fraction(1, 10**6)),
+    Unit("kB", Fraction(1, 10**3)),
 )
 
 
@@ -203,42 +191,30 @@ def _sheet(question: Question, notes: Iterable[str], **grid: Any) -> tuple[Figur
 
     inches = ROOM_PT / POINTS
     figure = Figure((inches, inches), dpi=POINTS, layout="constrained")
-    said = asked(question)
+    said = asking.asked(question)
     if lines := [*filter(None, notes), *([f"what if: {said}"] if said else [])]:
         left = EDGE_PT / DEFAULT.width_pt
         figure.suptitle("\n".join(lines), x=left, ha="left", color=NOTE, wrap=True)
     return figure, list(figure.subplots(squeeze=False, **grid).flat)
 
 
-def _fit(
-    figure: Figure,
-    style: Style,
-    high_pt: float,
-    lines: Iterable[Text] = (),
-    key: Sequence[Mark] = (),
-) -> None:
-    """Cut the paper to the style's size, or as high as axes that are together so high need. It is
-    wider where axes would have less than LEAST_PT, or one of these lines did not end on it."""
-    _lay_out(figure)
+def _fit_width(figure: Figure, style: Style, lines: Iterable[Text] = ()) -> None:
+    """Cut the paper to the style's width, but leave axes LEAST_PT, and room for all these lines."""
+    figure.draw_without_rendering()  # which gives axes and texts their places
     columns = {axes.bbox.x0: axes.bbox.width for axes in figure.axes}
-    ends = [line.get_window_extent().x1 + EDGE_PT for line in lines]
     beside_pt = figure.bbox.width - sum(columns.values())
+    ends = [line.get_window_extent().x1 + EDGE_PT for line in lines]
     figure.set_figwidth(max(style.width_pt, beside_pt + LEAST_PT, *ends) / POINTS)
-    if key:
-        _draw_key(figure, key)
+
+
+def _fit_height(figure: Figure, style: Style, axes_pt: float) -> None:
+    """Cut the paper to the style's height, or to what axes that are together so high need."""
     height_pt = style.height_pt
-    if height_pt is None:  # notes and the key may have more lines than before
-        _lay_out(figure)
+    if height_pt is None:
+        figure.draw_without_rendering()  # notes may have more lines than before
         rows = {axes.bbox.y0: axes.bbox.height for axes in figure.axes}
-        height_pt = figure.bbox.height - sum(rows.values()) + high_pt
+        height_pt = figure.bbox.height - sum(rows.values()) + axes_pt
     figure.set_figheight(height_pt / POINTS)
-
-
-def _lay_out(figure: Figure) -> None:
-    """Give all axes and texts their places on the paper as it is."""
-    engine = figure.get_layout_engine()
-    assert engine
-    engine.execute(figure)
 
 
 def _draw_key(figure: Figure, marks: Sequence[Mark]) -> None:
@@ -261,7 +237,7 @@ LONGEST_NAME = 40  # characters
 def _name(question: Question, plan: Plan) -> str:
     """In words, or where that is too long as --plan reads it, if need be cut."""
     name = schedule.plan_name(question.network, question.system, plan)
-    if name.startswith("plan "):
+    if _kind(question, plan) == "plan":
         groups = [text.partition(":") for text in planning.plan_text(plan).split(",")]
         words = [f"{layers} on {nodes or 1}" for layers, _, nodes in groups]
         words[0] = f"layer{'s' * (plan[0][0] > 1)} {words[0]} node{'s' * (plan[0][1] > 1)}"
@@ -271,7 +247,7 @@ def _name(question: Question, plan: Plan) -> str:
 
 def _kind(question: Question, plan: Plan) -> str:
     """tensor, pipeline or plan, whichever has a colour of its own."""
-    return schedule.plan_name(question.network, question.system, plan).split()[0]
+    return planning.strategy_of(question.network, question.system, plan) or "plan"
 
 
 # ------------------------------------------------ who works when
@@ -290,9 +266,9 @@ class Lane(NamedTuple):
     pace: str
     kind: str
     note: str  # where not all of it is shown
-    lines: list[str]
-    layers: dict[int, range]  # the lines of each layer that is shown
-    first: list[TimedStep]  # of the first input, those that are shown
+    lines: list[str]  # names of nodes, one below the other
+    places: dict[int, range]  # the lines of each layer that is shown
+    steps: list[TimedStep]  # of the first input, those that are shown
     interval_s: Fraction
     inputs: int
 
@@ -302,7 +278,7 @@ class Lane(NamedTuple):
 
     def bars(self, until_s: Fraction) -> int:
         """No more are drawn until then."""
-        return sum(self.started(it, until_s) * len(self.layers[it.step.layer]) for it in self.first)
+        return sum(self.started(it, until_s) * len(self.places[it.step.layer]) for it in self.steps)
 
 
 @_in_style
@@ -321,13 +297,15 @@ def timeline(
     """
     if until_s is not None and not (isinstance(until_s, (int, Fraction)) and until_s > 0):
         raise ValueError(f"until_s: {shown(until_s)} is not an int or Fraction above 0")
+    notes = []
     chosen = _chosen(plans)
-    notes = [] if chosen else [it.reason for it in analysis.impossible.values()]
-    chosen = chosen or schedule.possible_plans(analysis.network, analysis.system)
+    if not chosen:
+        notes = [it.reason for it in analysis.impossible.values()]
+        chosen = schedule.possible_plans(analysis.network, analysis.system)
     most_lines = max(MOST_NODES, MOST_LINES // len(chosen))
     lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
-    wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.first[-1].end_s for it in lanes))
+    wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.steps[-1].end_s for it in lanes))
     end_s = wanted_s
     while sum(lane.bars(end_s) for lane in lanes) > MOST_BARS:
         end_s /= 2
@@ -348,40 +326,50 @@ def _chosen(plans: Iterable[Plan] | None) -> list[Plan]:
 
 def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     network, system, inputs = question
+    name, kind = _name(question, plan), _kind(question, plan)
     steps = schedule.timed_steps(network, system, plan)
     interval_s = schedule.interval(network, system, plan)
-    name, idle = _name(question, plan), system.nodes - sum(nodes for _, nodes in plan)
     pace = f"an output after {_time(steps[-1].end_s)}"
-    pace += f", then one every {_time(interval_s)}" if inputs > 1 else ""
-    pace += f"; {count(idle, 'idle node')}" if idle else ""
+    if inputs > 1:
+        pace += f", then one every {_time(interval_s)}"
+    if idle := system.nodes - sum(nodes for _, nodes in plan):
+        pace += f"; {count(idle, 'idle node')}"
+    lines, places = _lines(plan, most_lines)
+    steps = [it for it in steps if it.step.layer in places]
+    if steps[-1].step.work == "send":
+        steps.pop()  # to a node that is not shown
+    note = ""
+    if len(places) < len(network):
+        note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
+    return Lane(name, pace, kind, note, lines, places, steps, interval_s, inputs)
 
+
+def _lines(plan: Plan, most: int) -> tuple[list[str], dict[int, range]]:
+    """A line for each node, or for each group of more than MOST_NODES, of the first groups, which
+    have no more lines than that; and the lines of each layer."""
     lines: list[str] = []
     places: dict[int, range] = {}
     for nodes, layers in groupby(schedule.layer_nodes(plan).items(), itemgetter(1)):
-        names = [f"node {node}" for node in nodes[:MOST_NODES]]
-        names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"] if len(nodes) > MOST_NODES else names
-        if len(lines + names) > most_lines:
+        names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"]
+        if len(nodes) <= MOST_NODES:
+            names = [f"node {node}" for node in nodes]
+        start, end = len(lines), len(lines) + len(names)
+        if end > most:
             break
-        places |= {layer: range(len(lines), len(lines + names)) for layer, _ in layers}
         lines += names
-    first = [it for it in steps if it.step.layer in places]
-    if first[-1].step.work == "send":
-        first.pop()  # to a node that is not shown
-    note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
-    note = note if len(places) < len(network) else ""
-    kind = _kind(question, plan)
-    return Lane(name, pace, kind, note, lines, places, first, interval_s, inputs)
+        places |= dict.fromkeys((layer for layer, _ in layers), range(start, end))
+    return lines, places
 
 
 def _draw_lanes(
     question: Question, lanes: Sequence[Lane], end_s: Fraction, notes: list[str], style: Style
 ) -> Figure:
     """One below the other, above one axis of time."""
-    lines = [len(lane.lines) for lane in lanes]
-    figure, places = _sheet(question, notes, nrows=len(lanes), sharex=True, height_ratios=lines)
+    heights = [len(lane.lines) for lane in lanes]
+    figure, areas = _sheet(question, notes, nrows=len(lanes), sharex=True, height_ratios=heights)
     unit = _unit(SECONDS, end_s)
     titles = []
-    for axes, lane in zip(places, lanes, strict=True):
+    for axes, lane in zip(areas, lanes, strict=True):
         axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.lines) - 0.5, -0.5))
         title = axes.set_title(f"{lane.name}: {lane.pace}", color=COLOURS[lane.kind][0])
         titles.append(title)
@@ -390,48 +378,51 @@ def _draw_lanes(
     axes.spines["bottom"].set_visible(True)
     axes.tick_params("x", length=3)
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.set_xlabel(f"{unit.name}; numbers: inputs; black and grey: links", loc="left")
-    _fit(figure, style, 1.2 * style.line_pt * sum(lines), titles)
-    _lay_out(figure)
-    for axes, lane in zip(places, lanes, strict=True):
+    axes.set_xlabel(f"{unit.name}; numbers: input; black or grey: transfer", loc="left")
+    _fit_width(figure, style, titles)
+    _fit_height(figure, style, 1.2 * style.line_pt * sum(heights))
+    figure.draw_without_rendering()
+    for axes, lane in zip(areas, lanes, strict=True):
         _draw_lane(axes, lane, end_s, unit, style)
     return figure
 
 
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
-    """Bars of one input after the other in two shades; the number in each that has room.
+    """The bars of each input in its shade, and its number in each that has room.
 
     What is shorter than a hair is drawn as one, for all inputs or none: not where these come so
     thick that nothing else would be seen.
     """
-    from matplotlib.transforms import ScaledTranslation
+    from matplotlib.transforms import offset_copy
 
     to_pt = axes.bbox.width / axes.get_xlim()[1]
-    busy = Counter(lane.layers[it.step.layer] for it in lane.first)  # steps of an input
-    low = ScaledTranslation(0, -0.34 * style.font_pt / POINTS, axes.figure.dpi_scale_trans)
-    middle: Any = {"ha": "center", "transform": axes.transData + low, "zorder": 3}  # of a digit
-    spans = defaultdict(list)
-    for it in lane.first:
-        lines, work = lane.layers[it.step.layer], it.step.work
-        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / busy[lines]
-        least = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
+    figure, half_digit_pt = axes.get_figure(root=True), 0.34 * style.font_pt  # high
+    low = offset_copy(axes.transData, figure, y=-half_digit_pt, units="points")
+    steps_on = Counter(lane.places[it.step.layer] for it in lane.steps)
+    bars = defaultdict(list)  # start and length of those that look alike
+    for it in lane.steps:
+        lines, work = lane.places[it.step.layer], it.step.work
+        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / steps_on[lines]
+        shortest = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
         for before in range(lane.started(it, end_s)):
-            later_s, shade, said = before * lane.interval_s, before % 2, f"{before + 1:,}"
+            later_s, shade, number = before * lane.interval_s, before % 2, f"{before + 1:,}"
             start = float((it.start_s + later_s) * unit.factor)
             end = float(min(it.end_s + later_s, end_s) * unit.factor)
-            spans[lines, work, shade].append((start, max(end - start, least)))
+            bars[lines, work, shade].append((start, max(end - start, shortest)))
             room = (end - start) * to_pt / style.font_pt  # a digit is as wide as 0.65
-            for line in lines if work == "compute" and room > 0.65 * len(said) + 0.3 else ():
-                axes.text((start + end) / 2, line, said, color=("white", "black")[shade], **middle)
-    for (lines, work, shade), found in spans.items():
+            if work == "compute" and room > 0.65 * len(number) + 0.3:
+                looks: Any = {"color": ("white", "black")[shade], "transform": low, "zorder": 3}
+                for line in lines:
+                    axes.text((start + end) / 2, line, number, ha="center", **looks)
+    for (lines, work, shade), spans in bars.items():
         colour = COLOURS[lane.kind if work == "compute" else "link"][shade]
-        for place in _places(work, lines):
-            bars = axes.broken_barh(found, place, facecolors=colour, linewidth=0, label=work)
+        for place in _bar_places(work, lines):
+            drawn = axes.broken_barh(spans, place, facecolors=colour, linewidth=0, label=work)
             # if bars were snapped to whole pixels, some of equal ones would go
-            bars.set(zorder=1 + (work != "compute"), snap=False)
+            drawn.set(zorder=1 + (work != "compute"), snap=False)
 
 
-def _places(work: str, lines: range) -> list[Place]:
+def _bar_places(work: str, lines: range) -> list[Place]:
     """Top and height of each bar of a step: on each node, between two, or across all of a group."""
     if work == "compute":
         return [(line - 0.38, 0.76) for line in lines]
@@ -456,15 +447,10 @@ class Row(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def _row(name: str, kind: str, found: Any, parts: Mapping[str, Mark], inputs: int = 1) -> Row:
-    """With the parts that there are, by field, or the reason without its subject, the name."""
-    if isinstance(found, Impossible):
-        _, is_not, rest = found.reason.partition(" is not ")
-        return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
-    sizes = {field: inputs * found._asdict().get(field, 0) for field in parts}
-    return Row(
-        name, kind, [parts[field]._replace(size=sizes[field]) for field in parts if sizes[field]]
-    )
+def _without_bar(name: str, kind: str, found: Impossible) -> Row:
+    """With the reason, but not its subject, which is the row's name."""
+    _, is_not, rest = found.reason.partition(" is not ")
+    return Row(name, kind, why=f"not {rest}" if is_not else found.reason)
 
 
 def _draw_rows(
@@ -481,22 +467,25 @@ def _draw_rows(
     is_far = limit.size > 2 * longest
     end = longest if is_far else max(longest, limit.size)
     axes.set(xlim=(0, float(end)), ylim=(len(rows) - 0.5, -0.5))
+    axes.xaxis.tick_top()
+    axes.set_xticks([float(min(limit.size, end))], [f"{limit.text} →" if is_far else limit.text])
     axes.set_yticks(range(len(rows)), [row.name for row in rows])
     values = axes.secondary_yaxis("right")
     values.set_yticks(range(len(rows)), [row.value for row in rows])
     for each in (axes, values):
         each.tick_params("both", length=0, labelcolor=INK)
     values.spines["right"].set_visible(False)
-    for number, row in enumerate(rows):
-        _draw_bar(axes, number, row)
-        axes.get_yticklabels()[number].set_color(COLOURS[row.kind][0])
+    texts = zip(axes.get_yticklabels(), values.get_yticklabels(), strict=True)
+    for number, (row, (name, value)) in enumerate(zip(rows, texts, strict=True)):
+        name.set_color(COLOURS[row.kind][0])
         if any(part.face == ALARM for part in row.parts):
-            values.get_yticklabels()[number].set_color(ALARM)
+            value.set_color(ALARM)
+        _draw_bar(axes, number, row)
         if not (is_far or row.why):
             axes.vlines(float(limit.size), number - 0.5, number + 0.5, INK, label=limit.text)
-    axes.xaxis.tick_top()
-    axes.set_xticks([float(min(limit.size, end))], [f"{limit.text} →" if is_far else limit.text])
-    _fit(figure, style, 1.25 * style.line_pt * len(rows), axes.texts, key)
+    _fit_width(figure, style, axes.texts)
+    _draw_key(figure, key)
+    _fit_height(figure, style, 1.25 * style.line_pt * len(rows))
     return figure
 
 
@@ -533,7 +522,7 @@ OTHER_PLAN = Mark("fastest with at most the pipeline's traffic", COLOURS["plan"]
 def limits(analysis: Analysis, style: Style) -> Picture:
     """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
     best other plan that sends no more than the pipeline, and of row streaming."""
-    check_possible(analysis.network, analysis.system)
+    asking.check_possible(analysis.network, analysis.system)
     results = {kind: analysis.result(kind, analysis.inputs) for kind in STRATEGIES}
     rows = [
         _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, analysis.inputs),
@@ -556,8 +545,16 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     return Picture(figure, f"{alt}. The lower bound is {bound}.")
 
 
+def _row(name: str, kind: str, found: Any, marks: Mapping[str, Mark], inputs: int = 1) -> Row:
+    """With a part for each of these fields that is not 0, times the inputs; or the reason."""
+    if isinstance(found, Impossible):
+        return _without_bar(name, kind, found)
+    parts = [mark._replace(size=inputs * getattr(found, field)) for field, mark in marks.items()]
+    return Row(name, kind, [part for part in parts if part.size])
+
+
 def _with_values(row: Row, unit: Unit) -> Row:
-    """In its own column, and of several parts in the key."""
+    """The total as the row's value; if it has several parts, each has its own in its text."""
     parts = row.parts
     if len(parts) > 1:
         parts = [part._replace(text=f"{part.text} {unit.text(part.size)}") for part in parts]
@@ -575,7 +572,7 @@ def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
         return []
     best = found_or_reason(planning.best_plans, *analysis.question)
     if isinstance(best, Impossible):
-        return [_row("best other plan", "plan", best, {})]
+        return [_without_bar("best other plan", "plan", best)]
     found = next(it for it in best if it.traffic_bytes <= pipeline.traffic_bytes)
     name, kind = _name(analysis.question, found.plan), _kind(analysis.question, found.plan)
     return [_row(name, kind, found, {"latency_s": OTHER_PLAN})] if kind == "plan" else []
@@ -590,32 +587,21 @@ MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
 class Cloud(NamedTuple):
-    """The plans of a picture."""
+    """The plans of a picture, and the units in which it has them."""
 
-    best: list[PlanResult]  # the Pareto-optimal ones, all or evenly spread, fastest first
-    both: list[PlanResult]  # strategies that are possible
-    every: list[PlanResult]  # or of too many, an empty list
-    numbers: dict[str, int]  # of all Pareto-optimal ones in the table of plans
-    note: str  # why none of these is known, or not all are drawn
-
-    @property
-    def drawn(self) -> list[PlanResult]:
-        """Each once."""
-        return list({it.text: it for it in [*self.best, *self.both, *self.every]}.values())
-
-
-class Scale(NamedTuple):
-    """The units of both axes."""
-
+    drawn: list[PlanResult]  # each once
+    best: list[PlanResult]  # of these the Pareto-optimal ones, fastest first
+    strategies: list[PlanResult]  # those that are possible
+    numbers: dict[str, int]  # of all Pareto-optimal plans in the table of `plans`
+    which: str  # how many of how many
+    note: str  # why no Pareto-optimal plan is known, or not all are drawn
     sizes: Unit
     times: Unit
 
     def place(self, it: PlanResult) -> Place:
-        """Of a plan."""
-        return (
-            float(it.traffic_bytes * self.sizes.factor),
-            float(it.latency_s * self.times.factor),
-        )
+        """Traffic and latency."""
+        sizes, times = self.sizes.factor, self.times.factor
+        return float(it.traffic_bytes * sizes), float(it.latency_s * times)
 
 
 @_in_style
@@ -627,25 +613,20 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     Raises ValueError where no plan is known.
     """
     question, cloud = analysis.question, _cloud(analysis)
-    drawn = cloud.drawn
-    scale = Scale(
-        _unit(BYTES, max(it.traffic_bytes for it in drawn)),
-        _unit(SECONDS, max(it.latency_s for it in drawn), 10),
-    )
+    head = f"{cloud.which}; filled: fits in the SRAM ({sum(it.fits for it in cloud.drawn):,})"
     what = f"latency of {count(analysis.inputs, 'input')}"
-    which = count(len(drawn), "plan") if cloud.every else f"{len(drawn):,} of very many plans"
-    head = f"{which}; filled: fits in the SRAM ({sum(it.fits for it in drawn):,})"
-    bound = scale.times.text(analysis.lower_bound_s)
+    bound = cloud.times.text(analysis.lower_bound_s)
 
     figure, [axes, side] = _sheet(question, [cloud.note], ncols=2, width_ratios=(3, 2))
-    _draw_axes(axes, scale, drawn)
-    axes.set_title(f"{what}, {scale.times.name}", color=NOTE)
+    _draw_axes(axes, cloud)
+    axes.set_title(f"{what}, {cloud.times.name}", color=NOTE)
     side.set(xticks=[], yticks=[])
-    _fit(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
-    _lay_out(figure)
-    limit = float(analysis.lower_bound_s * scale.times.factor)
-    numbered = _number_front(axes, cloud, scale, limit, style)
-    _draw_dots(axes, question, cloud, scale, numbered)
+    _fit_width(figure, style)
+    _fit_height(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
+    figure.draw_without_rendering()
+    limit = float(analysis.lower_bound_s * cloud.times.factor)
+    numbered = _number_front(axes, cloud, limit, style)
+    _draw_dots(axes, question, cloud, numbered)
     axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
     handles = axes.get_legend_handles_labels()
     key = side.legend(*handles, title=head, alignment="left", loc="upper left")
@@ -654,7 +635,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
 
     told = "; ".join(
         f"{cloud.numbers[it.text]:,} {_name(question, it.plan)}"
-        f" ({scale.times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
+        f" ({cloud.times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
         for it in numbered
     )
     second = f"Pareto-optimal by number: {told}" if told else cloud.note
@@ -663,53 +644,64 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
 
 
 def _cloud(analysis: Analysis) -> Cloud:
-    network, system, inputs = analysis.question
-    best = found_or_reason(planning.best_plans, network, system, inputs)
-    strategies = strategy_plans(network, system)
-    possible = [strategies[kind] for kind in analysis.possible]
-    both = [planning.plan_result(network, system, plan, inputs) for plan in possible]
+    question = analysis.question
+    plans_of = planning.strategy_plans(*question[:2])
+    strategies = [_result(question, plans_of[kind]) for kind in analysis.possible]
+    every: list[PlanResult] = []
+    best, note = found_or_reason(planning.best_plans, *question), ""
     if isinstance(best, Impossible):
-        if not both:
+        if not strategies:
             raise ValueError(best.reason)
-        return Cloud([], both, [], {}, best.reason)
-    numbers = {it.text: number for number, it in enumerate(best, 1)}
-    spread = best[:: ceil(len(best) / MOST_DOTS)]
-    note = f"{len(spread):,} of {len(best):,} Pareto-optimal plans are drawn"
-    note = note if len(spread) < len(best) else ""
-    return Cloud(spread, both, _every_plan(analysis.question), numbers, note)
+        note, best = best.reason, []
+    else:
+        every = _every_plan(question)
+    spread = best[:: ceil(len(best) / MOST_DOTS) or 1]
+    if len(spread) < len(best):
+        note = f"{len(spread):,} of {len(best):,} Pareto-optimal plans are drawn"
+    drawn = list({it.text: it for it in [*spread, *strategies, *every]}.values())
+    return Cloud(
+        drawn=drawn,
+        best=spread,
+        strategies=strategies,
+        numbers={it.text: number for number, it in enumerate(best, 1)},
+        which=count(len(drawn), "plan") if every else f"{len(drawn):,} of very many plans",
+        note=note,
+        sizes=_unit(BYTES, max(it.traffic_bytes for it in drawn)),
+        times=_unit(SECONDS, max(it.latency_s for it in drawn), 10),
+    )
+
+
+def _result(question: Question, plan: Plan) -> PlanResult:
+    return planning.plan_result(question.network, question.system, plan, question.inputs)
 
 
 def _every_plan(question: Question) -> list[PlanResult]:
     """An empty list, where there are more than MOST_DOTS, or too much is to be computed."""
-    network, system, inputs = question
+    network, system, _ = question
     most = min(MOST_DOTS, MOST_LAYERS // len(network))
-    cuts = range(min(len(network), system.nodes))
-    if sum(comb(len(network) - 1, each) for each in cuts) > most:  # with one node a group
+    if planning.ring_plans(network, system) > most:  # which are plans on any network
         return []
-    with suppress(ValueError):
-        found = planning.every_plan(network, system)
-        if len(found) <= most:
-            return [planning.plan_result(network, system, plan, inputs) for plan in found]
-    return []
+    found = found_or_reason(planning.every_plan, network, system)
+    if isinstance(found, Impossible) or len(found) > most:
+        return []
+    return [_result(question, plan) for plan in found]
 
 
-def _draw_axes(axes: Axes, scale: Scale, drawn: Iterable[PlanResult]) -> None:
+def _draw_axes(axes: Axes, cloud: Cloud) -> None:
     """From 0, with room for numbers on the left below, where the axes do not go."""
     from matplotlib.ticker import MaxNLocator
 
-    right, top = (1.05 * max(values) for values in zip(*map(scale.place, drawn), strict=True))
+    right, top = (1.05 * max(ends) for ends in zip(*map(cloud.place, cloud.drawn), strict=True))
     axes.set(xlim=(-0.1 * (right or 1), right or 1), ylim=(-0.1 * top, top))
     for axis, side, end in ((axes.xaxis, "bottom", right), (axes.yaxis, "left", top)):
         ticks = MaxNLocator(5).tick_values(0, end)
         axis.set_ticks([tick for tick in ticks if 0 <= tick <= end])
         axis.set_major_formatter("{x:,g}")
         axes.spines[side].set(visible=True, bounds=(0, end))
-    axes.set_xlabel(f"traffic, {scale.sizes.name}", loc="right")
+    axes.set_xlabel(f"traffic, {cloud.sizes.name}", loc="right")
 
 
-def _number_front(
-    axes: Axes, cloud: Cloud, scale: Scale, limit: float, style: Style
-) -> list[PlanResult]:
+def _number_front(axes: Axes, cloud: Cloud, limit: float, style: Style) -> list[PlanResult]:
     """Number the best plans that have room, from the fastest on; what would be on the line of the
     lower bound is below it."""
     high = 1.1 * style.font_pt
@@ -717,28 +709,28 @@ def _number_front(
     left, top = inf, -inf  # of the last number
     numbered: list[PlanResult] = []
     for it in cloud.best:  # further left and higher than the last
-        at, text = axes.transData.transform(scale.place(it)), f"{cloud.numbers[it.text]}"
+        at, text = axes.transData.transform(cloud.place(it)), f"{cloud.numbers[it.text]}"
         x, y = at - 4
         y = bound - 2 if y - high < bound < y + 2 else y
         if len(numbered) < MOST_NAMES and (x < left or y - high > top):
             numbered.append(it)
             left, top = x - 0.65 * style.font_pt * len(text) - 2, y
             offset: Any = {"xytext": (x, y) - at, "textcoords": "offset points"}
-            axes.annotate(text, scale.place(it), ha="right", va="top", **offset)
+            axes.annotate(text, cloud.place(it), ha="right", va="top", **offset)
     return numbered
 
 
 def _draw_dots(
-    axes: Axes, question: Question, cloud: Cloud, scale: Scale, numbered: Iterable[PlanResult]
+    axes: Axes, question: Question, cloud: Cloud, numbered: Iterable[PlanResult]
 ) -> None:
     """Those that are numbered and the strategies, each with its name; the others; the front."""
 
     def draw(found: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
         face = colour if found[0].fits else "white"
         looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
-        axes.plot(*zip(*map(scale.place, found), strict=True), marker, color=colour, **looks)
+        axes.plot(*zip(*map(cloud.place, found), strict=True), marker, color=colour, **looks)
 
-    named = {it.text: it for it in [*numbered, *cloud.both]}
+    named = {it.text: it for it in [*numbered, *cloud.strategies]}
     for text, it in named.items():
         name, kind = _name(question, it.plan), _kind(question, it.plan)
         label = f"{cloud.numbers[text]:,} {name}" if text in cloud.numbers else name
@@ -749,17 +741,22 @@ def _draw_dots(
             draw(found, "o", NOTE, markersize=4.5)
     if others:
         axes.plot([], [], "o", color=NOTE, mfc="white", markersize=4.5, label="other plans")
-    together = Counter((it.latency_s, it.traffic_bytes) for it in cloud.drawn)
-    if found := [it for it in cloud.drawn if together[it.latency_s, it.traffic_bytes] > 1]:
+    together = Counter(map(cloud.place, cloud.drawn))
+    if found := [it for it in cloud.drawn if together[cloud.place(it)] > 1]:
         looks: Any = {"markerfacecolor": "none", "markersize": 11, "markeredgewidth": 0.8}
         draw(found, "o", NOTE, label="large circle: several at one point", **looks)
     if cloud.best:
-        places = zip(*map(scale.place, cloud.best), strict=True)
+        places = zip(*map(cloud.place, cloud.best), strict=True)
         axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
 
 
 # ------------------------------------------------ what nodes must hold
 
+PARTS = (
+    Mark("weights", "#505050"),
+    Mark("input", "#7A7A7A", hatch="///"),
+    Mark("output", "#949494", hatch="\\\\\\"),
+)
 MOST_FULL = 8  # nodes of a pipeline, or groups of a plan, that are shown
 
 
@@ -773,47 +770,65 @@ def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) 
     rows: list[Row] = []
     notes: list[str] = []
     limit_bytes = analysis.system.sram_bytes
-    for name, kind, found in _held_by(analysis, plans):
+    chosen = _chosen(plans)
+    held = _held_by_plans(analysis.question, chosen) if chosen else _held_by_strategies(analysis)
+    for name, kind, found in held:
         if isinstance(found, Impossible):
-            rows.append(_row(name, kind, found, {}))
+            rows.append(_without_bar(name, kind, found))
             continue
         fullest = sorted(found, key=lambda use: -use.total_bytes)[:MOST_FULL]
         if len(fullest) < len(found):
             notes.append(f"{name}: the {MOST_FULL} fullest of {len(found):,}")
-        for use in sorted(fullest, key=lambda use: use.layer):
-            sizes = [use.weight_bytes, use.input_bytes, use.output_bytes]
-            said = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
-            rows.append(Row(f"{name}, {use.where}", kind, _held(sizes, limit_bytes), said))
-    key = [Mark(f"{part}, bytes", face, hatch=hatch) for part, (face, hatch) in PARTS.items()]
-    key += [Mark("more than the SRAM", ALARM)] * any(row.size > limit_bytes for row in rows)
+        in_order = sorted(fullest, key=lambda use: use.layer)
+        rows += [_held_row(f"{name}, {use.where}", kind, use, limit_bytes) for use in in_order]
+    key = [part._replace(text=f"{part.text}, bytes") for part in PARTS]
+    if any(row.size > limit_bytes for row in rows):
+        key.append(Mark("more than the SRAM", ALARM))
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
     figure = _draw_rows(analysis.question, rows, limit, key, style, notes)
-    held = "; ".join(
+    told = "; ".join(
         f"{row.name}, {row.why or f'{row.size:,}'}{' (too many)' * (row.size > limit_bytes)}"
         for row in rows
     )
     what = "Bytes that a node holds when it is fullest, one input at a time"
-    return Picture(figure, f"{what}: {held}. The {limit.text.replace(':', ' is')}.")
+    return Picture(figure, f"{what}: {told}. The {limit.text.replace(':', ' is')}.")
 
 
-def _held_by(
-    analysis: Analysis, plans: Iterable[Plan] | None
-) -> Iterator[tuple[str, str, Sequence[SramUse] | Impossible]]:
-    """Name, colour, and what is held on the nodes to be shown."""
-    question, chosen = analysis.question, _chosen(plans)
-    for plan in chosen:
-        uses = [_fullest(uses) for uses in planning.plan_sram(*question[:2], plan)]
-        named = [_numbered(use, schedule.layer_nodes(plan)[use.layer]) for use in uses]
+def _held_row(name: str, kind: str, use: SramUse, room: int) -> Row:
+    """Red beyond the SRAM."""
+    sizes = (use.weight_bytes, use.input_bytes, use.output_bytes)
+    parts: list[Mark] = []
+    for part, size in zip(PARTS, sizes, strict=True):
+        inside = min(room, size)
+        room -= inside
+        parts += [part._replace(size=inside), part._replace(size=size - inside, face=ALARM)]
+    value = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
+    return Row(name, kind, [part for part in parts if part.size], value)
+
+
+Held = tuple[str, str, Sequence[SramUse] | Impossible]  # name, kind, and what nodes hold
+
+
+def _held_by_plans(question: Question, plans: Iterable[Plan]) -> Iterator[Held]:
+    """The fullest of each group's nodes, which are named by their numbers."""
+    for plan in plans:
+        fullest = map(_fullest, planning.plan_sram(question.network, question.system, plan))
+        nodes = schedule.layer_nodes(plan)
+        named = [_numbered(use, nodes[use.layer]) for use in fullest]
         yield _name(question, plan), _kind(question, plan), named
-    for scheme, found in ({} if chosen else analysis.sram).items():
-        kind, _, streamed = scheme.partition(", ")
-        name = f"{kind}, row streaming" if streamed else kind
+
+
+def _held_by_strategies(analysis: Analysis) -> Iterator[Held]:
+    """Each node of a pipeline of whole tensors; else the fullest."""
+    for strategy, found in analysis.sram.items():
+        kind, _, is_streamed = strategy.partition(", ")
+        name = f"{kind}, row streaming" if is_streamed else kind
         if isinstance(found, Impossible):
             yield name, kind, found
-        elif scheme == "tensor, streamed" and is_upper_bound(*question[:2]):
-            yield f"{name}, at most", kind, [_fullest(found.uses)]
-        else:
-            yield name, kind, found.uses if scheme == "pipeline" else [_fullest(found.uses)]
+            continue
+        if strategy == "tensor, streamed" and is_upper_bound(analysis.network, analysis.system):
+            name += ", at most"
+        yield name, kind, found.uses if strategy == "pipeline" else [_fullest(found.uses)]
 
 
 def _fullest(uses: Sequence[SramUse]) -> SramUse:
@@ -822,20 +837,9 @@ def _fullest(uses: Sequence[SramUse]) -> SramUse:
 
 
 def _numbered(use: SramUse, group: range) -> SramUse:
-    """With the numbers of a group's nodes."""
     first, last = f"{group[0]:,}", f"{group[-1]:,}"
     where = {"every node": f"nodes {first}-{last}", "gathering node": f"gathering node {first}"}
     return use._replace(where=where.get(use.where, use.where))
-
-
-def _held(sizes: Sequence[int], room: int) -> list[Mark]:
-    """The parts of a bar, red beyond the SRAM."""
-    parts = []
-    for (part, (face, hatch)), size in zip(PARTS.items(), sizes, strict=True):
-        inside = min(room, size)
-        room -= inside
-        parts += [(part, face, inside, hatch), (part, ALARM, size - inside, hatch)]
-    return [Mark(part, face, size, hatch=hatch) for part, face, size, hatch in parts if size]
 
 
 # ------------------------------------------------ the command: picture
@@ -848,7 +852,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Which picture, what if, and where to."""
     parser.add_argument("picture", choices=PICTURES, metavar="{timeline,limits,plans,sram}")
     asking.add_options(parser)
-    add_plan_option(parser)
+    planning.add_plan_option(parser)
     ms = asking.rate("ms", 14, 10**12)  # in millionths of a ns
     parser.add_argument("--until", metavar="MS", type=ms, help="where a timeline ends, ms")
     parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
@@ -856,20 +860,20 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> str:
     """Write the picture. Says what was asked, what is drawn, and where it is."""
-    name, question = options.picture, question_of(options)
+    name, question = options.picture, asking.question_of(options)
     output = options.output or Path(f"{name}.svg")
     if output.suffix.lower() not in ENDINGS:
         raise ValueError(f"--output: {shown(str(output))} does not end in {' or '.join(ENDINGS)}")
     for option, pictures in TAKEN_BY.items():
         if getattr(options, option) and name not in pictures:
             raise ValueError(f"--{option} works only with {' and '.join(pictures)}, not {name}")
-    more: dict[str, Any] = {}
-    if options.plan:
-        more["plans"] = plans_asked(options.plan, question.network, question.system).values()
+    taken: dict[str, Any] = {}
+    if plans := planning.plans_asked(options.plan, question.network, question.system):
+        taken["plans"] = plans.values()
     if options.until:
-        more["until_s"] = Fraction(options.until) / GIGA / MS
-    picture = PICTURES[name](Analysis(question), **more)
+        taken["until_s"] = Fraction(options.until) / GIGA / MS
+    picture = PICTURES[name](Analysis(question), **taken)
     output.write_bytes(image(picture, output.suffix.lower()))
     told, file = filled(picture.alt.replace("µ", "u")), str(output)
     file = file if file.isascii() and file.isprintable() else ascii(file)
-    return headed(question, f"{told}\n\ndrawn: {file}")
+    return asking.headed(question, f"{told}\n\ndrawn: {file}")

@@ -121,6 +121,14 @@ def strategy_plans(network: Network, system: System) -> dict[str, Plan]:
     return {"tensor": tensor, "pipeline": (Group(1),) * len(network)}
 
 
+def strategy_of(network: Network, system: System, plan: Plan) -> str:
+    """tensor or pipeline, whichever the plan is; empty for any other. Raises ValueError as
+    plan_stages does."""
+    groups = tuple(group for _, group in _placed(network, system, plan))
+    strategies = strategy_plans(network, system)
+    return next((name for name, each in strategies.items() if each == groups), "")
+
+
 def parse_plan(text: str) -> tuple[Group, ...]:
     """1-2:2,3,4: first and last layer, or the only one, and nodes if more than one.
 
@@ -191,22 +199,19 @@ def _placed(network: Network, system: System, plan: Plan) -> list[tuple[int, Gro
     """Each group after how many layers it starts. Raises ValueError as plan_stages does."""
     lab3.check(network, system)
     placed = []
-    done = nodes = 0
+    end = nodes = 0
     groups = _groups_of(plan)
     for number, group in enumerate(groups, 1):
-        placed.append((done, group))
-        obstacle = _obstacle(network, system, done, group)
-        done, nodes = done + group.layers, nodes + group.nodes
-        if done > len(network) or (number == len(groups) and done < len(network)):
-            obstacle = (
-                f"it ends with layer {done}, but the network has {count(len(network), 'layer')}"
-            )
+        start, end, nodes = end, end + group.layers, nodes + group.nodes
+        placed.append((start, group))
+        if end > len(network) or (number == len(groups) and end < len(network)):
+            why = f"it ends with layer {end}, but the network has {count(len(network), 'layer')}"
         elif nodes > system.nodes:
-            obstacle = (
-                f"up to here the plan takes {nodes} nodes, but the machine has {system.nodes}"
-            )
-        if obstacle:
-            raise ValueError(f"group {number}: {obstacle}")
+            why = f"up to here the plan takes {nodes} nodes, but the machine has {system.nodes}"
+        else:
+            why = _obstacle(network, system, start, group)
+        if why:
+            raise ValueError(f"group {number}: {why}")
     return placed
 
 
@@ -216,15 +221,10 @@ def _obstacle(network: Network, system: System, start: int, group: Group) -> str
         if layer.filters % group.nodes:
             filters, nodes = count(layer.filters, "filter"), count(group.nodes, "node")
             return f"layer {number}'s {filters} cannot be split evenly over {nodes}"
-    if not _suits_topology(network, system, group):
+    if system.topology == lab3.RING and group.nodes > 1 and group != (len(network), system.nodes):
         modelled = f"groups of 1 node, or of all {count(system.nodes, 'node')} and all layers"
         return f"on a ring, only {modelled} are modelled, not of {count(group.nodes, 'node')}"
     return ""
-
-
-def _suits_topology(network: Network, system: System, group: Group) -> bool:
-    is_whole = group == (len(network), system.nodes)
-    return system.topology != lab3.RING or group.nodes == 1 or is_whole
 
 
 def _work(network: Network, system: System, start: int, group: Group) -> list[Step]:
@@ -267,24 +267,14 @@ def best_plans(
     Raises ValueError for a wrong network, system or inputs, and if there are too many plans.
     """
     search = _Search(network, system, inputs, fitting)
-    results = sorted(
-        (
-            search.latency(plan),
-            inputs * plan.traffic_bytes,
-            plan.nodes,
-            plan.sram_bytes,
-            plan.groups,
-        )
-        for plan in search.plans()
-    )
-    best: list[PlanResult] = []
-    for ticks, traffic_bytes, nodes, sram_bytes, groups in results:
-        if not best or traffic_bytes < best[-1].traffic_bytes:
-            latency_s = Fraction(ticks, search.ticks_per_s)
-            fits = sram_bytes <= system.sram_bytes
-            text = plan_text(groups)
-            best.append(PlanResult(groups, text, latency_s, traffic_bytes, nodes, sram_bytes, fits))
-    return best
+    best: list[Section] = []
+    for it in sorted(
+        search.plans(),
+        key=lambda it: (search.latency(it), it.traffic_bytes, it.nodes, it.sram_bytes, it.groups),
+    ):
+        if not best or it.traffic_bytes < best[-1].traffic_bytes:
+            best.append(it)
+    return [search.result(it) for it in best]
 
 
 def every_plan(network: Network, system: System) -> list[tuple[Group, ...]]:
@@ -354,6 +344,18 @@ class _Search:
         """Ticks."""
         return it.sum + (self.inputs - 1) * it.longest
 
+    def result(self, it: Section) -> PlanResult:
+        """Of a whole plan."""
+        return PlanResult(
+            plan=it.groups,
+            text=plan_text(it.groups),
+            latency_s=Fraction(self.latency(it), self.ticks_per_s),
+            traffic_bytes=self.inputs * it.traffic_bytes,
+            nodes=it.nodes,
+            sram_bytes=it.sram_bytes,
+            fits=it.sram_bytes <= self.system.sram_bytes,
+        )
+
     def plans(self) -> list[Section]:
         """All plans but, if told to forget, some that others beat, or equal with no more nodes and
         no more need of SRAM. Raises ValueError if there are too many."""
@@ -370,44 +372,40 @@ class _Search:
         return grown[-1]
 
     def _groups(self, end: int, most_nodes: int) -> Iterator[tuple[int, Section]]:
-        """Each group whose last layer is this one, and after how many layers it starts. It adds the
-        time of the send after it, and the bytes of the send before it."""
-        is_ring = self.system.topology == lab3.RING
+        """Each group whose last layer is this one, and after how many layers it starts."""
         for nodes in self._divisors(self.network[end - 1].filters, most_nodes):
-            if is_ring and 1 < nodes < self.system.nodes:
-                continue  # and a group of all nodes leaves none for others
-            after = [_send(self.network, end, nodes, 0)] if end < len(self.network) else []
-            send = self._ticks(after)
-            work = sent_bytes = weight_bytes = tensor_bytes = 0
-            for start in reversed(range(end)):
-                if self.network[start].filters % nodes:
-                    break
-                self._count(beginnings=1)
-                ticks, layer_bytes, weights, tensors = self.layer(start, nodes, start + 1 == end)
-                work += ticks
-                sent_bytes += layer_bytes
-                weight_bytes += weights
-                tensor_bytes = max(tensor_bytes, tensors)
-                sram_bytes = weight_bytes + tensor_bytes
-                if self.fitting and sram_bytes > self.system.sram_bytes:
-                    break  # with more layers it needs more
-                received = _send(self.network, start, 1, nodes).traffic_bytes if start else 0
-                yield (
-                    start,
-                    Section(
-                        work + send,
-                        max(work, send),
-                        nodes,
-                        sent_bytes + received,
-                        sram_bytes,
-                        (Group(end - start, nodes),),
-                    ),
-                )
+            # on a ring a group of several nodes has all of them, and leaves none for others
+            if self.system.topology != lab3.RING or nodes in (1, self.system.nodes):
+                yield from self._groups_of_nodes(end, nodes)
+
+    def _groups_of_nodes(self, end: int, nodes: int) -> Iterator[tuple[int, Section]]:
+        """From the shortest on. Each adds the time of the send after it, and the bytes of the send
+        before it."""
+        after = [_send(self.network, end, nodes, 0)] if end < len(self.network) else []
+        send = self._ticks(after)
+        work = sent_bytes = weight_bytes = tensor_bytes = 0
+        for start in reversed(range(end)):
+            if self.network[start].filters % nodes:
+                break
+            self._count(beginnings=1)
+            ticks, layer_bytes, weights, tensors = self.layer(start, nodes, start + 1 == end)
+            work += ticks
+            sent_bytes += layer_bytes
+            weight_bytes += weights
+            tensor_bytes = max(tensor_bytes, tensors)
+            sram_bytes = weight_bytes + tensor_bytes
+            if self.fitting and sram_bytes > self.system.sram_bytes:
+                break  # with more layers it needs more
+            received = _send(self.network, start, 1, nodes).traffic_bytes if start else 0
+            total, longest, traffic_bytes = work + send, max(work, send), sent_bytes + received
+            group = (Group(end - start, nodes),)
+            yield start, Section(total, longest, nodes, traffic_bytes, sram_bytes, group)
 
     def _layer(self, start: int, nodes: int, is_last: bool) -> tuple[int, int, int, int]:
         """Ticks, bytes sent, bytes of weights and most bytes of tensors of one layer, the one after
         so many, in a group of so many nodes, whether it is the group's last or not."""
-        work = _work(self.network, self.system, start, Group(1 if is_last else 2, nodes))
+        group = Group(1 if is_last else 2, nodes)  # the least that has the layer at this place
+        work = _work(self.network, self.system, start, group)
         steps = [step for step in work if step.layer == start + 1]
         uses = _held(self.network, self.system, start, Group(1, nodes))
         tensors = max(use.input_bytes + use.output_bytes for use in uses)
@@ -425,21 +423,19 @@ class _Search:
 
     def _unbeaten(self, beginnings: list[Section]) -> list[Section]:
         """Those that are not forgotten, each compared with those that are as fast or faster."""
-        kept: list[Section] = []
-        rivals: list[tuple[int, int, tuple[int, int]]] = []
+        kept: list[tuple[int, int, tuple[int, int], Section]] = []
         for new in sorted(beginnings, key=lambda it: (self.latency(it), it)):
-            total, nodes, sent = new.sum, new.nodes, (new.traffic_bytes, new.sram_bytes)
-            for place, (rival_total, rival_nodes, rival_sent) in enumerate(rivals):
-                if rival_total <= total and rival_nodes <= nodes and rival_sent <= sent:
-                    rivals.insert(0, rivals.pop(place))  # it is likely to beat the next one, too
+            total, nodes, bytes_ = new.sum, new.nodes, (new.traffic_bytes, new.sram_bytes)
+            for place, (rival_total, rival_nodes, rival_bytes, _) in enumerate(kept):
+                if rival_total <= total and rival_nodes <= nodes and rival_bytes <= bytes_:
+                    kept.insert(0, kept.pop(place))  # it is likely to beat the next one, too
                     compared = place + 1
                     break
             else:
-                compared = len(rivals)
-                rivals.append((total, nodes, sent))
-                kept.append(new)
+                compared = len(kept)
+                kept.append((total, nodes, bytes_, new))
             self._count(comparisons=compared)
-        return kept
+        return [it for *_, it in kept]
 
     def _count(self, comparisons: int = 0, beginnings: int = 0) -> None:
         """Raises ValueError beyond a limit, at the same point on every machine."""
@@ -483,25 +479,24 @@ def faster_between(
     """
     lab3.check(network, system, 1 if inputs is None else inputs)
     first, later = (0, 1) if inputs is None else (1, inputs - 1)
-    [tensor] = lab3.tensor_parallel_stages(network, system)
+    [tensor_stage] = lab3.tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)
-    own, other = _work_of(chain(*stages)), _work_of(tensor)
-    above, below = [Fraction(0)], list[Fraction]()  # 1 / B is between them
+    plan_sum, tensor_sum = _work_of(chain(*stages)), _work_of(tensor_stage)
+    lows, highs = [Fraction(0)], list[Fraction]()  # 1 / B is above the ones, below the others
     for stage in stages:
         ops, sent_bytes = (
-            first * mine + later * longest - (first + later) * its
-            for mine, longest, its in zip(own, _work_of(stage), other, strict=True)
+            first * plan + later * longest - (first + later) * tensor
+            for plan, longest, tensor in zip(plan_sum, _work_of(stage), tensor_sum, strict=True)
         )
         if sent_bytes:
-            (below if sent_bytes > 0 else above).append(
-                Fraction(-ops, sent_bytes) / system.ops_per_s
-            )
+            bound = Fraction(-ops, sent_bytes) / system.ops_per_s
+            (highs if sent_bytes > 0 else lows).append(bound)
         elif ops >= 0:
             return None
-    fastest, slowest = max(above), min(below, default=None)
-    if slowest is not None and slowest <= fastest:
+    low, high = max(lows), min(highs, default=None)
+    if high is not None and high <= low:
         return None
-    return Links(1 / slowest if slowest else Fraction(0), 1 / fastest if fastest else None)
+    return Links(1 / high if high else Fraction(0), 1 / low if low else None)
 
 
 def _work_of(steps: Iterable[Step]) -> tuple[int, int]:

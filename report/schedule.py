@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 import lab3
 from lab3 import Network, Step, System
 from report import question
-from report.plans import Plan, add_plan_option, plan_stages, plan_text, plans_asked, strategy_plans
+from report.plans import (
+    Plan,
+    add_plan_option,
+    plan_stages,
+    plan_text,
+    plans_asked,
+    strategy_of,
+    strategy_plans,
+)
 from report.question import check_possible, possible_strategies, question_of
 from report.terminal import US
 
@@ -59,13 +67,13 @@ def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -
     lab3.check(network, system, inputs)
     steps = [*chain(*plan_stages(network, system, plan))]
     edges_s = accumulate((lab3.duration([step], system) for step in steps), initial=Fraction(0))
-    first = [(step, *times) for step, times in zip(steps, pairwise(edges_s), strict=True)]
+    times = [*zip(steps, pairwise(edges_s), strict=True)]
     interval_s = interval(network, system, plan)
     return [
-        TimedStep(step, before + 1, later_s + start_s, later_s + end_s)
-        for before in range(inputs)
-        for later_s in [before * interval_s]
-        for step, start_s, end_s in first
+        TimedStep(step, number, later_s + start_s, later_s + end_s)
+        for number in range(1, inputs + 1)
+        for later_s in [(number - 1) * interval_s]
+        for step, (start_s, end_s) in times
     ]
 
 
@@ -80,22 +88,15 @@ def schedule(network: Network, system: System, plan: Plan, inputs: int = 1) -> l
     """
     lab3.check(network, system, inputs)
     check_events(events(network, system, plan, inputs))
-    nodes = layer_nodes(plan)
-    first = []  # the jobs of the first input
-    for step, number, start_s, end_s in timed_steps(network, system, plan):
-        for where, share in _busy(step, nodes, system.topology == lab3.RING):
-            busy_s = share * (end_s - start_s)
+    nodes, on_ring = layer_nodes(plan), system.topology == lab3.RING
+    jobs = []
+    for step, number, start_s, end_s in timed_steps(network, system, plan, inputs):
+        for where, share in _busy(step, nodes, on_ring):
+            job_end_s = start_s + share * (end_s - start_s)
             sent_bytes = int(share * step.link_bytes) * len(where)
-            first.append(
-                Job(where, step.work, step.layer, number, start_s, start_s + busy_s, sent_bytes)
-            )
-    interval_s = interval(network, system, plan)
-    return [
-        Job(where, work, layer, before + 1, later_s + start_s, later_s + end_s, sent_bytes)
-        for before in range(inputs)
-        for later_s in [before * interval_s]
-        for where, work, layer, _, start_s, end_s, sent_bytes in first
-    ]
+            job = Job(where, step.work, step.layer, number, start_s, job_end_s, sent_bytes)
+            jobs.append(job)
+    return jobs
 
 
 def layer_nodes(plan: Plan) -> dict[int, range]:
@@ -178,10 +179,8 @@ def possible_plans(network: Network, system: System) -> list[Plan]:
 
 def plan_name(network: Network, system: System, plan: Plan) -> str:
     """tensor parallelism, pipeline parallelism or, of any other, plan 1-2:2,3,4."""
-    for strategy, strategy_plan in strategy_plans(network, system).items():
-        if plan_text(plan) == plan_text(strategy_plan):
-            return f"{strategy} parallelism"
-    return f"plan {plan_text(plan)}"
+    strategy = strategy_of(network, system, plan)
+    return f"{strategy} parallelism" if strategy else f"plan {plan_text(plan)}"
 
 
 def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
@@ -190,14 +189,14 @@ def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str
 
     Source: Trace Event Format, the Chromium project.
     """
-    names = dict.fromkeys(name for job in jobs for name in job.where)
-    threads = {name: thread for thread, name in enumerate(names, 1)}
-    heads = [
-        {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}},
-        *(
-            {"ph": "M", "name": "thread_name", "pid": process, "tid": tid, "args": {"name": name}}
-            for name, tid in threads.items()
-        ),
+    places = dict.fromkeys(place for job in jobs for place in job.where)
+    threads = {place: thread for thread, place in enumerate(places, 1)}
+    heads: list[dict[str, Any]] = [
+        {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}
+    ]
+    heads += [
+        {"ph": "M", "name": "thread_name", "pid": process, "tid": tid, "args": {"name": place}}
+        for place, tid in threads.items()
     ]
     complete = [
         {
@@ -205,17 +204,14 @@ def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str
             "name": f"{job.work} layer {job.layer}, input {job.input}",
             "cat": job.work,
             "pid": process,
-            "tid": threads[name],
+            "tid": threads[place],
             "ts": float(job.start_s * US),
             "dur": float((job.end_s - job.start_s) * US),
-            "args": {
-                "layer": job.layer,
-                "input": job.input,
-                "bytes": job.traffic_bytes // len(job.where),
-            },
+            "args": {"layer": job.layer, "input": job.input, "bytes": sent_bytes},
         }
         for job in jobs
-        for name in job.where
+        for sent_bytes in [job.traffic_bytes // len(job.where)]
+        for place in job.where
     ]
     return heads + complete
 
