@@ -16,13 +16,13 @@ BOTH = (ALL_TO_ALL, RING)
 def table(text):
     """Rows by their heads, cells being two blanks apart; behind a # stands the working.
 
-    A row of one cell begins a group, which is its first column from then on. Numbers are Fractions,
-    those below a head in ms or us in seconds; a dash is None.
+    A row of one cell begins a group, which is its first column from then on. Times are Fractions of
+    a second whatever their unit, other whole numbers ints; a dash is None.
     """
     lines = (line.split("#")[0].strip() for line in text.splitlines())
     heads, *rows = (re.split(r" {2,}", line) for line in lines if line)
-    units = {"ms": 1000, "us": 10**6}
-    per_s = [units.get(head.rpartition("_")[2], 1) for head in heads]
+    units = {"s": 1, "ms": 1000, "us": 10**6}
+    per_s = [units.get(head.rpartition("_")[2]) for head in heads]
     names = ["group", *(re.sub(r"(^|_)[mu]s$", r"\1s", head) for head in heads)]
     found, group = [], ""
     for row in rows:
@@ -36,7 +36,8 @@ def table(text):
 
 def _cell(text, per_s):
     if re.fullmatch(r"-?[\d,]+(\.\d+|/\d+)?", text):
-        return Fraction(text.replace(",", "")) / per_s
+        number = Fraction(text.replace(",", "")) / (per_s or 1)
+        return number if per_s or number.denominator > 1 else int(number)
     return None if text == "-" else text
 
 
@@ -214,11 +215,11 @@ tensor, all-to-all
 3      compute     5,184       0             0   316.5   243     nodes 1 to 6
 3      gather          0     108           540   559.5    43.2   links to 1
 pipeline
-1      compute     3,840       0             0     0     180     nodes 1 to 1
+1      compute     3,840       0             0     0     180     node 1
 1      send            0     720           720   180     288     link 1 to 2
-2      compute    25,920       0             0   468   1,215     nodes 2 to 2
+2      compute    25,920       0             0   468   1,215     node 2
 2      send            0     540           540  1,683    216     link 2 to 3
-3      compute    31,104       0             0  1,899  1,458     nodes 3 to 3
+3      compute    31,104       0             0  1,899  1,458     node 3
 1-2:3,3:2
 # Three nodes exchange shards of 240 bytes. Each sends a third of layer 2's output to both others.
 # Node 5 sends its half to node 4. The longest stage is the last group's, 858.6 s.
