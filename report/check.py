@@ -10,9 +10,10 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
@@ -26,17 +27,22 @@ from report.find import most_changes
 from report.given import ASKED, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, headed, possible_strategies, question_of
 from report.readings import BOTH, STRATEGIES_OF, Line
-from report.terminal import count, filled, json_text, shown, table
+from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_NAMED = 3  # sets of changes that explain the same
 MOST_BYTES = 10**6  # of a file
+MOST_WRITTEN, MOST_HEAD = 22, 28  # characters of a number, as floats have, and of a head
+MOST_NAME, MOST_OF_PATH = 32, 80  # of a file's, in a table and in a message
 
 # ------------------------------------------------ the lines of a submission
 
 LINE = re.compile(
-    r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s+is\s*(.*)", re.I
+    r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s*"
+    r"(?:\bis\b|(?=[:=]))\s*(.*)",
+    re.I,
 )
+SIGNS = ":=~ "  # that may stand before a number
 HEAD = re.compile(r"\bq\s*([12])\b|\b(single|one|[0-9]{1,20})\s+inputs?\b", re.I)
 Q1_HEAD = "-----Q1 single input-----"
 
@@ -54,10 +60,10 @@ def required(question: Question) -> dict[Line, Rate]:
     return right
 
 
-def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, str]]:
+def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, list[str]]]:
     """The required lines, each with what stands behind "is", and the heads by number of inputs."""
     found: list[tuple[Line, str]] = []
-    heads: dict[int, str] = {}
+    heads: dict[int, list[str]] = {}
     below = 1
     for row in text.splitlines():
         if line := LINE.search(row):
@@ -65,7 +71,7 @@ def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, st
             found.append((Line(below, line[2].lower(), kind), line[3].strip()))
         elif (of_head := _inputs_of(row, inputs)) is not None:
             below = of_head
-            heads.setdefault(below, row.strip())
+            heads.setdefault(below, []).append(row.strip())
     if inputs in heads:
         return found, heads
     seen: set[Line] = set()
@@ -97,7 +103,7 @@ FACTORS = {  # of a unit that is wrong
     }.items()
 }
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
-TOO_FEW_DIGITS, NOT_POSITIVE = "too few digits to say more", "not above 0"
+TOO_FEW_DIGITS, IMPOSSIBLE = "too few digits to say more", "zero, negative or too large"
 OMITTED = "the number of the missing line"
 WRONG_UNIT, OTHER_LINE = "wrong unit", "this is "  # before the unit, and before the line
 
@@ -116,19 +122,21 @@ class _Number(NamedTuple):
     def agrees(self, answer: Rate, times: Mapping[str, Rate]) -> bool:
         """Whether it is the answer, if wrong numbers of a kind are so many times too large."""
         assert self.given
-        return self.given.agrees(answer, self.line.kind, self._factor(times))
+        return self.given.agrees(answer, self.line.kind, self.factor_of(times))
 
-    def span(self, times: Mapping[str, Rate]) -> tuple[Fraction, Fraction]:
-        """The answers that it is."""
+    def per_input(self) -> tuple[Fraction, Fraction]:
+        """Between which answers it is, for each input."""
         assert self.given
-        return self.given.span(self.line.kind, self._factor(times))
+        low, high = self.given.span(self.line.kind, self.factor)
+        return low / self.line.inputs, high / self.line.inputs
 
-    def _factor(self, times: Mapping[str, Rate]) -> Rate:
+    def factor_of(self, times: Mapping[str, Rate]) -> Rate:
+        """How many are a second or a byte then."""
         return self.factor * (times[self.line.kind] if self.verdict == WRONG else 1)
 
 
 def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
-    number = given(text)
+    number = given(text.lstrip(SIGNS))
     if number is None:
         return _Number(line, text, None, 1, MISSING)
     answer, kind, unit = right[line], line.kind, _unit(number, line.kind)
@@ -142,7 +150,7 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
     if number.value == answer * factor:
         return judged(RIGHT, in_unit)
     if number.value <= 0:
-        return judged(NOT_POSITIVE)
+        return judged(IMPOSSIBLE)
     if number.agrees(answer, kind, factor):
         how = number.how(answer, kind, factor)
         return judged(RIGHT, how, in_unit) if has_enough else judged(TOO_FEW_DIGITS)
@@ -151,12 +159,19 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
     if has_enough:
         for other, its_answer in right.items():
             its_factor = factor if other.kind == kind else 1
-            if other != line and number.agrees(its_answer, other.kind, its_factor):
+            if number.agrees(its_answer, other.kind, its_factor):
                 return judged(f"{OTHER_LINE}{_named(other, line)}")._replace(other=other)
-        for times in FACTORS[kind]:
+        for times in [*FACTORS[kind], *_other_units(kind, factor)]:
             if number.agrees(answer, kind, factor * times):
                 return judged(f"{WRONG_UNIT} ({_unit_name(kind, factor * times)})", times=times)
     return judged(WRONG)
+
+
+def _other_units(kind: str, factor: Rate) -> Iterator[Rate]:
+    """How many times too large numbers are that were meant in another unit, such as KiB for kB."""
+    for name, unit in UNITS.items():
+        if unit.kind == kind and name != "bits":
+            yield Fraction(unit.factor) / factor
 
 
 def _named(other: Line, line: Line) -> str:
@@ -239,15 +254,30 @@ def _explained(question: Question, numbers: Sequence[_Number]) -> list[Explained
         wrong = [group for group in groups.values() if any(it.verdict == WRONG for it in group)]
         left = []
         for group in wrong:
-            if any(before.explains_too(question, group) for before in found):
+            together = [*group, *(it for it in numbers if _follows(it, group))]
+            if any(before.explains_too(question, together) for before in found):
                 continue
-            if new := _smallest(question, group, known):
+            if new := _smallest(question, together, known):
                 found.append(new)
                 for kind, factor in new.times.items():
                     known[kind] |= {factor} - {1}
             else:
                 left += group
     return [it.told() for it in found]
+
+
+def _follows(it: _Number, group: Sequence[_Number]) -> bool:
+    """Whether it is as many times as large as a number of the group as there are times as many
+    inputs, so that what explains only one of them does so by chance."""
+    if it.verdict != WRONG or it in group:
+        return False
+    return any(
+        other.line._replace(inputs=it.line.inputs) == it.line
+        and other.verdict == WRONG
+        and other.per_input()[0] < it.per_input()[1]
+        and it.per_input()[0] < other.per_input()[1]
+        for other in group
+    )
 
 
 def _is_evidence(it: _Number) -> bool:
@@ -268,48 +298,60 @@ def _smallest(
     times: dict[str, list[Rate]] = {kind: [1] for kind in FACTORS}
     for kind in {it.line.kind for it in group if it.verdict == WRONG}:
         times[kind] += known[kind] or (FACTORS[kind] if len(digits) > 1 else [])
+    sets_of = _sets_of(question, group)
     for amount in range(1, most_changes(sum(digits.values())) + 1):
         for each in product(*times.values()):
             by_kind = dict(zip(times, each, strict=True))
-            if sets := _sets(question, group, by_kind, amount):
+            factors = tuple(it.factor_of(by_kind) for it in group)
+            if sets := _united(sets_of(amount, factors), amount):
                 return _Found([*group], sets, by_kind)
     return None
 
 
-def _sets(
-    question: Question, group: Sequence[_Number], times: dict[str, Rate], amount: int
-) -> list[Names]:
-    """The sets of so many changes that explain the group. A change of both strategies is in both
-    parts of a set, or in neither."""
-    first, *others = [
-        {
-            size: _sets_of(
-                question, [it for it in group if it.line.strategy == strategy], times, size
-            )
-            for size in range(amount + 1)
-        }
-        for strategy in dict.fromkeys(it.line.strategy for it in group)
-    ]
+def _sets_of(
+    question: Question, group: Sequence[_Number]
+) -> Callable[[int, tuple[Rate, ...]], list[list[Names]]]:
+    """A function of an amount and of the factors of the numbers: the sets of up to so many changes
+    that explain a strategy's numbers, for each strategy of the group."""
+    strategies = dict.fromkeys(it.line.strategy for it in group)
+
+    @cache
+    def of_number(place: int, amount: int, factor: Rate) -> frozenset[Names]:
+        line, number = group[place].line, group[place].given
+        assert number
+        return frozenset(readings.between(question, line, amount, *number.span(line.kind, factor)))
+
+    @cache
+    def of_strategy(strategy: str, amount: int, factors: tuple[Rate, ...]) -> frozenset[Names]:
+        own = [
+            of_number(place, amount, factor)
+            for place, factor in enumerate(factors)
+            if group[place].line.strategy == strategy
+        ]
+        return frozenset.intersection(*own)
+
+    def up_to(amount: int, factors: tuple[Rate, ...]) -> list[list[Names]]:
+        sizes = range(amount + 1)
+        return [[*chain(*(of_strategy(it, n, factors) for n in sizes))] for it in strategies]
+
+    return up_to
+
+
+def _united(by_strategy: list[list[Names]], amount: int) -> list[Names]:
+    """The sets of so many changes that have one of each strategy's. A change of both strategies is
+    in both parts of a set, or in neither."""
+    first, *others = by_strategy
     if not others:
-        return first[amount]
+        return [names for names in first if len(names) == amount]
     by_common: dict[frozenset[str], list[Names]] = {}
-    for names in chain(*others[0].values()):
+    for names in others[0]:
         by_common.setdefault(OF_BOTH.intersection(names), []).append(names)
     unions = {
         frozenset(names).union(more)
-        for names in chain(*first.values())
+        for names in first
         for more in by_common.get(OF_BOTH.intersection(names), [])
     }
     return [tuple(sorted(it, key=PLACES.__getitem__)) for it in unions if len(it) == amount]
-
-
-def _sets_of(
-    question: Question, own: Sequence[_Number], times: dict[str, Rate], amount: int
-) -> list[Names]:
-    """The same for one strategy."""
-    most = max(own, key=lambda it: it.given.digits if it.given else 0)
-    found = readings.between(question, most.line, amount, *most.span(times))
-    return [names for names in found if _explains(question, names, own, times)]
 
 
 def _explains(
@@ -384,7 +426,7 @@ def check(text: str, question: Question = LAB) -> Submission:
             verdict = NOT_EXPLAINED if is_open else it.verdict
             if len(own) > 1 and it.other and it.other not in dict(lines):
                 verdict = OMITTED
-            judged.append(Judged(line.name, _ascii(written), answer, verdict))
+            judged.append(Judged(line.name, _start(written, MOST_WRITTEN), answer, verdict))
         if not own:
             judged.append(Judged(line.name, None, answer, MISSING))
     return Submission(judged, explained, _form(question, lines, heads, right))
@@ -393,14 +435,24 @@ def check(text: str, question: Question = LAB) -> Submission:
 def _ascii(text: str) -> str:
     """As it may be repeated."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    said = printable.encode("ascii", "replace").decode().strip()
-    return said if len(said) <= 28 else f"{said[:25]}..."
+    return printable.encode("ascii", "replace").decode().strip()
+
+
+def _start(text: str, most: int) -> str:
+    said = _ascii(text)
+    return said if len(said) <= most else f"{said[: most - 3]}..."
+
+
+def _end(text: str, most: int) -> str:
+    """That of a path tells more."""
+    said = _ascii(text)
+    return said if len(said) <= most else f"...{said[3 - most :]}"
 
 
 def _form(
     question: Question,
     lines: list[tuple[Line, str]],
-    heads: dict[int, str],
+    heads: dict[int, list[str]],
     right: dict[Line, Rate],
 ) -> list[str]:
     """What is not as the handout asks, besides numbers."""
@@ -409,20 +461,22 @@ def _form(
     for inputs, head in sorted(wanted.items()):
         if inputs not in heads:
             faults.append(f"the head {head} is missing")
-        elif _words(heads[inputs]) != _words(head):
-            faults.append(f"the head is {_ascii(heads[inputs])!r}, not {head}")
+        elif _words(head) not in map(_words, heads[inputs]):
+            faults.append(f"the head is {_start(heads[inputs][0], MOST_HEAD)!r}, not {head}")
     units: dict[tuple[str, str], list[str]] = {}
     for line in right:
         texts = dict.fromkeys(text for it, text in lines if it == line)
         if len(texts) > 1:
             faults.append(f"{line.name} has {len(texts)} different numbers")
-        for number in map(given, texts):
+        for number in map(given, (text.lstrip(SIGNS) for text in texts)):
             if number and SPELLINGS.get(number.unit) != ASKED[line.kind]:
-                units.setdefault((_ascii(number.unit), ASKED[line.kind]), []).append(line.name)
+                unit = SPELLINGS.get(number.unit, _start(number.unit, MOST_WRITTEN))
+                units.setdefault((unit, ASKED[line.kind]), []).append(line.name)
     for (unit, asked), names in units.items():
-        faults.append(
-            f"{f'in {unit!r}' if unit else 'no unit'}, not in {asked}: {', '.join(names)}"
-        )
+        of = f"in {unit!r}" if unit else "no unit"
+        faults.append(f"{of}, not in {asked}: {_whose(names)}")
+    if signed := [line.name for line, text in lines if text.startswith((*SIGNS,))]:
+        faults.append(f"a sign before the number: {_whose(signed)}")
     missing = [line for line in right if line not in dict(lines)]
     faults += [f"{line.name} is missing" for line in missing]
     if missing == [Line(question.inputs, "pipeline", "traffic")]:
@@ -433,6 +487,10 @@ def _form(
             reason = impossible[line.strategy].reason if line.strategy in impossible else ""
             faults.append(f"{line.name} is not expected. {reason}".strip())
     return faults
+
+
+def _whose(lines: Sequence[str]) -> str:
+    return ", ".join(lines) if len(lines) <= 2 else f"{len(lines)} numbers"
 
 
 def _words(head: str) -> str:
@@ -474,11 +532,11 @@ def told(submission: Submission) -> str:
     is_whole = all(it.verdict == RIGHT for it in numbers)
     first = [_sentence(it, submission.lines) for it in submission.explained]
     for reason, lines in _other_reasons(submission).items():
-        whose = ", ".join(lines) if len(lines) <= 2 else f"{len(lines)} numbers"
-        first.append(filled(f"{_capital(reason)}: {whose}."))
+        first.append(filled(f"{_capital(reason)}: {_whose(lines)}."))
     if submission.right_lines == submission.lines:
-        cut = "" if is_whole else ", as far as they go"
-        first = [f"All {submission.lines} numbers are right{cut}."]
+        is_cut = any("digits" in it.verdict for it in numbers)
+        so_far = ", as far as they go" if is_cut else ""
+        first = [f"All {submission.lines} numbers are right{so_far}."]
     blocks = ["\n".join(first)]
     if not is_whole:
         blocks.append(_numbers_table(numbers))
@@ -489,8 +547,12 @@ def told(submission: Submission) -> str:
 
 def _sentence(it: Explained, lines: int) -> str:
     whose = " and ".join(it.numbers)
-    if len(it.numbers) > 2:
-        whose = f"all {lines} numbers" if len(it.numbers) == lines else f"{len(it.numbers)} numbers"
+    if len(it.numbers) == lines:
+        whose = f"all {lines} numbers"
+    elif len(it.numbers) > 2:
+        columns = zip(*(name.split() for name in it.numbers), strict=True)
+        shared = [words[0] for words in columns if len({*words}) == 1]  # 4 tensor numbers
+        whose = " ".join([f"{len(it.numbers)}", *shared, "numbers"])
     sets = [_set_said(names, it.units) for names in it.sets]
     if len(sets) == 1:
         return filled(f"{_capital(sets[0])}: that explains {whose}.")
@@ -508,12 +570,13 @@ def _numbers_table(numbers: Sequence[Judged]) -> str:
     for it in numbers:
         question_number, strategy, kind = it.line.split()
         number = f"{kind} {'s' if kind == 'latency' else 'bytes'}"
-        cells.append(
-            [question_number, strategy, number, it.given or "-", lab3.plain(it.right), it.verdict]
-        )
-    yours, right = (max(len(row[n]) for row in cells) for n in (3, 4))
-    rows = [[*row[:3], row[3].rjust(yours), row[4].rjust(right), row[5]] for row in cells]
-    return table(["", "", "", "yours".rjust(yours), "right".rjust(right), ""], rows)
+        right = str(it.right) if isinstance(it.right, int) else lab3.plain(it.right, EXACT_DIGITS)
+        cells.append([question_number, strategy, number, it.given or "-", right, it.verdict])
+    widths = [max(len(row[n]) for row in cells) for n in (3, 4)]
+    rows = [["", "", "", "yours", "right", ""], *cells]
+    for row in rows:
+        row[3:5] = map(str.rjust, row[3:5], widths)
+    return table(rows[0], rows[1:])
 
 
 # ------------------------------------------------ the command: check
@@ -543,7 +606,7 @@ def run(options: Namespace) -> tuple[str, int]:
             submissions[name] = check(_text(name), question)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            refused.append(f"FILE {shown(name)}: {why}")
+            refused.append(f"FILE {_end(name, MOST_OF_PATH)!r}: {why}")
     if not submissions:
         raise ValueError(". ".join(refused))
     for why in refused:
@@ -580,7 +643,7 @@ def _side_by_side(submissions: dict[str, Submission]) -> str:
     """A line each, then how often each reason occurs."""
     why = {name: reasons(it) for name, it in submissions.items()}
     rows = [
-        [_ascii(name), f"{it.right_lines} of {it.lines}", ". ".join(why[name]) or RIGHT]
+        [_end(name, MOST_NAME), f"{it.right_lines} of {it.lines}", ". ".join(why[name]) or RIGHT]
         for name, it in submissions.items()
     ]
     often = Counter(reason for found in why.values() for reason in found or [RIGHT]).most_common()

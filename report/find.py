@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -163,15 +164,38 @@ def results(text: str, question: Question = LAB) -> list[Found]:
     """
     has = parse(text)
     found = []
-    for path, value in _leaves(analysis.as_dict(question), ()):
-        kind = next((kind for end, kind in KINDS.items() if path[-1].endswith(end)), "")
-        units = _units(has, kind) if kind else [] if has.unit else [""]
-        for unit in units:
-            factor = UNITS[unit].factor if unit else 1
-            is_whole = value * factor == Fraction(has.value)
-            if is_whole or (has.digits >= RESULT_DIGITS and has.agrees(value, kind, factor)):
+    spans = {kind: _spans(has, kind) for kind in ("", *KINDS.values())}
+    for path, value in _results(readings.checked(question)):
+        for unit, factor, low, high in spans[_kind(path[-1])]:
+            if value == low or low < value < high:
                 found.append(Found(path, unit, value * factor))
     return found
+
+
+def _spans(has: Given, kind: str) -> list[tuple[str, Rate, Fraction, Fraction]]:
+    """The units that the number may have, their factors, and from where to below where results
+    agree with it; of few digits, only where both are the number itself."""
+    units = {unit: UNITS[unit].factor for unit in _units(has, kind)}
+    if not kind and not has.unit:
+        units = {"": 1}
+    found = []
+    for unit, factor in units.items():
+        low = high = Fraction(has.value) / factor
+        if has.digits >= RESULT_DIGITS:
+            low, high = has.span(kind, factor)
+        found.append((unit, factor, low, high))
+    return found
+
+
+def _kind(name: str) -> str:
+    """latency or traffic, by how the name of a result ends; empty for anything else."""
+    ends = (kind for end, kind in KINDS.items() if name.endswith(end))
+    return "" if name.endswith("_per_s") else next(ends, "")
+
+
+@lru_cache(maxsize=8)
+def _results(question: Question) -> list[tuple[tuple[str, ...], Rate]]:
+    return [*_leaves(analysis.as_dict(question), ())]
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Rate]]:
@@ -221,8 +245,9 @@ def run(options: Namespace) -> tuple[str, int]:
     matches = find(text, question, options.strategy)
     is_answer = any(not it.changes for it in matches)
     others = [] if is_answer else results(text, question)
-    if options.strategy:
-        others = [it for it in others if options.strategy in it.path]
+    if options.strategy:  # "tensor, streamed" is of tensor parallelism, too
+        own = (options.strategy, f"{options.strategy}, streamed")
+        others = [it for it in others if {*own} & {*it.path}]
     if not matches and not others:
         return headed(question, _nothing(text, has, question, options.strategy)), 1
     told = [_told(it, has, question) for it in matches[:MOST_PRINTED]]
@@ -232,7 +257,18 @@ def run(options: Namespace) -> tuple[str, int]:
     if agreeing > len(told):
         head += f", of which these are {len(told)}"
     weak = "One number is weak evidence: `python3 report check` judges all eight of a submission."
+    if alike := sum(_alike(has, it, question) for it in matches if not it.changes):
+        weak = f"{count(alike, 'answer')} with one change would agree with it, too. {weak}"
     return headed(question, "\n".join([f"{head}:", "", *told, "", filled(weak)])), 0
+
+
+def _alike(has: Given, as_read: Match, question: Question) -> int:
+    """How many other answers with one change have the digits of the one as read."""
+    kind, factor, _ = UNITS[as_read.unit]
+    line = Line(as_read.inputs, as_read.strategy, kind)
+    names = readings.between(question, line, 1, *has.span(kind, factor))
+    own = readings.answer(question, line, ())
+    return sum(readings.answer(question, line, each) != own for each in names)
 
 
 def _told(match: Match, has: Given | None, question: Question) -> str:
@@ -254,7 +290,8 @@ def _told(match: Match, has: Given | None, question: Question) -> str:
 
 
 def _result_told(it: Found) -> str:
-    words = ", ".join(name.removesuffix("_s").replace("_", " ") for name in it.path)
+    names = [name.removesuffix("_s") if _kind(name) else name for name in it.path]
+    words = ", ".join(names).replace("_", " ")
     path = words.replace("sram", "SRAM")
     return f"{filled(path, '    ')}\n    {number(it.value)} {it.unit}".rstrip()
 

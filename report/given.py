@@ -40,8 +40,8 @@ SPELLINGS = {word: name for name, unit in UNITS.items() for word in unit.spellin
 ASKED = {"latency": "seconds", "traffic": "bytes"}  # by the handout
 MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
 NUMBER = re.compile(
-    r"(?P<number>[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?)"
-    r"(?![\d_.,]*\d) *(?P<unit>[a-z]*)",
+    r"(?P<number>[+-]?((\d{1,3}([, ]\d{3})+(\.\d*)?|\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?"
+    r"|inf(inity)?))(?![\d_.,]*\d)\s*(?P<unit>[a-z]*)(?!\w)",
     re.ASCII | re.IGNORECASE,
 )
 
@@ -50,7 +50,7 @@ class Given(NamedTuple):
     """A number as it is written."""
 
     text: str  # without its unit
-    value: Decimal  # 0 if it is infinite
+    value: Decimal  # -1 if it is infinite, or too large or small to be a result
     unit: str  # as it is written, in small letters
     rest: str  # behind it
 
@@ -88,8 +88,8 @@ def given(text: str) -> Given | None:
     found = NUMBER.match(text)
     if not found:
         return None
-    value = Decimal(found["number"].replace(",", "").replace("_", ""))
+    value = Decimal(re.sub("[, _]", "", found["number"]))
     is_sane = value.is_finite() and len(found["number"]) <= MOST_LENGTH
     if not is_sane or abs(value.adjusted()) > MOST_ZEROS:
-        value = Decimal(0)
+        value = Decimal(-1)
     return Given(found["number"], value, found["unit"].lower(), text[found.end() :])

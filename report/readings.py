@@ -8,11 +8,11 @@ combine. Row streaming and two inputs in turn stand alone.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations
-from operator import gt, itemgetter
+from operator import add, gt, itemgetter
 from typing import Any, NamedTuple
 
 import lab3
@@ -166,14 +166,13 @@ def _pipeline(sizes: Sizes, system: System, read: Read, counts: Sequence[int]) -
     compute_s, send_s = sum(ops) * op_s, sum(sent) * byte_s
     after = [*sent, 0][: len(ops)]  # what each node sends
     before = [0, *after[:-1]]  # what it has received
-    if overlap == "sender":
-        stages_s = [c * op_s + a * byte_s for c, a in zip(ops, after, strict=True)]
-    elif overlap == "receiver":
-        stages = zip(before, ops, after, strict=True)
-        stages_s = [c * op_s + (b + a) * byte_s for b, c, a in stages]
+    if overlap in ("sender", "receiver"):
+        moved: Iterable[int] = after if overlap == "sender" else map(add, before, after)
+        byte, op = (byte_s / op_s).as_integer_ratio()  # so that stages are ints, which are faster
+        stages = (c * op + m * byte for c, m in zip(ops, moved, strict=True))
+        interval_s = max(stages) * op_s / op
     else:
-        stages_s = [max(ops) * op_s, max([0, *sent]) * byte_s]
-    interval_s = max(stages_s)
+        interval_s = max(max(ops) * op_s, max([0, *sent]) * byte_s)
     first_s = {
         None: compute_s + send_s,
         "slowest": compute_s + send_s,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
@@ -32,10 +33,14 @@ READINGS = (  # the columns of page 1's table
     "inputs start on one node",
 )
 
-# Row streaming on a ring, 32 inputs, simulated: tests/oracles/test_rows_on_a_ring.py computes it.
+# Of 32 inputs, simulated, on each link first come, first served. Up to so many MB/s per link the
+# pipeline is faster.
+# Row streaming on a ring: tests/oracles/test_rows_on_a_ring.py computes these.
 RING_STREAMED_S = Fraction("0.09706816512")  # tensor parallelism at 2 GB/s
-RING_STREAMED_MB = 121  # per link: up to here the pipeline is faster if one node gathers all
-RING_IN_TURN_MB = 118  # ... if the nodes gather in turn
+RING_STREAMED_MB = 121
+# The pipeline's outputs on detours, too, all-to-all: tests/deck/test_claims.py computes these.
+DETOURS_MB = 96
+DETOURS_STREAMED_MB = 28
 
 
 def said(value: Rate, places: int = 0) -> str:
@@ -65,17 +70,19 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         for count in analysis.counts
     }
     one, tensor, pipeline_one, pipeline = results.values()
-    first, exchange, *_, gather = possible(analysis.strategies["tensor"]).steps
+    *_, gather = possible(analysis.strategies["tensor"]).steps
     lower_bound_s = streaming.compute_bound(*question)
-    streamed_s, pipeline_streamed_s = (
-        streaming.streamed_latency(strategy, *question) for strategy in ("tensor", "pipeline")
+    streamed_1_s, streamed_s, pipeline_streamed_1_s, pipeline_streamed_s = (
+        streaming.streamed_latency(strategy, network, system, count)
+        for strategy in ("tensor", "pipeline")
+        for count in analysis.counts
     )
     before_node_2_s = first_rows_s(question)
     last_share = row_share_bytes(question)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
     totals = analysis.totals
-    following, frugal = next_plan(question), frugal_plan(question)
+    frugal = frugal_plan(question)
     data_s = data_parallel_latency(*question)
     copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     ring = possible(analysis.result("tensor", 1, lab3.RING))
@@ -90,6 +97,8 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "pipeline-32-ms": said(pipeline.latency_s * MS, 2),
         "times-as-fast-1": said(pipeline_one.latency_s / one.latency_s, 2),
         "times-as-fast-32": said(pipeline.latency_s / tensor.latency_s, 2),
+        "times-as-fast-streamed-1": said(pipeline_streamed_1_s / streamed_1_s, 2),
+        "times-as-fast-streamed": said(pipeline_streamed_s / streamed_s, 2),
         "times-the-bytes": said(Fraction(one.traffic_bytes, pipeline_one.traffic_bytes), 2),
         "communication-percent": percent(one.communication_s / pipeline_one.communication_s),
         "links": said(system.nodes * (system.nodes - 1)),
@@ -126,10 +135,13 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "waits-us": said(one.communication_s * US, 3),
         "waits-ms": said(inputs * one.communication_s * MS, 2),
         "gather-us": said(gather.time_s * US, 2),
+        "gathers-hidden-ms": said(gathers_hidden_s(question) * MS, 2),
+        "gathers-hidden-sram": said(gathering_and_computing_bytes(question)),
         "in-turn-ms": said(reading_s(analysis, "tensor", "two inputs in turn") * MS, 3),
         "tensor-sram": said(fullest["tensor"].total_bytes),
         "largest-input": said(largest_input_bytes(question)),
-        "in-turn-lacks": said(fullest["tensor"].total_bytes + largest_input_bytes(question) - sram),
+        "in-turn-sram": said(fullest["tensor"].total_bytes + largest_input_bytes(question)),
+        "tensor-streamed-sram": said(fullest["tensor, streamed"].total_bytes),
         "last-row-bytes": said(last_share),
         "last-row-us": said(Fraction(last_share) / link * US, 3),
         "tensor-streamed-ms": said(streamed_s * MS, 3),
@@ -143,10 +155,8 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
             (pipeline_streamed_s - before_node_2_s - inputs * pipeline.interval_s) * US, 2
         ),
         "pipeline-streamed-ms": said(pipeline_streamed_s * MS, 2),
-        "times-as-fast-streamed": said(pipeline_streamed_s / streamed_s, 2),
         "plans": said(len(plans.every_plan(network, system))),
-        "next-plan-ms": said(following.latency_s * MS, 2),
-        "next-plan-percent": percent(Fraction(following.traffic_bytes, tensor.traffic_bytes)),
+        "plans-by-groups": " + ".join(map(said, plans_by_groups(question))),
         "frugal-plan-percent": percent(1 - frugal.latency_s / pipeline.latency_s),
         # page 5
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
@@ -157,11 +167,10 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "data-ms": said(data_s * MS, 2),
         "data-less-percent": percent(1 - data_s / tensor.latency_s),
         "output": said(network[-1].output_bytes),
-        "first-compute-us": said(first.time_s * US, 2),
-        "first-exchange-us": said(exchange.time_s * US, 2),
-        "output-stays-us": said((first.time_s + exchange.time_s) * US, 2),
+        "waiting-per-node": said(fullest["tensor"].waiting_inputs),
         # every node has room for as many, so this is how many fit if each is on one node only
         "waiting": said(system.nodes * fullest["tensor"].waiting_inputs),
+        "copy-us": said((copied_s - tensor.latency_s) / inputs * US, 3),
         "copies-ms": said((copied_s - tensor.latency_s) * MS, 2),
         # page 6
         "ring-communication-us": said(ring.communication_s * US, 5),
@@ -177,15 +186,23 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "two-way-more-us": said((two_way_s - one.latency_s) * US, 2),
         "two-way-more-percent": percent(two_way_s / one.latency_s - 1, 1),
         "reverse-us": said(reverse_s * US, 2),
-        "reverse-more-percent": percent(
-            (reverse_s - pipeline_one.communication_s) / pipeline_one.latency_s, 1
-        ),
+        **{
+            f"reverse-more-percent-{count}": percent(
+                (reverse_s - pipeline_one.communication_s) / latency_s, 1
+            )
+            for count, latency_s in [(1, pipeline_one.latency_s), (inputs, pipeline.latency_s)]
+        },
         "link-mb": said(Fraction(link) / MB),
+        "pipeline-compute-short-us": said(pipeline_one.compute_s * US, 2),
+        "pipeline-communication-short-us": said(pipeline_one.communication_s * US, 2),
+        "first-send-us": said(Fraction(network[0].output_bytes) / link * US, 1),
         "links-from": said(ceil(low / MB)),
         "links-to": said(floor(high / MB)),
         "ring-links-to": said(floor(ring_high / MB)),
+        "ring-in-turn-to": said(ring_bound_mb(question)),
         "ring-streamed-to": said(RING_STREAMED_MB),
-        "ring-in-turn-to": said(RING_IN_TURN_MB),
+        "detours-to": said(DETOURS_MB),
+        "detours-streamed-to": said(DETOURS_STREAMED_MB),
     }
     for (strategy, count), it in results.items():
         found |= {
@@ -239,6 +256,23 @@ def largest_input_bytes(question: Question) -> int:
     return max(layer.input_bytes for layer in question.network)
 
 
+def gathers_hidden_s(question: Question) -> Fraction:
+    """Tensor parallelism, if nodes compute the next input's layer 1 during each gather but the
+    last."""
+    network, system, inputs = question
+    [[compute, *_, gather]] = lab3.tensor_parallel_stages(network, system)
+    hidden_s = min(lab3.duration([it], system) for it in (compute, gather))
+    return lab3.tensor_parallel_latency(*question) - (inputs - 1) * hidden_s
+
+
+def gathering_and_computing_bytes(question: Question) -> int:
+    """What the gathering node holds then: its weights, a whole output, the next input and its shard
+    of layer 1's output."""
+    (first, *_, last), nodes = question.network, question.system.nodes
+    weight_bytes = sum(layer.weight_bytes for layer in question.network)
+    return (weight_bytes + first.output_bytes) // nodes + last.output_bytes + first.input_bytes
+
+
 def row_share_bytes(question: Question) -> int:
     """A node's share of the last row of all."""
     last = question.network[-1]
@@ -255,10 +289,10 @@ def first_rows_s(question: Question) -> Fraction:
 # ------------------------------------------------ plans
 
 
-def next_plan(question: Question) -> plans.PlanResult:
-    """The fastest Pareto-optimal one but tensor parallelism."""
-    tensor = plans.strategy_plans(question.network, question.system)["tensor"]
-    return next(it for it in plans.best_plans(*question) if it.plan != tensor)
+def plans_by_groups(question: Question) -> list[int]:
+    """How many there are of one group, of two, ..."""
+    counts = Counter(map(len, plans.every_plan(question.network, question.system)))
+    return [counts[groups] for groups in sorted(counts)]
 
 
 def frugal_plan(question: Question) -> plans.PlanResult:
@@ -278,6 +312,19 @@ def whole_tensor_links(question: Question) -> tuple[Fraction, Fraction]:
     links = plans.faster_between(network, system, pipeline, inputs)
     assert links and links.high_bytes_per_s, "on some links, but not on the fastest"
     return links.low_bytes_per_s, links.high_bytes_per_s
+
+
+def ring_bound_mb(question: Question) -> int:
+    """Up to so many whole MB/s per link the pipeline is faster on a ring for certain: the link to
+    the gathering node alone takes longer, in whatever order it serves."""
+    network, system, inputs = question
+    link_bytes = inputs * busiest_link_bytes(question.on(topology=lab3.RING), "tensor")
+
+    def is_certain(mb: int) -> bool:
+        slow = system._replace(link_bytes_per_s=mb * MB)
+        return lab3.pipeline_parallel_latency(network, slow, inputs) < Fraction(link_bytes, mb * MB)
+
+    return max(mb for mb in range(1, int(system.link_bytes_per_s / MB)) if is_certain(mb))
 
 
 def busiest_link_bytes(question: Question, strategy: str) -> int:

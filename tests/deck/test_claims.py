@@ -8,10 +8,23 @@ from itertools import pairwise
 import pytest
 
 import lab3
+from oracles import test_inputs_in_turn
 from oracles.simulation import Machine
 from report import pictures, plans, schedule, streaming
 from report.analysis import Analysis, balanced_pipeline_latency, data_parallel_latency, ops_per_byte
-from report.deck.facts import READINGS, frugal_plan, largest_input_bytes, next_plan, reading_s
+from report.deck.facts import (
+    DETOURS_MB,
+    DETOURS_STREAMED_MB,
+    READINGS,
+    RING_STREAMED_MB,
+    busiest_link_bytes,
+    frugal_plan,
+    gathering_and_computing_bytes,
+    gathers_hidden_s,
+    largest_input_bytes,
+    reading_s,
+    ring_bound_mb,
+)
 from report.question import LAB
 
 MB = 10**6
@@ -140,6 +153,31 @@ test_each_shard_of_layers_1_to_3_goes_to_three_nodes = claim(LAB.on(nodes=8))(
 )
 # ------------------------------------------------ page 4
 
+
+def test_nodes_that_compute_during_gathers_hide_each_but_the_last():
+    """An input's layer 1 waits for the computation before, not for the gather."""
+    machine = Machine(lab3.SYSTEM)
+
+    def exchange(layer, receivers):
+        shard_bytes = layer.output_bytes // 4
+        routes = [(a, b) for a in range(4) for b in receivers if a != b]
+        return machine.all(machine.deliver(route, shard_bytes) for route in routes)
+
+    def work():
+        for _ in range(32):
+            for layer in lab3.NETWORK:
+                yield machine.all(machine.compute(node, layer.ops // 4) for node in range(4))
+                exchanged = exchange(layer, range(4) if layer != lab3.NETWORK[-1] else [0])
+                if layer != lab3.NETWORK[-1]:
+                    yield exchanged
+        yield exchanged  # the last gather; those before have ended
+
+    assert machine.run([work()]) == gathers_hidden_s(LAB) == Fraction("0.09950093312")
+
+
+test_computing_during_a_gather_fits = claim(sram(434_111))(
+    lambda it: gathering_and_computing_bytes(it.question) <= it.system.sram_bytes
+)
 test_whole_tensors_of_two_inputs_do_not_fit = claim(sram(503_488 + 230_400))(
     lambda it: (
         it.sram["tensor"].fullest.total_bytes + largest_input_bytes(it.question)
@@ -172,15 +210,6 @@ def test_no_plan_is_faster_than_tensor_parallelism_for_any_number_of_inputs(it):
 test_groups_of_a_plan_have_1_2_or_4_nodes = claim(with_filters(96, 96, 96, 96))(
     lambda it: {group.nodes for plan in every_plan(it) for group in plan} == {1, 2, 4}
 )
-
-
-@claim(LAB._replace(inputs=1))
-def test_the_next_fastest_plan_is_that_of_page_4(it):
-    network, system, inputs = it.question
-    by_time = sorted(
-        every_plan(it), key=lambda plan: plans.plan_latency(network, system, plan, inputs)
-    )
-    return by_time[1] == next_plan(it.question).plan == ((2, 2), (2, 2))
 
 
 def test_the_plan_drawn_is_the_fastest_that_sends_no_more_than_the_pipeline():
@@ -247,7 +276,7 @@ test_no_output_may_stay = claim(sram(503_488 + 147_456))(
     )
 )
 # a quarter of the weights, 222,912 bytes, all of layer 2's input and the output
-test_an_output_must_leave_before_the_next_inputs_first_exchange_ends = claim(
+test_an_output_must_begin_to_leave_before_the_next_inputs_first_exchange_ends = claim(
     sram(222_912 + 230_400 + 147_456)
 )(
     lambda it: (
@@ -256,6 +285,9 @@ test_an_output_must_leave_before_the_next_inputs_first_exchange_ends = claim(
         + it.network[-1].output_bytes
         > it.system.sram_bytes
     )
+)
+test_with_whole_tensors_a_node_that_starts_all_inputs_is_refilled = claim(LAB._replace(inputs=4))(
+    lambda it: 1 + it.sram["tensor"].fullest.waiting_inputs < it.inputs
 )
 test_with_whole_tensors_some_inputs_must_arrive_during_the_run = claim(LAB._replace(inputs=13))(
     lambda it: 1 + waiting(it, "tensor") < it.inputs
@@ -308,39 +340,122 @@ def test_against_the_ring_each_output_crosses_three_links():
     assert machine.run([work()]) * 10**6 == Fraction("12133.23264") + Fraction("906.24")
 
 
-def with_detours(system):
-    """Seconds of 32 inputs, each output in three parts, two of them by way of the nodes that it
-    neither leaves nor goes to."""
+def with_detours(system, rows_of=lambda layer: 1):
+    """Seconds of 32 inputs, each row of so many of an output in thirds, two of them by way of the
+    nodes that it neither leaves nor goes to; links serve first come, first served."""
     machine = Machine(system)
-    arrived = {(layer, number): machine.env.event() for layer in range(3) for number in range(32)}
+    rows = [rows_of(layer) for layer in lab3.NETWORK]
+    arrived = {
+        (at, number, row): machine.env.event()
+        for at in range(3)
+        for number in range(32)
+        for row in range(rows[at])
+    }
 
-    def send(layer, number):
-        detours = [[layer, by, layer + 1] for by in range(4) if by not in (layer, layer + 1)]
-        part_bytes = -(-lab3.NETWORK[layer].output_bytes // 3)  # rounded up
-        yield machine.all(
-            machine.deliver(way, part_bytes) for way in [[layer, layer + 1], *detours]
-        )
-        arrived[layer, number].succeed()
+    def send(at, *which):
+        detours = [[at, by, at + 1] for by in range(4) if by not in (at, at + 1)]
+        part_bytes = Fraction(lab3.NETWORK[at].output_bytes, 3 * rows[at])
+        yield machine.all(machine.deliver(way, part_bytes) for way in [[at, at + 1], *detours])
+        arrived[at, *which].succeed()
 
-    def node(layer):
+    def node(at):
+        layer = lab3.NETWORK[at]
+        needed = layer.fy if rows[at] > 1 else 1
         for number in range(32):
-            if layer:
-                yield arrived[layer - 1, number]
-            yield from machine.compute(layer, lab3.NETWORK[layer].ops)
-            if layer < 3:
-                machine.env.process(send(layer, number))
+            for row in range(rows[at]):
+                if at:
+                    above = (arrived[at - 1, number, row + below] for below in range(needed))
+                    yield machine.env.all_of(above)
+                yield from machine.compute(at, Fraction(layer.ops, rows[at]))
+                if at < 3:
+                    machine.env.process(send(at, number, row))
 
-    return machine.run(node(layer) for layer in range(4))
+    return machine.run(node(at) for at in range(4))
 
 
-@pytest.mark.parametrize("mb_per_s", [1, 2, 5, 10, 20, 30, 45, 60, 75, 92])
-def test_with_detours_the_pipeline_is_faster_at_1_to_92(mb_per_s):
+@pytest.mark.parametrize(
+    "mb_per_s", [Fraction(1, 1000), 1, 10, 20, 30, 45, 60, 75, 92, DETOURS_MB, DETOURS_MB + 1, 2000]
+)
+def test_with_detours_the_pipeline_is_faster_on_links_as_slow_as_said(mb_per_s):
     network, system, inputs = links(mb_per_s)
-    assert with_detours(system) < lab3.tensor_parallel_latency(network, system, inputs)
+    is_faster = with_detours(system) < lab3.tensor_parallel_latency(network, system, inputs)
+    assert is_faster == (mb_per_s <= DETOURS_MB)
 
 
-def test_with_detours_it_is_not_on_the_labs_links():
-    assert with_detours(lab3.SYSTEM) > lab3.tensor_parallel_latency(*LAB)
+@pytest.mark.parametrize(
+    "mb_per_s", [Fraction(1, 1000), 1, 10, 20, DETOURS_STREAMED_MB, DETOURS_STREAMED_MB + 1, 2000]
+)
+def test_with_detours_and_row_streaming_too(mb_per_s):
+    network, system, inputs = links(mb_per_s)
+    streamed = streaming.streamed_latency("tensor", network, system, inputs)
+    is_faster = with_detours(system, lambda layer: layer.out_y) < streamed
+    assert is_faster == (mb_per_s <= DETOURS_STREAMED_MB)
+
+
+# Two inputs in turn, all-to-all, 32 inputs: no link bandwidth makes the pipeline faster. Each node
+# and link does its jobs in a fixed order, so tensor parallelism takes the longest of many chains of
+# jobs, convex in x = 1 / B. The pipeline takes all steps once and then 31 times layer 2's
+# computation or layer 1's send: the higher of two lines. It is enough that tensor parallelism is
+# below them at x = 0 and where they meet, and rises less from there on.
+LAYER_1_SENDS = Fraction(230_400 * 50 * 10**9, 231_211_008)  # as long as layer 2 computes, bytes/s
+
+
+@pytest.mark.parametrize("link_bytes_per_s", [10**30, LAYER_1_SENDS, 1000])
+def test_two_inputs_in_turn_are_faster_than_the_pipeline_all_to_all(link_bytes_per_s):
+    network, system, inputs = LAB.on(link_bytes_per_s=link_bytes_per_s)
+    in_turn_s = test_inputs_in_turn.simulate(network, system, inputs)
+    assert in_turn_s < lab3.pipeline_parallel_latency(network, system, inputs)
+
+
+def test_on_slow_links_the_pipelines_time_grows_faster_than_that_of_two_in_turn():
+    def grows_bytes(seconds_of):
+        slow, slower = (Fraction(1000), Fraction(500))  # bytes/s
+        seconds = [seconds_of(LAB.on(link_bytes_per_s=it)) for it in (slow, slower)]
+        return (seconds[1] - seconds[0]) / (1 / slower - 1 / slow)
+
+    in_turn = grows_bytes(lambda question: test_inputs_in_turn.simulate(*question))
+    assert in_turn == 32 * 187_904
+    assert grows_bytes(lambda question: lab3.pipeline_parallel_latency(*question)) > in_turn
+
+
+def on_ring(mb_per_s):
+    return LAB.on(topology="ring", link_bytes_per_s=mb_per_s * MB)
+
+
+@pytest.mark.parametrize(
+    ("most_mb", "pipeline_s"),
+    [
+        (ring_bound_mb(LAB), lab3.pipeline_parallel_latency),
+        (RING_STREAMED_MB, lambda *it: streaming.streamed_latency("pipeline", *it)),
+    ],
+)
+def test_up_to_there_a_rings_link_to_the_gathering_node_takes_longer(most_mb, pipeline_s):
+    def link_s(question):
+        carried_bytes = 32 * busiest_link_bytes(question, "tensor")
+        return Fraction(carried_bytes) / question.system.link_bytes_per_s
+
+    rates = range(1, 301)
+    longer = [mb for mb in rates if pipeline_s(*on_ring(mb)) < link_s(on_ring(mb))]
+    assert longer == [*range(1, most_mb + 1)]
+
+
+@pytest.mark.parametrize("mb_per_s", [1, 20, 60, ring_bound_mb(LAB)])
+def test_there_two_inputs_in_turn_are_slower_than_the_pipeline(mb_per_s):
+    question = on_ring(mb_per_s)
+    in_turn_s = test_inputs_in_turn.simulate(*question)
+    assert lab3.pipeline_parallel_latency(*question) < in_turn_s
+
+
+# 1,024 filters in layer 4: 445,952 bytes over the busiest link, against 230,400
+MANY_FILTERS = with_filters(128, 128, 128, 1024)
+
+
+@claim(LAB.on(nodes=2), MANY_FILTERS)
+def test_the_busiest_node_and_link_have_less_to_do_than_the_pipelines(it):
+    node_ops = sum(layer.ops for layer in it.network) / it.system.nodes
+    is_less = node_ops < max(layer.ops for layer in it.network)
+    tensor_bytes = busiest_link_bytes(it.question, "tensor")
+    return is_less and tensor_bytes < busiest_link_bytes(it.question, "pipeline")
 
 
 # Row streaming in both, all-to-all: no link bandwidth makes the pipeline faster, for no number of
@@ -366,7 +481,6 @@ test_on_links_that_take_no_time_streamed_tensor_parallelism_is_faster = claim(LA
     lambda it: streamed_s(it, 10**30) < longest_compute_s(it)
 )
 # 1,024 filters in layer 4 take 27.18 ms there, and its shards of 294,912 bytes 34.79 ms
-MANY_FILTERS = with_filters(128, 128, 128, 1024)
 test_where_the_pipelines_two_bounds_meet_streamed_tensor_parallelism_is_faster = claim(
     MANY_FILTERS
 )(lambda it: streamed_s(it, most_sent_bytes(it) / longest_compute_s(it)) < longest_compute_s(it))

@@ -26,6 +26,8 @@ HAND = {
     "pipeline-32-bytes": "19,333,120",
     "times-as-fast-1": "3.98",  # 12.43531264 / 3.12726016 = 3.9764...
     "times-as-fast-32": "1.56",  # 155.7861376 / 100.07232512 = 1.5567...
+    "times-as-fast-streamed-1": "1.63",  # 4.94232576 / 3.03407616 = 1.6289...
+    "times-as-fast-streamed": "1.53",  # 148.29315072 / 97.06662912 = 1.5277...
     "times-the-bytes": "3.18",  # 1,923,072 / 604,160 = 3.1830...
     "communication-percent": "31",  # 93.952 / 302.08 = 0.3110...
     "links": "12",  # 4 * 3
@@ -87,9 +89,13 @@ HAND = {
     "waits-ms": "3.01",  # 32 * 93.952 = 3,006.464
     "gather-us": "18.43",
     "in-turn-ms": "97.084",  # 97.06586112 + 0.018432
+    "gathers-hidden-ms": "99.50",  # 100.07232512 - 31 * 0.018432 = 99.50093312
+    # a quarter of the weights and of layer 1's output, the output and the next input
+    "gathers-hidden-sram": "434,112",  # 222,912 + 57,600 + 147,456 + 6,144
     "tensor-sram": "503,488",  # 222,912 + 230,400 + 200,704 / 4
     "largest-input": "230,400",
-    "in-turn-lacks": "209,600",  # 503,488 + 230,400 - 524,288
+    "in-turn-sram": "733,888",  # 503,488 + 230,400
+    "tensor-streamed-sram": "455,104",  # 222,912 + 230,400 + 128 * 28 * 2 / 4
     "last-row-bytes": "1,536",  # 147,456 / 24 / 4
     "last-row-us": "0.768",  # 1,536 / 2,000
     "tensor-streamed-ms": "97.067",  # 97.06586112 + 0.000768
@@ -103,15 +109,10 @@ HAND = {
     # 86.528) / 26, node 4's last row, 3,397.38624 / 24: 3.584 + 156.68224 + 141.55776 = 301.824
     "after-node-2-us": "301.82",
     "pipeline-streamed-ms": "148.29",  # 0.0162816 + 32 * 4.62422016 + 0.301824
-    "times-as-fast-streamed": "1.53",  # 148.29315072 / 97.06662912 = 1.5277...
     # one group on 1, 2 or 4 nodes; two groups 3 ways, each on 1 or 2; three groups 3 ways, at most
     # one of them on 2; four groups: 3 + 3 * 4 + 3 * 4 + 1
+    "plans-by-groups": "3 + 12 + 12 + 1",
     "plans": "28",
-    # layers 1-2 on two nodes 2,374.31808 + 57.6, to the next two 50.176, layers 3-4 there
-    # 3,692.29824 + 43.264 + 36.864 us; 6,254.52032 + 31 * 3,772.42624
-    "next-plan-ms": "123.20",
-    # 230,400 exchanged, 2 * 200,704 sent, 173,056 exchanged, 73,728 gathered; of 1,923,072
-    "next-plan-percent": "46",
     # 2,431.91808 + 50.176 + 3,987.21024 + 86.528 + 3,397.38624 + 31 * 3,987.21024 = 133,556.736
     "frugal-plan-percent": "14",
     # page 5
@@ -123,10 +124,9 @@ HAND = {
     "data-ms": "97.07",  # 8 * 12.13323264
     "data-less-percent": "3",  # 1 - 97.06586112 / 100.07232512 = 0.0300...
     "output": "147,456",
-    "first-compute-us": "31.10",
-    "first-exchange-us": "28.80",
-    "output-stays-us": "59.90",  # 31.104 + 28.8
-    "waiting": "12",  # 4 * 3, as 20,800 bytes are free and an input is 6,144
+    "waiting-per-node": "3",  # 20,800 bytes are free, and an input is 6,144
+    "waiting": "12",  # 4 * 3
+    "copy-us": "3.072",  # 6,144 / 2,000
     "copies-ms": "0.10",  # 32 * 3.072 us
     # page 6
     "ring-communication-us": "281.85600",  # 3 * 93.952
@@ -142,16 +142,22 @@ HAND = {
     "two-way-more-percent": "1.5",  # 46.976 / 3,127.26016 = 0.0150...
     "ring-streamed-ms": "97.068",  # 97.06586112 + 3 * 0.000768
     "reverse-us": "906.24",  # 3 * 302.08
-    "reverse-more-percent": "4.9",  # 604.16 / 12,435.31264 = 0.0485...
+    "reverse-more-percent-1": "4.9",  # 604.16 / 12,435.31264 = 0.0485...
+    "reverse-more-percent-32": "0.4",  # 604.16 / 155,786.1376 = 0.0038...
     "link-mb": "2,000",
+    "pipeline-compute-short-us": "12,133.23",
+    "pipeline-communication-short-us": "302.08",
+    "first-send-us": "115.2",
     # where 32 * (0.00303330816 + 187,904 / B) is what the pipeline takes: on slow links the sends,
     # 0.012 + (604,160 + 31 * 230,400) / B, on others node 2, 0.155484 + 604,160 / B seconds
     "links-from": "21",  # 1,733,632 / 0.08493262848 = 20.41 million
     "links-to": "92",  # 5,408,768 / 0.05841819648 = 92.58 million
     "ring-links-to": "298",  # (32 * 563,712 - 604,160) / 0.05841819648 = 298.44 million
-    # simulated: tests/oracles/test_rows_on_a_ring.py
+    "ring-in-turn-to": "112",  # (32 * 563,712 - 604,160) / 0.1554840576 = 112.13 million
+    # simulated: tests/oracles/test_rows_on_a_ring.py, tests/deck/test_claims.py
     "ring-streamed-to": "121",
-    "ring-in-turn-to": "118",
+    "detours-to": "96",
+    "detours-streamed-to": "28",
 }
 
 
@@ -209,11 +215,3 @@ def is_pipeline_faster(topology, link_mb):
 def test_bandwidths_at_which_the_pipeline_is_faster_are_all_those_said(topology, said):
     rates = [*range(1, 320), 500, 1000, 2000]
     assert [mb for mb in rates if is_pipeline_faster(topology, mb)] == [*said]
-
-
-def test_plans_are_chosen_by_what_they_are():
-    assert facts.next_plan(LAB).text == "1-2:2,3-4:2"
-    assert facts.frugal_plan(LAB).text == "1-2:2,3,4"
-    # on links of 30 MB/s tensor parallelism is no longer the fastest
-    slow = LAB.on(link_bytes_per_s=30 * 10**6)
-    assert facts.next_plan(slow).latency_s < lab3.tensor_parallel_latency(*slow)

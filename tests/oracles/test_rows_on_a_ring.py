@@ -32,9 +32,8 @@ MB = 10**6
 COMPUTED, ARRIVED = 0, 1  # what an event is; at the same time nodes come before links
 
 
-def simulate(network, system, inputs=1, gathering=lambda number: 0):
-    """(seconds until every output is gathered, bytes over all links); gathering says on which node
-    input 0, 1, ... ends."""
+def simulate(network, system, inputs=1):
+    """(seconds until node 0 has gathered every output, bytes over all links)."""
     nodes = range(system.nodes)
     sizes = shares(network, system)
     rows_s = [  # to compute a share, and to send it
@@ -80,7 +79,7 @@ def simulate(network, system, inputs=1, gathering=lambda number: 0):
             place = node if what == COMPUTED else (node + 1) % system.nodes
             here[place][share] += 1
             is_last = share[1] == len(network) - 1
-            end = gathering(share[0]) if is_last else (source - 1) % system.nodes
+            end = 0 if is_last else (source - 1) % system.nodes
             if place != end:
                 to_send[place].append((share, source))
 
@@ -132,47 +131,29 @@ def test_a_ring_moves_the_models_bytes_and_takes_no_less_than_its_bounds(case, i
 # ------------------------------------------------ the lab, and what the deck says of it
 
 
-def in_turn(number):
-    return number % 4
-
-
-def lab(mb_per_s, *gathering):
+def lab(mb_per_s):
     """Seconds of 32 inputs: tensor parallelism, pipeline parallelism."""
     system = SYSTEM._replace(topology=RING, link_bytes_per_s=mb_per_s * MB)
-    tensor_s, _ = simulate(NETWORK, system, 32, *gathering)
+    tensor_s, _ = simulate(NETWORK, system, 32)
     return tensor_s, streamed_latency("pipeline", NETWORK, system, 32)
 
 
-@pytest.mark.parametrize("gathering", [[], [in_turn]])
-def test_the_lab_is_three_shares_of_a_row_above_the_lower_bound(gathering):
+def test_the_lab_is_three_shares_of_a_row_above_the_lower_bound():
     # 32 * 3.03330816 ms, and the last row's three shares of 147,456 / 24 / 4 bytes one by one
     by_hand_s = Fraction("0.09706586112") + 3 * Fraction(1536, 2 * 10**9)
-    assert lab(2000, *gathering)[0] == facts.RING_STREAMED_S == by_hand_s
+    assert lab(2000)[0] == facts.RING_STREAMED_S == by_hand_s
 
 
 @pytest.mark.parametrize(
-    ("mb_per_s", "gathering", "tensor_ms", "pipeline_ms"),
-    [
-        (121, [], "149.08", "148.58"),
-        (122, [], "147.86", "148.58"),
-        (115, [in_turn], "152.13", "148.59"),
-        (121, [in_turn], "144.66", "148.58"),
-    ],
+    ("mb_per_s", "tensor_ms", "pipeline_ms"), [(121, "149.08", "148.58"), (122, "147.86", "148.58")]
 )
-def test_the_lab_on_slow_links(mb_per_s, gathering, tensor_ms, pipeline_ms):
-    found_ms = [1000 * seconds for seconds in lab(mb_per_s, *gathering)]
+def test_the_lab_on_slow_links(mb_per_s, tensor_ms, pipeline_ms):
+    found_ms = [1000 * seconds for seconds in lab(mb_per_s)]
     assert [f"{float(it):.2f}" for it in found_ms] == [tensor_ms, pipeline_ms]
 
 
-@pytest.mark.parametrize(
-    ("most_mb", "gathering"), [(facts.RING_STREAMED_MB, []), (facts.RING_IN_TURN_MB, [in_turn])]
-)
-def test_the_pipeline_is_faster_on_links_as_slow_as_the_deck_says(most_mb, gathering):
+def test_the_pipeline_is_faster_on_links_as_slow_as_the_deck_says():
+    most_mb = facts.RING_STREAMED_MB
     rates = {1, 20, most_mb, most_mb + 1, 300, 2000}
-    faster = {
-        it
-        for it in rates
-        for tensor_s, pipeline_s in [lab(it, *gathering)]
-        if pipeline_s < tensor_s
-    }
+    faster = {it for it in rates for tensor_s, pipeline_s in [lab(it)] if pipeline_s < tensor_s}
     assert faster == {it for it in rates if it <= most_mb}

@@ -1,0 +1,131 @@
+"""report/given.py: how a number is read, and which answers agree with it."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from report.given import SPELLINGS, UNITS, given
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "rest"),
+    [
+        ("0.5", "0.5", "", ""),
+        (" 1,923,072 bytes", "1923072", "bytes", ""),
+        ("1_923_072", "1923072", "", ""),
+        ("1,234.50ms", "1234.50", "ms", ""),
+        ("+3.5E-3  S.", "0.0035", "s", "."),
+        ("-2e+1", "-20", "", ""),
+        (".5 ms (rounded)", "0.5", "ms", " (rounded)"),
+        ("5.", "5", "", ""),
+        ("5. seconds", "5", "seconds", ""),
+        ("3 \u00b5s", "3", "us", ""),
+        ("3\u03bcs", "3", "us", ""),
+        ("2s/op", "2", "s", "/op"),
+        ("2 3", "2", "", " 3"),
+        ("1 923 072 bytes", "1923072", "bytes", ""),
+        ("0.25 123", "0.25", "", " 123"),
+        ("1e99999999 s", "-1", "s", ""),  # too large to be a result, as is infinity
+        ("1e-99999999", "-1", "", ""),
+        ("9" * 101, "9" * 101, "", ""),
+        ("9" * 102, "-1", "", ""),
+        ("0." + "1" * 118, "0." + "1" * 118, "", ""),
+        ("0." + "1" * 119, "-1", "", ""),
+        ("inf", "-1", "", ""),
+        ("-Infinity seconds", "-1", "seconds", ""),
+    ],
+)
+def test_a_number_its_unit_and_the_rest(text, value, unit, rest):
+    found = given(text)
+    assert found.value == Decimal(value)
+    assert (found.unit, found.rest) == (unit, rest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "xxx",
+        "nan",
+        "NaN seconds",
+        "s 5",
+        "1,23",
+        "1.2.3",
+        "--5",
+        "\u0663",
+        "1,2345",
+        "0x10",
+        "3s2",
+    ],
+)
+def test_what_is_no_number(text):
+    assert given(text) is None
+
+
+def test_digits_that_count():
+    for text, digits in [
+        ("100.10", 5), ("0.0012", 2), ("1,000", 4), ("1e3", 1), ("1.50e-7", 3), ("7", 1),
+    ]:  # fmt: skip
+        assert given(text).digits == digits
+
+
+UNIT_SIZES = {  # in seconds or bytes
+    "seconds": 1, "ms": "1e-3", "us": "1e-6", "ns": "1e-9", "bytes": 1, "kB": 10**3, "MB": 10**6,
+    "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "bits": "0.125",
+}  # fmt: skip
+
+
+def test_units_and_their_words():
+    assert {name: 1 / Fraction(it.factor) for name, it in UNITS.items()} == {
+        name: Fraction(size) for name, size in UNIT_SIZES.items()
+    }
+    assert {it for it in UNITS if UNITS[it].kind == "latency"} == {"seconds", "ms", "us", "ns"}
+    for word, name in [
+        ("s", "seconds"), ("sec", "seconds"), ("millisecond", "ms"), ("microseconds", "us"),
+        ("b", "bytes"), ("kb", "kB"), ("megabytes", "MB"), ("mib", "MiB"), ("bit", "bits"),
+    ]:  # fmt: skip
+        assert SPELLINGS[word] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "least", "beyond"),
+    [  # half a unit of the last digit below, up to a whole one above
+        ("3.1", "latency", "3.05", "3.2"),
+        ("3.10", "latency", "3.095", "3.11"),
+        ("100", "traffic", "99.5", "101"),
+        ("1.0e2", "traffic", "95", "110"),
+        ("1234567.89012", "latency", "1234567.88962", "1234567.89112"),  # of ten digits
+        ("1234567890123", "traffic", "1234567890122.5", "1234567890124"),
+    ],
+)
+def test_which_answers_agree(text, kind, least, beyond):
+    number, tiny = given(text), Fraction(1, 10**9)
+    least, beyond = Fraction(least), Fraction(beyond)
+    assert number.span(kind, 1) == (least, beyond)
+    for answer, agrees in [
+        (least, True), (least - tiny, False), (beyond, False), (beyond - tiny, True)
+    ]:  # fmt: skip
+        assert number.agrees(answer, kind, 1) is agrees
+        assert number.agrees(answer / 1000, kind, 1000) is agrees
+
+
+def test_nothing_agrees_with_what_is_not_above_0():
+    for text in ("0", "-5", "inf"):
+        assert not given(text).agrees(Fraction(given(text).value), "latency", 1)
+
+
+def test_how_a_number_agrees():
+    answer = Fraction("0.10007232512")
+    for text, how in [
+        ("0.10007232512", ""),
+        ("0.10007232512000001", ""),
+        ("0.1000723251", "rounded to 10 digits"),
+        ("0.1001", "rounded to 4 digits"),
+        ("0.1000", "cut to 4 digits"),
+        ("0.1", "rounded to 1 digit"),
+    ]:
+        assert given(text).how(answer, "latency", 1) == how
+    assert given("100.1").how(answer, "latency", 1000) == "rounded to 4 digits"
+    assert given("2.5").how(Fraction("2.55"), "latency", 1) == "rounded to 2 digits"  # a half
+    assert given("2.5").how(Fraction("2.5500001"), "latency", 1) == "cut to 2 digits"
