@@ -22,6 +22,7 @@ from report.question import (
     Impossible,
     Question,
     check_possible,
+    check_question,
     found_or_reason,
     possible_strategies,
 )
@@ -245,7 +246,7 @@ class Analysis:
     """
 
     def __init__(self, question: Question) -> None:
-        _check(question)
+        check_question(question)
         self.question = question
         self.network, self.system, self.inputs = question
         self.counts = sorted({1, self.inputs})
@@ -383,7 +384,7 @@ def _streamed(strategy: str, question: Question) -> Streamed:
 
 def losses(question: Question) -> Losses:
     """Where the pipeline's latency goes. Raises ValueError if it is not possible."""
-    _check(question)
+    check_question(question)
     network, system, inputs = question
     stages = lab3.pipeline_parallel_stages(network, system)
     bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
@@ -399,12 +400,6 @@ def losses(question: Question) -> Losses:
         fill_and_drain_s=Fraction(sum(step.node_ops for step in others)) / system.ops_per_s,
         sending_s=Fraction(sum(step.link_bytes for step in others)) / system.link_bytes_per_s,
     )
-
-
-def _check(question: Question) -> None:
-    if not isinstance(question, Question):
-        raise ValueError(f"question: {shown(question)} is not a Question")
-    lab3.check(*question)
 
 
 def as_dict(question: Question) -> dict[str, Any]:
@@ -446,4 +441,5 @@ def as_dict(question: Question) -> dict[str, Any]:
 
 def head(question: Question) -> dict[str, Any]:
     """What every JSON of this project begins with."""
+    check_question(question)
     return {"version": VERSION, "asked": question}

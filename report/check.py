@@ -25,7 +25,7 @@ from report import question as asking
 from report.find import find as find  # the same for one number
 from report.find import most_changes
 from report.given import ASKED, SPELLINGS, UNITS, Given, given
-from report.question import LAB, Question, headed, possible_strategies, question_of
+from report.question import LAB, Question, check_question, headed, possible_strategies, question_of
 from report.readings import BOTH, STRATEGIES_OF, Line
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
@@ -50,6 +50,7 @@ Q1_HEAD = "-----Q1 single input-----"
 def required(question: Question) -> dict[Line, Rate]:
     """The lines that a submission must have, in order, and their right numbers, in seconds and
     bytes. Raises ValueError where the question is wrong."""
+    check_question(question)
     possible, _ = possible_strategies(question.network, question.system)
     right: dict[Line, Rate] = {}
     for inputs in sorted({1, question.inputs}):

@@ -13,11 +13,18 @@ from lab3 import Rate
 from report import analysis, readings
 from report import question as asking
 from report.given import MICRO, SPELLINGS, UNITS, Given, given
-from report.question import LAB, STRATEGIES, Question, headed, possible_strategies, question_of
-from report.readings import Line
+from report.question import (
+    LAB,
+    STRATEGIES,
+    Question,
+    check_strategy,
+    headed,
+    possible_strategies,
+    question_of,
+)
+from report.readings import MOST_CHANGES, Line
 from report.terminal import count, filled, number, shown
 
-MOST_CHANGES = 3  # at the same time
 MOST_PRINTED = 5  # answers
 LEAST_DIGITS = 3  # of a number that may be right in another unit, twice or half as much
 RESULT_DIGITS = 4  # of a result, if it is not whole
@@ -111,6 +118,8 @@ def parse(text: str) -> Given:
 
 
 def _lines(question: Question, strategy: str | None) -> list[Line]:
+    if strategy is not None:
+        check_strategy(strategy)
     possible, impossible = possible_strategies(question.network, question.system)
     if strategy in impossible:
         raise ValueError(impossible[strategy].reason)

@@ -49,6 +49,12 @@ STRATEGIES: dict[str, Callable[[Network, System], Stages]] = {
 }
 
 
+def check_strategy(strategy: str) -> None:
+    """Raise ValueError for what is no strategy's name."""
+    if strategy not in tuple(STRATEGIES):
+        raise ValueError(f"strategy: {shown(strategy)} is not {' or '.join(STRATEGIES)}")
+
+
 OTHER_SPLITS = "`python3 report plans` has other ways to split the CNN"
 
 

@@ -16,9 +16,15 @@ from operator import add, gt, itemgetter
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import Network, Rate, System
+from lab3 import Network, Rate, System, shown
 from report import streaming
-from report.question import STRATEGIES, Question, check_possible, possible_strategies
+from report.question import (
+    STRATEGIES,
+    Question,
+    check_possible,
+    check_question,
+    possible_strategies,
+)
 
 # ------------------------------------------------ what can be read otherwise
 
@@ -32,6 +38,7 @@ class Change(NamedTuple):
     strategies: tuple[str, ...]
 
 
+MOST_CHANGES = 3  # at the same time
 BINARY_GIGA = Fraction(2**30, 10**9)
 TENSOR, PIPELINE, BOTH = ("tensor",), ("pipeline",), tuple(STRATEGIES)
 CHANGES = (
@@ -332,9 +339,7 @@ def checked(question: Question) -> Question:
 
     Raises ValueError where it is wrong, and where neither strategy is possible.
     """
-    if not isinstance(question, Question):
-        raise ValueError(f"question: {question!a:.40} is not a Question")
-    lab3.check(*question)
+    check_question(question)
     check_possible(question.network, question.system)
     return question._replace(network=tuple(question.network))
 
@@ -343,9 +348,13 @@ def answers(question: Question, most_changes: int = 1) -> list[Answer]:
     """As read here, then with ever more changes, for one input and for all: of each strategy that
     is possible, the changes that make a difference to it, without those that fewer changes equal.
 
-    Raises ValueError where the question is wrong, and where neither strategy is possible.
+    Raises ValueError where the question is wrong, where neither strategy is possible, and for more
+    changes than MOST_CHANGES.
     """
     question = checked(question)
+    if most_changes not in range(MOST_CHANGES + 1):
+        wanted = f"a number of changes from 0 to {MOST_CHANGES}"
+        raise ValueError(f"most_changes: {shown(most_changes)} is not {wanted}")
     found: dict[tuple[str, Names], list[Answer]] = {}
     taken: dict[tuple[str, Names], list[Sequence[Any]]] = {}
     possible, _ = possible_strategies(question.network, question.system)

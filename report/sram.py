@@ -80,7 +80,7 @@ def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
 def check_streams(system: System) -> None:
     """Raise ValueError on a ring of more than two nodes: when a row passes on a link depends on the
     rows of others there, so that row streaming has no closed form for tensor parallelism."""
-    if system.topology == lab3.RING and system.nodes > 2:
+    if lab3.shards_in_turn(system) > 1:
         where = f"on a ring of {system.nodes} nodes, only all-to-all"
         raise ValueError(f"Tensor parallelism with row streaming is not modelled {where}")
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import Network, System
-from report.question import STRATEGIES
+from report.question import STRATEGIES, check_strategy
 from report.sram import check_streams
 
 MOST_ROWS = 50_000  # output rows of all layers, which take two or three seconds
@@ -42,8 +42,7 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
     Raises ValueError if lab3's strategy is not possible, for tensor parallelism on a ring of more
     than 2 nodes, and for more than MOST_ROWS output rows in all layers.
     """
-    if strategy not in tuple(STRATEGIES):
-        raise ValueError(f"strategy: {strategy!a:.40} is not {' or '.join(STRATEGIES)}")
+    check_strategy(strategy)
     lab3.check(network, system, inputs)
     stages = STRATEGIES[strategy](network, system)
     if strategy == "tensor":

@@ -435,12 +435,12 @@ ring        link bandwidth  3       271.5     166.5   # two stages of 30 s: 61.5
 # pipeline sends nothing; 3 nodes, 230 bytes of SRAM, 2 inputs, elements of 1 byte. Weights 12 * 5 *
 # 1 * 2 = 120, output 2 x 4, MACs 120 * 8 = 960, C = 1,920, A = 12 * 8 = 96, S = 32, input 5 * 2 * 5
 # = 50; a row of input 10 bytes, of output 24. C / R = 12 s, a third of it 4 s, S / B = 8 s.
-GATHERS = Question(
+ONE_LAYER = Question(
     (ConvLayer(12, 5, 1, 2, 2, 5, 1),),
     System(3, ops_per_s=160, link_bytes_per_s=4, sram_bytes=230),
     2,
 )
-GATHERING = SimpleNamespace(question=GATHERS)
+GATHERING = SimpleNamespace(question=ONE_LAYER)
 
 GATHERING.results = table("""
 strategy  topology    compute_s  communication_s  interval_s  idle_nodes  bottleneck
@@ -496,6 +496,13 @@ node 1          1      compute  120      50     96      266    -36   0        no
 data
 every node      1      compute  120      50     96      266    -36   0        every node
 """)
+
+# Two layers, 3 * 1 * 2 + 18 * 3 = 60 bytes of weights, 18 * 4 = 72 of output: for pictures alone.
+GATHERS = Question(
+    (ConvLayer(3, 1, 2, 1, 3, 2, 1), ConvLayer(18, 3, 1, 1, 2, 2, 1)),
+    System(3, ops_per_s=8, link_bytes_per_s=4, sram_bytes=100),
+    5,
+)
 
 MACHINES = {
     "the lab": LAB,

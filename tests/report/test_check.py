@@ -458,6 +458,7 @@ Q2_TRAFFIC = "Total network traffic of tensor parallelism is"
         (LAB_TEXT.replace("32 inputs", "16 inputs"), ["Q2 16 inputs " + HEADS["Q2"]]),
         ("\n".join(row for row in ROWS if row[0] != "-"), [HEADS["Q1"], HEADS["Q2"]]),
         (LAB_TEXT.replace("is 0.003", "= 0.003"), ["sign Q1 tensor latency"]),
+        (LAB_TEXT.replace("is 0.00312726016 seconds", "= 3.12726016 ms"), ["'ms'", "sign"]),
         (LAB_TEXT.replace(" seconds", " s"), []),
         (LAB_TEXT.replace(" bytes", ""), ["unit bytes 4 numbers"]),
         (LAB_TEXT.replace("1923072 bytes", "1.923072 MB"), ["'MB' bytes Q1 tensor traffic"]),

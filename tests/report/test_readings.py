@@ -474,7 +474,7 @@ def test_without_a_change_it_is_what_lab3_gives(data):
     question = data.draw(questions(is_lab, topology))
     network, system, _ = question
     formulas = {}
-    for strategy, (latency_of, traffic_of) in lab3.FORMULAS.items():
+    for strategy, (latency_of, traffic_of) in lab3.LATENCY_AND_TRAFFIC.items():
         try:
             for inputs in {1, question.inputs}:
                 case = network, system, inputs
@@ -591,7 +591,7 @@ def test_two_inputs_in_turn_need_links_as_fast_as_the_first_layer():
         (LAB._replace(inputs=-3), "inputs: -3"),
         (LAB._replace(inputs=1.5), r"inputs: 1\.5"),
         (LAB._replace(network=[]), "network"),
-        (LAB.on(nodes=3), "3 nodes do not divide"),
+        (LAB.on(nodes=3), "cannot be split evenly over 3 nodes"),
     ],
 )
 def test_a_question_that_is_refused(question, named):

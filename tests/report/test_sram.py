@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from lab3 import ALL_TO_ALL, RING, ConvLayer, System
-from odd_machines import BOTH, GATHERS, MACHINES, ODD, SENDS
+from odd_machines import BOTH, MACHINES, ODD, ONE_LAYER, SENDS
 from report import sram
 from report.question import LAB, Question
 
@@ -71,7 +71,7 @@ def test_one_node_is_node_1_whatever_it_does():
     ]
     for pipeline in (sram.pipeline_parallel_sram, sram.pipeline_streamed_sram):
         expected = [("node 1", 1, "compute", 120, 50, 96, 266)]
-        assert held(pipeline, GATHERS.on(nodes=1)) == expected
+        assert held(pipeline, ONE_LAYER.on(nodes=1)) == expected
 
 
 # ------------------------------------------------ what is refused
@@ -87,7 +87,7 @@ PIPELINE = sram.pipeline_parallel_sram, sram.pipeline_streamed_sram
         (TENSOR, LAB.on(nodes=6, topology=RING), "cannot be split evenly over 6 nodes"),
         (PIPELINE, LAB.on(nodes=2), "4 layers need 4 nodes or more, not 2"),
         (TENSOR[1:], SENDS, "not modelled on a ring of 5 nodes"),
-        (TENSOR[1:], GATHERS.on(topology=RING), "not modelled on a ring of 3 nodes"),
+        (TENSOR[1:], ONE_LAYER.on(topology=RING), "not modelled on a ring of 3 nodes"),
     ],
 )
 def test_a_strategy_that_is_not_possible_is_refused_with_its_reason(functions, question, said):

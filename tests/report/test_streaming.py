@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
-from odd_machines import BOTH, GATHERS, ODD, SENDS, rows
+from odd_machines import BOTH, ODD, ONE_LAYER, SENDS, rows
 from report import streaming
 from report.streaming import compute_bound, streamed_latency
 
@@ -88,7 +88,7 @@ TALL = (ConvLayer(4, 1, 1, 1, 1, 50_001),)
         (["tensor"], NETWORK, SYSTEM, 1, "strategy: .* is not tensor or pipeline"),
         ("tensor", NETWORK, SYSTEM._replace(nodes=3), 1, "evenly over 3 nodes"),
         ("tensor", *ODD[:2], 1, "not modelled on a ring of 6 nodes"),
-        ("tensor", *GATHERS.on(topology=RING)[:2], 1, "not modelled on a ring of 3 nodes"),
+        ("tensor", *ONE_LAYER.on(topology=RING)[:2], 1, "not modelled on a ring of 3 nodes"),
         ("pipeline", NETWORK, SYSTEM._replace(nodes=3), 1, "4 layers need 4 nodes"),
         ("tensor", TALL, SYSTEM, 1, "beyond 50,000 rows .* has 50,001"),
         ("pipeline", TALL, SYSTEM, 1, "beyond 50,000 rows .* has 50,001"),
