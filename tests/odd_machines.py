@@ -7,8 +7,8 @@ import re
 from fractions import Fraction
 from types import SimpleNamespace
 
-from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
-from report.question import Question
+from lab3 import ALL_TO_ALL, RING, ConvLayer, System
+from report.question import LAB, Question
 
 BOTH = (ALL_TO_ALL, RING)
 
@@ -53,9 +53,9 @@ def _cell(text, per_s):
 
 # ================================================ the lab
 
-LAB = SimpleNamespace(question=Question(NETWORK, SYSTEM, 32))
+THE_LAB = SimpleNamespace(question=LAB)
 
-LAB.results = table("""
+THE_LAB.results = table("""
 strategy  topology    compute_us    communication_us  interval_us  idle_nodes  bottleneck
 # shards in 28.8 + 25.088 + 21.632 + 18.432 us, on the ring three times as long
 tensor    all-to-all   3,033.30816   93.952           3,127.26016  0           all steps
@@ -63,7 +63,7 @@ tensor    ring         3,033.30816  281.856           3,315.16416  0           a
 # sends in 115.2 + 100.352 + 86.528 us
 pipeline  both        12,133.23264  302.08            4,624.22016  0           compute of layer 2
 """)
-LAB.latencies = table("""
+THE_LAB.latencies = table("""
 strategy  topology    inputs  latency_ms    traffic_bytes
 tensor    all-to-all   1        3.12726016   1,923,072
 tensor    all-to-all  32      100.07232512  61,538,304
@@ -72,7 +72,7 @@ tensor    ring        32      106.08525312  65,077,248
 pipeline  both         1       12.43531264     604,160
 pipeline  both        32      155.7861376   19,333,120
 """)
-LAB.streamed = table("""
+THE_LAB.streamed = table("""
 strategy  inputs         latency_ms
 # All nodes compute 3.03330816 ms per input, and the last share of a row takes 0.000768 ms more.
 tensor                1              3.03407616
@@ -84,8 +84,10 @@ pipeline              1              4.94232576
 pipeline             32            148.29315072
 pipeline  1,000,000,000  4,624,220,160.3181056
 """)
-LAB.last_row_share_s = Fraction("0.000000768")  # A / (P * out_y * B) = 147,456 / (4 * 24 * 2) ns
-LAB.others = table("""
+THE_LAB.last_row_share_s = Fraction(
+    "0.000000768"
+)  # A / (P * out_y * B) = 147,456 / (4 * 24 * 2) ns
+THE_LAB.others = table("""
 name               one_ms       all_ms
 one_node           12.13323264  388.26344448  # 606,661,632 ops at 50 per ns
 data_parallel      12.13323264   97.06586112  # 8 rounds
@@ -93,7 +95,7 @@ balanced_pipeline  12.13323264  106.1657856   # 35 slots of 3.03330816 ms
 two_way_ring        3.17423616  101.57555712  # 3.03330816 ms and 3 * 93.952 / 2 us
 lower_bound         3.03330816   97.06586112
 """)
-LAB.losses = table("""
+THE_LAB.losses = table("""
 part                        us
 ideal_compute_s       97,065.86112  # 32 * 3,033.30816
 idle_nodes_s               0
@@ -104,7 +106,7 @@ sending_s                302.08
 """)
 # All weights are 6,912 + 3 * 294,912 = 891,648 bytes, a quarter of them 222,912; a quarter of layer
 # 1's output is 230,400 / 4 = 57,600.
-LAB.sram = table("""
+THE_LAB.sram = table("""
 where           layer  work     weights  input    output   total      free      waiting  on
 tensor
 every node      1      compute  222,912    6,144   57,600    286,656         -  -        -
@@ -139,7 +141,7 @@ every node      2      compute  891,648  230,400  200,704  1,322,752  -798,464  
 every node      3      compute  891,648  200,704  173,056  1,265,408         -  -        -
 every node      4      compute  891,648  173,056  147,456  1,212,160         -  -        -
 """)
-LAB.totals = table("""
+THE_LAB.totals = table("""
 name              bytes
 weight_bytes    891,648
 excess_bytes    367,360  # - 524,288
@@ -505,7 +507,7 @@ GATHERS = Question(
 )
 
 MACHINES = {
-    "the lab": LAB,
+    "the lab": THE_LAB,
     "everything differs": EVERYTHING,
     "a send decides": SEND_DECIDES,
     "the gathering node is the fullest": GATHERING,

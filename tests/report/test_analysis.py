@@ -22,10 +22,10 @@ from odd_machines import (
     ODD_ALL_TO_ALL,
     ONE_LAYER,
     SENDS,
+    THE_LAB,
     rows,
     topologies,
 )
-from odd_machines import LAB as THE_LAB
 from report import analysis, streaming, terminal
 from report.analysis import Analysis
 from report.question import LAB, Impossible, Question
