@@ -86,8 +86,6 @@ pipeline  1,000,000,000  4,624,220,160.3181056
 """)
 # A / (P * out_y * B) = 147,456 / (4 * 24 * 2) ns
 THE_LAB.last_row_share_s = Fraction("0.000000768")
-    "0.000000768"
-)  # A / (P * out_y * B) = 147,456 / (4 * 24 * 2) ns
 THE_LAB.others = table("""
 name               one_ms       all_ms
 one_node           12.13323264  388.26344448  # 606,661,632 ops at 50 per ns
