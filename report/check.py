@@ -11,6 +11,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -611,7 +612,7 @@ def run(options: Namespace) -> tuple[str, int]:
     if not submissions:
         raise ValueError(". ".join(refused))
     for why in refused:
-        print(f"python3 report: error: {why}", file=sys.stderr)
+        _complain(f"python3 report: error: {why}")
     is_right = all(it.right_lines == it.lines for it in submissions.values())
     status = 2 if refused else 0 if is_right else 1
     if options.json:
@@ -629,7 +630,7 @@ def _text(name: str) -> str:
         if sys.stdin is None:
             raise ValueError("standard input is closed")
         if sys.stdin.isatty():
-            print("Reading from the terminal; end with Ctrl-D.", file=sys.stderr)
+            _complain("Reading from the terminal; end with Ctrl-D.")
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     else:
         with Path(name).open("rb") as file:
@@ -638,6 +639,12 @@ def _text(name: str) -> str:
         raise ValueError(f"has more than {MOST_BYTES:,} bytes")
     is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # as PowerShell writes it
     return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
+
+
+def _complain(text: str) -> None:
+    if sys.stderr:
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
 
 
 def _side_by_side(submissions: dict[str, Submission]) -> str:

@@ -33,14 +33,10 @@ READINGS = (  # the columns of page 1's table
     "inputs start on one node",
 )
 
-# Of 32 inputs, simulated, on each link first come, first served. Up to so many MB/s per link the
-# pipeline is faster.
-# Row streaming on a ring: tests/oracles/test_rows_on_a_ring.py computes these.
+# Row streaming of 32 inputs on a ring, each link first come, first served, simulated:
+# tests/oracles/test_rows_on_a_ring.py computes these.
 RING_STREAMED_S = Fraction("0.09706816512")  # tensor parallelism at 2 GB/s
-RING_STREAMED_MB = 121
-# The pipeline's outputs on detours, too, all-to-all: tests/deck/test_claims.py computes these.
-DETOURS_MB = 96
-DETOURS_STREAMED_MB = 28
+RING_STREAMED_MB = 121  # up to so many MB/s per link the pipeline is faster
 
 
 def said(value: Rate, places: int = 0) -> str:
@@ -77,12 +73,16 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         for strategy in ("tensor", "pipeline")
         for count in analysis.counts
     )
-    before_node_2_s = first_rows_s(question)
+    losses = possible(analysis.losses)
+    compute_row_s, send_row_s = row_times_s(question)
+    before_node_2_s = network[1].fy * compute_row_s[0] + send_row_s[0]
+    after_node_2_s = [send_row_s[1], compute_row_s[2], send_row_s[2], compute_row_s[3]]
     last_share = row_share_bytes(question)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
     totals = analysis.totals
     frugal = frugal_plan(question)
+    frugal_1_s = plans.plan_result(network, system, frugal.plan).latency_s
     data_s = data_parallel_latency(*question)
     copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     ring = possible(analysis.result("tensor", 1, lab3.RING))
@@ -114,6 +114,8 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "layers": layer_rows(analysis),
         "weights": said(totals.weight_bytes),
         "ops": said(ops),
+        "weights-1": said(network[0].weight_bytes // network[0].element_bytes),
+        "side-1": said(network[0].out_x),
         "ops-per-byte-1": said(ops_per_byte(network[0])),
         "ops-per-byte-2": said(ops_per_byte(network[1])),
         "machine-balance": said(machine_balance(system)),
@@ -135,8 +137,6 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "waits-us": said(one.communication_s * US, 3),
         "waits-ms": said(inputs * one.communication_s * MS, 2),
         "gather-us": said(gather.time_s * US, 2),
-        "gathers-hidden-ms": said(gathers_hidden_s(question) * MS, 2),
-        "gathers-hidden-sram": said(gathering_and_computing_bytes(question)),
         "in-turn-ms": said(reading_s(analysis, "tensor", "two inputs in turn") * MS, 3),
         "tensor-sram": said(fullest["tensor"].total_bytes),
         "largest-input": said(largest_input_bytes(question)),
@@ -148,15 +148,22 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "node-2-percent": percent(Fraction(network[1].ops, ops)),
         "busiest-us": said(Fraction(network[1].ops) / rate * US, 2),
         "equal-us": said(lower_bound_s / inputs * US, 2),
-        "imbalance-ms": said(possible(analysis.losses).load_imbalance_s * MS, 2),
+        "imbalance-ms": said(losses.load_imbalance_s * MS, 2),
+        "fill-ms": said(losses.fill_and_drain_s * MS, 2),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
         "before-node-2-us": said(before_node_2_s * US, 2),
-        "after-node-2-us": said(
-            (pipeline_streamed_s - before_node_2_s - inputs * pipeline.interval_s) * US, 2
-        ),
+        "before-node-2-sum": f"{network[1].fy} \N{MIDDLE DOT} {said(compute_row_s[0] * US, 3)}"
+        f" + {said(send_row_s[0] * US, 2)}",
+        "after-node-2-us": said(sum(after_node_2_s) * US, 2),
+        "after-node-2-sum": " + ".join(said(row_s * US, 2) for row_s in after_node_2_s),
         "pipeline-streamed-ms": said(pipeline_streamed_s * MS, 2),
+        "tensor-streamed-1-us": said(streamed_1_s * US, 2),
+        "pipeline-streamed-1-us": said(pipeline_streamed_1_s * US, 2),
         "plans": said(len(plans.every_plan(network, system))),
         "plans-by-groups": " + ".join(map(said, plans_by_groups(question))),
+        "frugal-1-us": said(frugal_1_s * US, 2),
+        "frugal-interval-us": said((frugal.latency_s - frugal_1_s) / (inputs - 1) * US, 2),
+        "frugal-ms": said(frugal.latency_s * MS, 2),
         "frugal-plan-percent": percent(1 - frugal.latency_s / pipeline.latency_s),
         # page 5
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
@@ -167,6 +174,10 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "data-ms": said(data_s * MS, 2),
         "data-less-percent": percent(1 - data_s / tensor.latency_s),
         "output": said(network[-1].output_bytes),
+        "input": said(network[0].input_bytes),
+        "waiting-exact": said(
+            Fraction(sram - fullest["tensor"].total_bytes, network[0].input_bytes), 1
+        ),
         "waiting-per-node": said(fullest["tensor"].waiting_inputs),
         # every node has room for as many, so this is how many fit if each is on one node only
         "waiting": said(system.nodes * fullest["tensor"].waiting_inputs),
@@ -201,8 +212,6 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "ring-links-to": said(floor(ring_high / MB)),
         "ring-in-turn-to": said(ring_bound_mb(question)),
         "ring-streamed-to": said(RING_STREAMED_MB),
-        "detours-to": said(DETOURS_MB),
-        "detours-streamed-to": said(DETOURS_STREAMED_MB),
     }
     for (strategy, count), it in results.items():
         found |= {
@@ -256,34 +265,18 @@ def largest_input_bytes(question: Question) -> int:
     return max(layer.input_bytes for layer in question.network)
 
 
-def gathers_hidden_s(question: Question) -> Fraction:
-    """Tensor parallelism, if nodes compute the next input's layer 1 during each gather but the
-    last."""
-    network, system, inputs = question
-    [[compute, *_, gather]] = lab3.tensor_parallel_stages(network, system)
-    hidden_s = min(lab3.duration([it], system) for it in (compute, gather))
-    return lab3.tensor_parallel_latency(*question) - (inputs - 1) * hidden_s
-
-
-def gathering_and_computing_bytes(question: Question) -> int:
-    """What the gathering node holds then: its weights, a whole output, the next input and its shard
-    of layer 1's output."""
-    (first, *_, last), nodes = question.network, question.system.nodes
-    weight_bytes = sum(layer.weight_bytes for layer in question.network)
-    return (weight_bytes + first.output_bytes) // nodes + last.output_bytes + first.input_bytes
-
-
 def row_share_bytes(question: Question) -> int:
     """A node's share of the last row of all."""
     last = question.network[-1]
     return last.output_bytes // last.out_y // question.system.nodes
 
 
-def first_rows_s(question: Question) -> Fraction:
-    """When the pipeline's node 2 has the rows that its first row needs, with row streaming."""
-    (first, second, *_), system, _ = question
-    compute_s = Fraction(second.fy * first.ops, first.out_y) / system.ops_per_s
-    return compute_s + Fraction(first.output_bytes, first.out_y) / system.link_bytes_per_s
+def row_times_s(question: Question) -> tuple[list[Fraction], list[Fraction]]:
+    """Of each layer's rows, in the pipeline: to compute one, and to send it."""
+    network, system, _ = question
+    compute_s = [Fraction(it.ops, it.out_y) / system.ops_per_s for it in network]
+    send_s = [Fraction(it.output_bytes, it.out_y) / system.link_bytes_per_s for it in network]
+    return compute_s, send_s
 
 
 # ------------------------------------------------ plans

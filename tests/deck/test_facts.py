@@ -52,6 +52,8 @@ HAND = {
     ],
     "weights": "891,648",  # 6,912 + 3 * 294,912
     "ops": "606,661,632",
+    "weights-1": "3,456",  # 128 * 3 * 3 * 3
+    "side-1": "30",  # 2 * 3,456 * 30 * 30 = 6,220,800
     "ops-per-byte-1": "27",  # 3 * 3 * 3 channels, 2 operations for 2 bytes
     "ops-per-byte-2": "1,152",  # 128 * 3 * 3
     "machine-balance": "25",  # 50 / 2
@@ -89,9 +91,6 @@ HAND = {
     "waits-ms": "3.01",  # 32 * 93.952 = 3,006.464
     "gather-us": "18.43",
     "in-turn-ms": "97.084",  # 97.06586112 + 0.018432
-    "gathers-hidden-ms": "99.50",  # 100.07232512 - 31 * 0.018432 = 99.50093312
-    # a quarter of the weights and of layer 1's output, the output and the next input
-    "gathers-hidden-sram": "434,112",  # 222,912 + 57,600 + 147,456 + 6,144
     "tensor-sram": "503,488",  # 222,912 + 230,400 + 200,704 / 4
     "largest-input": "230,400",
     "in-turn-sram": "733,888",  # 503,488 + 230,400
@@ -103,17 +102,26 @@ HAND = {
     "busiest-us": "4,624.22",
     "equal-us": "3,033.31",
     "imbalance-ms": "50.91",  # 32 * (4,624.22016 - 3,033.30816) = 50,909.184
+    "fill-ms": "7.51",  # 0.124416 + 3.98721024 + 3.39738624 = 7.50901248
     "balanced-ms": "106.17",  # 35 * 3.03330816
     "before-node-2-us": "16.28",  # 3 of layer 1's 30 rows, 12.4416, the third on its link, 3.84
+    "before-node-2-sum": "3 . 4.147 + 3.84",  # 124.416 / 30 = 4.1472, 115.2 / 30
     # node 2's last row on its link, 100.352 / 28, node 3's last row and link, (3,987.21024 +
     # 86.528) / 26, node 4's last row, 3,397.38624 / 24: 3.584 + 156.68224 + 141.55776 = 301.824
     "after-node-2-us": "301.82",
+    # 100.352 / 28, 3,987.21024 / 26 = 153.3542..., 86.528 / 26 = 3.328, 3,397.38624 / 24 = 141.5577
+    "after-node-2-sum": "3.58 + 153.35 + 3.33 + 141.56",
+    "tensor-streamed-1-us": "3,034.08",  # 3,033.30816 + 0.768 = 3,034.07616
+    "pipeline-streamed-1-us": "4,942.33",  # 16.2816 + 4,624.22016 + 301.824 = 4,942.32576
     "pipeline-streamed-ms": "148.29",  # 0.0162816 + 32 * 4.62422016 + 0.301824
     # one group on 1, 2 or 4 nodes; two groups 3 ways, each on 1 or 2; three groups 3 ways, at most
     # one of them on 2; four groups: 3 + 3 * 4 + 3 * 4 + 1
     "plans-by-groups": "3 + 12 + 12 + 1",
     "plans": "28",
     # 2,431.91808 + 50.176 + 3,987.21024 + 86.528 + 3,397.38624 + 31 * 3,987.21024 = 133,556.736
+    "frugal-1-us": "9,953.22",  # of these the first five, 9,953.21856
+    "frugal-interval-us": "3,987.21",
+    "frugal-ms": "133.56",
     "frugal-plan-percent": "14",
     # page 5
     "weights-per-node": "222,912",  # 891,648 / 4
@@ -124,6 +132,8 @@ HAND = {
     "data-ms": "97.07",  # 8 * 12.13323264
     "data-less-percent": "3",  # 1 - 97.06586112 / 100.07232512 = 0.0300...
     "output": "147,456",
+    "input": "6,144",  # 3 * 32 * 32 * 2
+    "waiting-exact": "3.4",  # 20,800 / 6,144 = 3.3854...
     "waiting-per-node": "3",  # 20,800 bytes are free, and an input is 6,144
     "waiting": "12",  # 4 * 3
     "copy-us": "3.072",  # 6,144 / 2,000
@@ -154,10 +164,7 @@ HAND = {
     "links-to": "92",  # 5,408,768 / 0.05841819648 = 92.58 million
     "ring-links-to": "298",  # (32 * 563,712 - 604,160) / 0.05841819648 = 298.44 million
     "ring-in-turn-to": "112",  # (32 * 563,712 - 604,160) / 0.1554840576 = 112.13 million
-    # simulated: tests/oracles/test_rows_on_a_ring.py, tests/deck/test_claims.py
-    "ring-streamed-to": "121",
-    "detours-to": "96",
-    "detours-streamed-to": "28",
+    "ring-streamed-to": "121",  # simulated: tests/oracles/test_rows_on_a_ring.py
 }
 
 
@@ -167,9 +174,9 @@ def found():
 
 
 def ascii_cells(fact):
-    """Of a table, with x for the sign of multiplication."""
+    """Of a table, with x for the sign of multiplication; of a product, with a full stop."""
     if isinstance(fact, str):
-        return fact
+        return fact.replace("\N{MIDDLE DOT}", ".")
     return [[cell.replace("\N{MULTIPLICATION SIGN}", "x") for cell in row] for row in fact]
 
 
