@@ -6,6 +6,7 @@ The functions are found by the names of their parameters, so a new one is tested
 
 import inspect
 import pkgutil
+import re
 from fractions import Fraction
 from importlib import import_module
 
@@ -76,6 +77,19 @@ WRONG = {
 }
 
 
+# What a refusal begins with: which of the parameters is wrong, or what in it.
+FIELDS = "nodes|sram_bytes|ops_per_s|link_bytes_per_s|topology"
+NAMED = {
+    "network": "network|layer [12]",
+    "system": f"system|{FIELDS}",
+    "inputs": "inputs",
+    "question": f"question|network|layer [12]|system|inputs|{FIELDS}",
+    "plan": "plan|group [12]",
+    "strategy": "strategy",
+    "most_changes": "most_changes",
+}
+
+
 def parameters(function):
     """The names of those that must be given, and of those that can be wrong."""
     found = inspect.signature(function).parameters.values()
@@ -126,5 +140,6 @@ def test_what_cannot_be_modelled_is_refused(case):
         with pytest.raises(ValueError) as caught:
             function(**{**right, name: wrong})
         said = str(caught.value)
+        assert re.match(NAMED[name], said)
         assert said.isascii() and said.isprintable() and 10 < len(said) < 300
         assert type(caught.value) is ValueError and "Exceeds the limit" not in said

@@ -146,7 +146,7 @@ def chain_of(filters):
 
 
 @pytest.mark.parametrize(
-    ("layers", "filters", "nodes", "inputs"), [(20, 64, 8, 1), (16, 16, 16, 32)]
+    ("layers", "filters", "nodes", "inputs"), [(20, 64, 8, 1), (12, 16, 16, 32)]
 )
 def test_what_the_search_added_up_is_what_each_plan_takes(layers, filters, nodes, inputs):
     sizes = range(2 * layers + 2, 2, -2)
