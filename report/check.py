@@ -10,7 +10,7 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,9 +23,9 @@ import lab3
 from lab3 import Rate
 from report import analysis, readings
 from report import question as asking
+from report.find import MULTIPLES, most_changes
 from report.find import find as find  # the same for one number
-from report.find import most_changes
-from report.given import ASKED, SPELLINGS, UNITS, Given, given
+from report.given import ASKED, BINARY, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, check_question, headed, possible_strategies, question_of
 from report.readings import BOTH, STRATEGIES_OF, Line
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
@@ -104,8 +104,11 @@ FACTORS = {  # of a unit that is wrong
         "traffic": [(10, 3), (10, 6), (10, 9), (2, 10), (2, 20), (2, 30)],
     }.items()
 }
+AS_SAID: dict[str, Rate] = dict.fromkeys(FACTORS, 1)  # no unit is wrong
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
+FEW_DIGITS = "agrees, with too few digits"
 TOO_FEW_DIGITS, IMPOSSIBLE = "too few digits to say more", "zero, negative or too large"
+NO_NUMBER = "no number"
 OMITTED = "the number of the missing line"
 WRONG_UNIT, OTHER_LINE = "wrong unit", "this is "  # before the unit, and before the line
 
@@ -121,7 +124,7 @@ class _Number(NamedTuple):
     times: Rate = 1  # the factor is of the unit that is said, if that is wrong
     other: Line | None = None  # whose right number it is
 
-    def agrees(self, answer: Rate, times: Mapping[str, Rate]) -> bool:
+    def agrees(self, answer: Rate, times: Mapping[str, Rate] = AS_SAID) -> bool:
         """Whether it is the answer, if wrong numbers of a kind are so many times too large."""
         assert self.given
         return self.given.agrees(answer, self.line.kind, self.factor_of(times))
@@ -140,8 +143,9 @@ class _Number(NamedTuple):
 def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
     number = given(text.lstrip(SIGNS))
     if number is None:
-        return _Number(line, text, None, 1, MISSING)
-    answer, kind, unit = right[line], line.kind, _unit(number, line.kind)
+        return _Number(line, text, None, 1, NO_NUMBER)
+    answer, kind = right[line], line.kind
+    unit = _unit(number, answer, kind)
     factor, has_enough = UNITS[unit].factor, number.digits >= LEAST_DIGITS
 
     def judged(*verdict: str, times: Rate = 1) -> _Number:
@@ -155,7 +159,7 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
         return judged(IMPOSSIBLE)
     if number.agrees(answer, kind, factor):
         how = number.how(answer, kind, factor)
-        return judged(RIGHT, how, in_unit) if has_enough else judged(TOO_FEW_DIGITS)
+        return judged(RIGHT, how, in_unit) if has_enough else judged(FEW_DIGITS)
     if number.digits == 1 and kind == "latency":
         return judged(TOO_FEW_DIGITS)
     if has_enough:
@@ -163,27 +167,24 @@ def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
             its_factor = factor if other.kind == kind else 1
             if number.agrees(its_answer, other.kind, its_factor):
                 return judged(f"{OTHER_LINE}{_named(other, line)}")._replace(other=other)
-        for times in [*FACTORS[kind], *_other_units(kind, factor)]:
+        for times in FACTORS[kind]:
             if number.agrees(answer, kind, factor * times):
                 return judged(f"{WRONG_UNIT} ({_unit_name(kind, factor * times)})", times=times)
     return judged(WRONG)
-
-
-def _other_units(kind: str, factor: Rate) -> Iterator[Rate]:
-    """How many times too large numbers are that were meant in another unit, such as KiB for kB."""
-    for name, unit in UNITS.items():
-        if unit.kind == kind and name != "bits":
-            yield Fraction(unit.factor) / factor
 
 
 def _named(other: Line, line: Line) -> str:
     return other.name if other.kind != line.kind else f"{other.name.rpartition(' ')[0]}'s"
 
 
-def _unit(number: Given, kind: str) -> str:
-    """The number's, or where it has none of this kind, the one that is asked for."""
+def _unit(number: Given, answer: Rate, kind: str) -> str:
+    """The number's, which may be KiB where KB makes the number right; where it has none of this
+    kind, the one that is asked for."""
     unit = SPELLINGS.get(number.unit)
-    return unit if unit and UNITS[unit].kind == kind else ASKED[kind]
+    if not unit or UNITS[unit].kind != kind:
+        return ASKED[kind]
+    binary = BINARY.get(unit, unit)
+    return binary if number.agrees(answer, kind, UNITS[binary].factor) else unit
 
 
 def _unit_name(kind: str, factor: Rate) -> str:
@@ -193,12 +194,19 @@ def _unit_name(kind: str, factor: Rate) -> str:
 
 # ------------------------------------------------ what makes the others
 
+
+def _strategy_and_kind(it: _Number) -> object:
+    """A level for mistakes that are made in Q1 and Q2, in latency or in traffic only."""
+    return it.line[1:]
+
+
 Names = tuple[str, ...]
 OF_BOTH = frozenset(name for name, strategies in STRATEGIES_OF.items() if strategies == BOTH)
 PLACES = {name: place for place, name in enumerate(STRATEGIES_OF)}
 LEVELS: tuple[Callable[[_Number], object], ...] = (
     lambda it: 0,
     lambda it: it.line.strategy,
+    _strategy_and_kind,
     lambda it: it.line.inputs,
     lambda it: it.line[:2],
     lambda it: it.line,
@@ -242,7 +250,11 @@ class _Found:
         return Explained(lines, named, len(sets) - len(named), tuple(units))
 
 
-def _explained(question: Question, numbers: Sequence[_Number]) -> list[Explained]:
+def _explained(
+    question: Question, numbers: Sequence[_Number], right: dict[Line, Rate]
+) -> tuple[list[Explained], dict[_Number, str]]:
+    """What changes explain, and the numbers that are a multiple of the right ones."""
+    multiples: dict[_Number, str] = {}
     known: dict[str, set[Rate]] = {kind: set() for kind in FACTORS}  # wrong units by now
     for it in numbers:
         if it.times != 1:
@@ -253,9 +265,16 @@ def _explained(question: Question, numbers: Sequence[_Number]) -> list[Explained
         groups: dict[object, list[_Number]] = {}
         for it in left:
             groups.setdefault(level(it), []).append(it)
-        wrong = [group for group in groups.values() if any(it.verdict == WRONG for it in group)]
         left = []
-        for group in wrong:
+        for group in groups.values():
+            if level is _strategy_and_kind and not _is_wrong_in_both(group):
+                left += group
+                continue
+            if not any(it.verdict == WRONG for it in group):
+                continue
+            if level in (_strategy_and_kind, LEVELS[-1]) and (said := _multiple(group, right)):
+                multiples |= dict.fromkeys(group, said)
+                continue
             together = [*group, *(it for it in numbers if _follows(it, group))]
             if any(before.explains_too(question, together) for before in found):
                 continue
@@ -265,7 +284,19 @@ def _explained(question: Question, numbers: Sequence[_Number]) -> list[Explained
                     known[kind] |= {factor} - {1}
             else:
                 left += group
-    return [it.told() for it in found]
+    return [it.told() for it in found], multiples
+
+
+def _is_wrong_in_both(group: Sequence[_Number]) -> bool:
+    return len({it.line.inputs for it in group if it.verdict == WRONG}) == 2
+
+
+def _multiple(group: Sequence[_Number], right: dict[Line, Rate]) -> str:
+    """Which multiple of the right ones all numbers are, empty if none."""
+    for said, times in MULTIPLES.items():
+        if all(it.agrees(right[it.line] * times) for it in group):
+            return said
+    return ""
 
 
 def _follows(it: _Number, group: Sequence[_Number]) -> bool:
@@ -417,7 +448,7 @@ def check(text: str, question: Question = LAB) -> Submission:
         wanted = "Total latency of tensor parallelism is xxx seconds"
         raise ValueError(f"none of the required lines, such as {wanted!r}")
     numbers = [_judged(*it, right) for it in dict.fromkeys(lines) if it[0] in right]
-    explained = [*_explained(question, numbers)]
+    explained, multiples = _explained(question, numbers, right)
     known = {name for each in explained for name in each.numbers}
     judged = []
     for line, answer in right.items():
@@ -425,7 +456,7 @@ def check(text: str, question: Question = LAB) -> Submission:
         for it in own:
             is_open = it.verdict == WRONG and line.name not in known
             written = it.given.text if it.given else it.text
-            verdict = NOT_EXPLAINED if is_open else it.verdict
+            verdict = multiples.get(it, NOT_EXPLAINED) if is_open else it.verdict
             if len(own) > 1 and it.other and it.other not in dict(lines):
                 verdict = OMITTED
             judged.append(Judged(line.name, _start(written, MOST_WRITTEN), answer, verdict))

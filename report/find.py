@@ -70,7 +70,7 @@ def find(text: str, question: Question = LAB, strategy: str | None = None) -> li
     return found
 
 
-MULTIPLES = {"twice as much": Fraction(2), "half as much": Fraction(1, 2)}
+MULTIPLES = {"twice the right number": Fraction(2), "half the right number": Fraction(1, 2)}
 
 
 def _multiples(has: Given, question: Question, lines: list[Line]) -> Iterator[Match]:

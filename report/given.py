@@ -37,6 +37,7 @@ UNITS = {
     "bits": Unit("traffic", 8, "bit bits"),
 }
 SPELLINGS = {word: name for name, unit in UNITS.items() for word in unit.spellings.split()}
+BINARY = {"kB": "KiB", "MB": "MiB", "GB": "GiB"}  # which some write like the decimal ones
 ASKED = {"latency": "seconds", "traffic": "bytes"}  # by the handout
 MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
 NUMBER = re.compile(

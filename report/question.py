@@ -164,7 +164,6 @@ def add_options(parser: ArgumentParser) -> None:
         "--layer",
         metavar="SIZE",
         action="append",
-        nargs="+",
         help=f"a layer's {', '.join(SIZES)}, such as 128,3,3,3,32,32 (repeatable, in order; stride"
         " 1, no padding, no pooling; default: the lab's layers)",
     )
@@ -187,8 +186,7 @@ def question_of(options: Namespace) -> Question:
     return Question(network, system, options.inputs)
 
 
-def _layer(number: int, words: list[str]) -> ConvLayer:
-    text = " ".join(words)
+def _layer(number: int, text: str) -> ConvLayer:
     sizes = text.replace(",", " ").split()
     if len(sizes) != len(SIZES):
         needed = f"six numbers ({','.join(SIZES)}), not {len(sizes)}"

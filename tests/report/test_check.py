@@ -214,11 +214,13 @@ def test_one_mistake_in_everything():
 
 
 def test_a_mistake_in_one_number():
-    # 2 * 1,923,072 bytes, once: FP32 would change the latency, too
-    submission = check(LAB_TEXT.replace(" 1923072 ", " 3846144 "))
+    # half of 1,923,072 and 3 * 6,144 bytes, once: INT8 would change the latency, too
+    submission = check(LAB_TEXT.replace(" 1923072 ", " 970752 "))
     [explained] = submission.explained
     assert explained.numbers == ("Q1 tensor traffic",)
-    assert explained.sets[0] == (FP32,) and submission.right_lines == 7
+    int8 = "an element is 1 byte (INT8)"
+    assert explained.sets[0] == (int8, "inputs start on one node")
+    assert submission.right_lines == 7
 
 
 def test_a_mistake_in_q2_alone():
@@ -294,6 +296,29 @@ def test_a_mistake_in_both_questions_is_not_explained_in_one_by_chance():
     assert explained.sets == [("traffic is counted in bits", "traffic is not multiplied by N")]
 
 
+def test_a_mistake_in_one_kind_of_number_is_not_explained_by_another_kinds_by_chance():
+    # whole outputs in the latency alone, 3,033.30816 + 4 * 93.952 us; the right traffic of 32
+    # inputs is 8 * 7,692,288, bits of whole outputs that are not multiplied
+    latencies = {"Q1 tensor latency": "0.00340911616", "Q2 tensor latency": "0.10909171712"}
+    [explained] = check(text_with(latencies)).explained
+    assert (explained.numbers, explained.sets) == (
+        tuple(latencies),
+        [("whole outputs are sent, not shards",)],
+    )
+
+
+def test_a_multiple_of_the_right_numbers_is_said_to_be_one():
+    # with elements of 4 bytes latencies would be longer, too
+    twice = {"Q1 tensor traffic": "3846144", "Q2 tensor traffic": "123076608"}
+    for wrong in (twice, {"Q2 tensor traffic": "123076608"}):
+        submission = check(text_with(wrong))
+        said = {it.line: it.verdict for it in submission.numbers if it.line in wrong}
+        assert said == dict.fromkeys(wrong, "twice the right number")
+        assert submission.explained == []
+    half, *_ = check(text_with({"Q1 tensor latency": "0.00156363008"})).numbers
+    assert half.verdict == "half the right number"
+
+
 def test_one_number_alone_is_not_tried_in_other_units():
     # 397.93000448 ms: inputs do not overlap
     alone = {"Q2 pipeline latency": "397.93000448"}
@@ -346,8 +371,8 @@ def verdict_of(number, line="Q1 tensor latency", question=LAB):
         ("0.003127 seconds", "right, rounded to 4 digits"),
         ("0.00312 seconds", "right, cut to 3 digits"),
         ("3.127 ms", "right, rounded to 4 digits, in ms"),
-        ("0.0031 seconds", "too few digits to say more"),
-        ("0.003 seconds", "too few digits to say more"),
+        ("0.0031 seconds", "agrees, with too few digits"),
+        ("0.003 seconds", "agrees, with too few digits"),
         ("0.007 seconds", "too few digits to say more"),
         ("3.12726016 seconds", "wrong unit (ms)"),
         ("3127 seconds", "wrong unit (us)"),
@@ -359,12 +384,12 @@ def verdict_of(number, line="Q1 tensor latency", question=LAB):
         ("155.786 ms", "this is Q2 pipeline's"),
         ("1923072 seconds", "this is Q1 tensor traffic"),
         ("0.00333 seconds", "not explained"),
-        ("xxx seconds", "missing"),
-        ("nan seconds", "missing"),
-        ("None", "missing"),
-        ("", "missing"),
-        ("0,00312726016 seconds", "missing"),
-        ("0x3", "missing"),
+        ("xxx seconds", "no number"),
+        ("nan seconds", "no number"),
+        ("None", "no number"),
+        ("", "no number"),
+        ("0,00312726016 seconds", "no number"),
+        ("0x3", "no number"),
         ("0 seconds", "zero, negative or too large"),
         ("-0.00312726016 seconds", "zero, negative or too large"),
         ("inf seconds", "zero, negative or too large"),
@@ -392,8 +417,8 @@ def test_the_verdict_of_a_latency(number, verdict):
         ("7 bytes", "not explained"),
         ("1.92 bytes", "wrong unit (MB)"),
         ("1878 bytes", "wrong unit (KiB)"),
-        ("1878 KB", "wrong unit (KiB)"),
-        ("1.834 MB", "wrong unit (MiB)"),
+        ("1878 KB", "right, in KiB"),
+        ("1.834 MB", "right, rounded to 4 digits, in MiB"),
         ("1923072 MB", "wrong unit (bytes)"),
         ("604160 bytes", "this is Q1 pipeline's"),
         ("61538304 bytes", "this is Q2 tensor's"),
@@ -652,7 +677,7 @@ def test_faults_of_the_form_do_not_count(file_of, text, first):
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        (LAB_TEXT.replace("1923072", "xxx"), "Missing: Q1 tensor traffic."),
+        (LAB_TEXT.replace("1923072", "xxx"), "No number: Q1 tensor traffic."),
         (LAB_TEXT.replace("0.00312726016", "3.12726016"), "Wrong unit (ms): Q1 tensor latency."),
         (LAB_TEXT.replace("1923072", "604160"), "Another line's number: Q1 tensor traffic."),
         (LAB_TEXT.replace("1923072", "1923071"), "Not explained: Q1 tensor traffic."),

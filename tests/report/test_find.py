@@ -13,6 +13,7 @@ from report.find import find, nearest, results
 from report.question import LAB, Question
 
 ONE_BYTE, FOUR_BYTES = "an element is 1 byte (INT8)", "an element is 4 bytes (FP32)"
+TWICE = "twice the right number"
 ONE_OP, BINARY_OPS = "1 MAC is 1 op", "GOPS are 2^30 ops/s"
 LINKS, PADDING = "nothing takes time on links", "outputs keep the input's x and y (padding)"
 CHANNELS = "layer 1 has as many input channels as filters"
@@ -65,11 +66,17 @@ def said(line, status=0):
         # another element; 2 * 1,208,320 is twice as much by chance
         ("0.00322121216", [("tensor", 1, "seconds", (FOUR_BYTES,))]),
         ("0.10307878912", [("tensor", 32, "seconds", (FOUR_BYTES,))]),
-        ("3846144", [("tensor", 1, "bytes", (it,)) for it in (FOUR_BYTES, "twice as much")]),
-        ("1208320", [("pipeline", 1, "bytes", (it,)) for it in (FOUR_BYTES, "twice as much")]),
+        (
+            "3846144",
+            [("tensor", 1, "bytes", (it,)) for it in (FOUR_BYTES, TWICE)],
+        ),
+        (
+            "1208320",
+            [("pipeline", 1, "bytes", (it,)) for it in (FOUR_BYTES, TWICE)],
+        ),
         ("15384576", [("tensor", 1, "bytes", (BITS,))]),
-        ("0.00625452032", [("tensor", 1, "seconds", ("twice as much",))]),
-        ("0.00156363008", [("tensor", 1, "seconds", ("half as much",))]),
+        ("0.00625452032", [("tensor", 1, "seconds", (TWICE,))]),
+        ("0.00156363008", [("tensor", 1, "seconds", ("half the right number",))]),
         ("2376192", [("tensor", 1, "bytes", (COLLECTED,))]),
         ("0.00311343616", [("tensor", 1, "seconds", (SPREAD,))]),
         ("0.01761931264", [("pipeline", 1, "seconds", (CHANNELS,))]),

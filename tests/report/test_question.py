@@ -126,7 +126,7 @@ def test_where_neither_strategy_is_possible_both_reasons_are_given():
 
 
 def test_forms_of_a_layer_are_equal():
-    for form in ("12, 3, 3, 3, 5, 5", "12,3,3,3 5,5", "12 3 3 3 5 5", "' 12,3 ,3,3, 5,5 '"):
+    for form in ("'12 3 3 3 5 5'", "' 12,3 ,3,3, 5,5 '"):
         assert asked_by(f"--layer {form} --nodes 2") == asked_by("--nodes 2 --layer=12,3,3,3,5,5")
 
 
@@ -134,7 +134,7 @@ def test_forms_of_a_layer_are_equal():
     "layer", ["", "9", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,1,1,1,9,9 1,1,1,1,9,9"]
 )
 def test_a_layer_of_other_than_six_numbers_is_refused(layer):
-    said = refusal(["whatif", "--layer", "8,8,1,1,4,4", "--layer", *layer.split(" ")])
+    said = refusal(["whatif", "--layer", "8,8,1,1,4,4", "--layer", layer])
     given = len(re.findall(r"\d+", layer))
     needed = f"six numbers (filters,in_channels,fx,fy,x,y), not {given}; one --layer per layer"
     assert said == f"--layer 2: '{layer}' needs {needed}"
