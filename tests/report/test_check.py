@@ -818,3 +818,32 @@ def test_whose_numbers_are_explained(file_of):
     first, second, *_ = said(["check", file_of(text)], 1).splitlines()
     assert first == "1 MAC is 1 op: that explains 4 tensor numbers."
     assert second == "An element is 4 bytes (FP32): that explains 4 pipeline numbers."
+
+
+def test_kill17():
+    assert verdict_of("1923072 ms") == "this is Q1 tensor traffic"
+
+
+def test_kill18():
+    # FP32 in tensor parallelism, in ms and KiB, and in ms inputs that do not overlap
+    mixed = {
+        "Q1 tensor latency": "3.22121216",
+        "Q1 tensor traffic": "3756",
+        "Q2 tensor latency": "103.07878912",
+        "Q2 tensor traffic": "120192",
+        "Q2 pipeline latency": "397.93000448",
+    }
+    explained = check(text_with(mixed)).explained
+    assert [(it.sets, it.units) for it in explained] == [
+        ([(FP32,)], ("ms", "KiB")),
+        ([("inputs do not overlap",)], ("ms",)),
+    ]
+
+
+def test_kill21():
+    from report.check import reasons
+
+    layers = (ConvLayer(2, 1, 3, 1, 4, 1), ConvLayer(2, 2, 1, 1, 2, 1))
+    question = Question(layers, System(2, 10**12, 1), 1)
+    submission = check("Total latency of tensor parallelism is 16.0 seconds", question)
+    assert reasons(submission)[0].endswith(" (or 4 other sets)")

@@ -264,3 +264,11 @@ def test_json_is_the_comparison():
 def test_a_wrong_plan_is_refused_in_one_sentence(line, parts):
     said = refusal(f"plans {line}")
     assert [part for part in parts if part not in said] == []
+
+
+def test_kill32():
+    # 2 filters of one weight on 2 x 2 places: one node holds 2 + 4 + 8 bytes, each of two 1 + 4 + 4
+    question = Question((ConvLayer(2, 1, 1, 1, 2, 2, 1),), System(2, 4, 1, sram_bytes=9), 1)
+    (fit, fitting), (title, best) = tables(compare_text(compare(question), question))[:2]
+    assert "of those that fit" in fit and "whether they fit or not" in title
+    assert (fitting[1][-1], best[1][-1]) == ("1:2", "1")

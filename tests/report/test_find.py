@@ -435,3 +435,16 @@ def test_a_wrong_question_is_refused(ask):
 def test_the_command_refuses(line, named):
     because = refusal(line)
     assert all(part in because for part in named.split())
+
+
+def test_kill13():
+    assert "128 agrees with 8 answers, of which these are 6:" in said("find 128")
+
+
+def test_kill15():
+    assert "right digits, but in ms, not us" in said("find 3.127260 us")
+
+
+def test_kill16():
+    for text in ("726,015 bytes", "726,017 bytes"):
+        assert results(text) == []

@@ -760,7 +760,9 @@ def test_what_fills_the_sram_to_the_byte_is_not_red():
         assert ("more than the SRAM" in said(figure)) == is_red
 
 
-@pytest.mark.parametrize(("sram_bytes", "arrow"), [(1_900_000, ""), (10**12, " →")])
+@pytest.mark.parametrize(
+    ("sram_bytes", "arrow"), [(1_900_000, ""), (2_645_504, ""), (2_645_505, " →"), (10**12, " →")]
+)
 def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, arrow):
     figure = pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure
     label = f"SRAM of a node: {sram_bytes:,} bytes"
