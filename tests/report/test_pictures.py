@@ -490,6 +490,14 @@ def test_a_pipeline_that_no_plan_of_its_bytes_beats_has_one_bar():
     assert "communication 0.0034 ms" in said(figure)
 
 
+@pytest.fixture
+def short_search(monkeypatch):
+    """Searches that are refused soon."""
+    monkeypatch.setattr(plans, "MOST_COMPARISONS", 10_000)
+    monkeypatch.setattr(plans, "MOST_BEGINNINGS", 10_000)
+
+
+@pytest.mark.usefixtures("short_search")
 def test_a_search_that_is_refused_leaves_the_strategies():
     many = tuple(ConvLayer(64, 64, 1, 1, 1, 3) for _ in range(100))
     analysis = Analysis(LAB.on(nodes=100)._replace(network=many))
@@ -656,6 +664,7 @@ def test_plans_are_not_listed_where_those_known_without_a_search_are_too_many(mo
         assert listed == is_listed
 
 
+@pytest.mark.usefixtures("short_search")
 def test_no_picture_without_a_plan_but_the_reason():
     many = tuple(ConvLayer(720_720, 720_720, 1, 1, 1, 1) for _ in range(1_000))
     analysis = Analysis(LAB.on(nodes=999)._replace(network=many))
