@@ -76,7 +76,7 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     found = {
         "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(92, 92)),
         "ring": machine(lab3.RING, nodes, style(92, 92)),
-        "timeline": pictures.timeline(analysis, style=style(770, 162)),
+        "timeline": pictures.timeline(analysis, style=style(770, 171)),
         "limits": pictures.limits(analysis, style=style(770, 136)),
         "sram": pictures.sram(analysis, style=style(770, 158)),
     }
