@@ -76,9 +76,9 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     found = {
         "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(92, 92)),
         "ring": machine(lab3.RING, nodes, style(92, 92)),
-        "timeline": pictures.timeline(analysis, style=style(770, 180)),
+        "timeline": pictures.timeline(analysis, style=style(770, 171)),
         "limits": pictures.limits(analysis, style=style(770, 136)),
-        "sram": pictures.sram(analysis, style=style(770, 163)),
+        "sram": pictures.sram(analysis, style=style(770, 158)),
     }
     svgs = {
         name: [pictures.image(it, ".svg").decode(), *it.figure.get_size_inches() * 72, it.alt]

@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import TypeVar
 
 import lab3
-from lab3 import Rate
+from lab3 import ConvLayer, Rate
 from report import plans, streaming
 from report.analysis import (
     Analysis,
@@ -77,12 +77,14 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     compute_row_s, send_row_s = row_times_s(question)
     before_node_2_s = network[1].fy * compute_row_s[0] + send_row_s[0]
     after_node_2_s = [send_row_s[1], compute_row_s[2], send_row_s[2], compute_row_s[3]]
-    last_share = row_share_bytes(question)
+    last_share = row_share_bytes(network[-1], system.nodes)
     fullest = {name: possible(it).fullest for name, it in analysis.sram.items()}
     node_2 = possible(analysis.sram["pipeline"]).uses[1]
     totals = analysis.totals
     frugal = frugal_plan(question)
     frugal_1_s = plans.plan_result(network, system, frugal.plan).latency_s
+    frugal_stages = plans.plan_stages(network, system, frugal.plan)
+    frugal_times_s = [lab3.duration(stage, system) for stage in frugal_stages]
     data_s = data_parallel_latency(*question)
     copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     ring = possible(analysis.result("tensor", 1, lab3.RING))
@@ -142,6 +144,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "largest-input": said(largest_input_bytes(question)),
         "in-turn-sram": said(fullest["tensor"].total_bytes + largest_input_bytes(question)),
         "tensor-streamed-sram": said(fullest["tensor, streamed"].total_bytes),
+        "side-4": said(network[-1].out_y),
         "last-row-bytes": said(last_share),
         "last-row-us": said(Fraction(last_share) / link * US, 3),
         "tensor-streamed-ms": said(streamed_s * MS, 3),
@@ -151,6 +154,10 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "imbalance-ms": said(losses.load_imbalance_s * MS, 2),
         "fill-ms": said(losses.fill_and_drain_s * MS, 2),
         "balanced-ms": said(balanced_pipeline_latency(*question) * MS, 2),
+        "layer-1-us": said(network[0].out_y * compute_row_s[0] * US, 3),
+        "row-1-us": said(compute_row_s[0] * US, 3),
+        "row-1-bytes": said(network[0].output_bytes // network[0].out_y),
+        "row-1-send-us": said(send_row_s[0] * US, 2),
         "before-node-2-us": said(before_node_2_s * US, 2),
         "before-node-2-sum": f"{network[1].fy} \N{MIDDLE DOT} {said(compute_row_s[0] * US, 3)}"
         f" + {said(send_row_s[0] * US, 2)}",
@@ -161,12 +168,16 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
         "pipeline-streamed-1-us": said(pipeline_streamed_1_s * US, 2),
         "plans": said(len(plans.every_plan(network, system))),
         "plans-by-groups": " + ".join(map(said, plans_by_groups(question))),
-        "frugal-1-us": said(frugal_1_s * US, 2),
-        "frugal-interval-us": said((frugal.latency_s - frugal_1_s) / (inputs - 1) * US, 2),
+        "frugal-sum": " + ".join(said(time_s * US, 5) for time_s in frugal_times_s),
+        "frugal-1-us": said(frugal_1_s * US, 5),
+        "frugal-interval-us": said((frugal.latency_s - frugal_1_s) / (inputs - 1) * US, 5),
         "frugal-ms": said(frugal.latency_s * MS, 2),
         "frugal-plan-percent": percent(1 - frugal.latency_s / pipeline.latency_s),
         # page 5
         "weights-per-node": said(Fraction(totals.weight_bytes, system.nodes)),
+        "output-2": said(network[1].output_bytes),
+        "side-2": said(network[1].out_y),
+        "first-row-bytes": said(row_share_bytes(network[1], system.nodes)),
         "node-2-lacks": said(node_2.weight_bytes + node_2.input_bytes - sram),
         "pipeline-streamed-bytes": said(fullest["pipeline, streamed"].total_bytes),
         "weights-lack": said(totals.excess_bytes),
@@ -265,10 +276,9 @@ def largest_input_bytes(question: Question) -> int:
     return max(layer.input_bytes for layer in question.network)
 
 
-def row_share_bytes(question: Question) -> int:
-    """A node's share of the last row of all."""
-    last = question.network[-1]
-    return last.output_bytes // last.out_y // question.system.nodes
+def row_share_bytes(layer: ConvLayer, nodes: int) -> int:
+    """A node's share of a row of the layer's output."""
+    return layer.output_bytes // layer.out_y // nodes
 
 
 def row_times_s(question: Question) -> tuple[list[Fraction], list[Fraction]]:

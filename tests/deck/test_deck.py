@@ -209,6 +209,7 @@ def test_it_writes_both_files_from_any_folder_in_any_zone(tmp_path, built):
     [
         (["--author", "Eve"], "--output"),
         (["--date=June 12"], "--output"),
+        (["--uid", "1"], "--output"),
         (["--output=missing"], "is not an existing folder"),
         ([f"--output={'x' * 300}"], "is not an existing folder"),
         (["--output=\N{LATIN SMALL LETTER E WITH ACUTE}"], "is not an existing folder"),
@@ -222,6 +223,7 @@ def test_it_writes_both_files_from_any_folder_in_any_zone(tmp_path, built):
 )
 def test_bad_input_is_named_and_nothing_is_written(tmp_path, monkeypatch, arguments, named):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(build, "write", lambda *_: pytest.fail("it is written"))
     assert named in refusal(["deck", *arguments])
     assert contents(tmp_path) == {}
 
