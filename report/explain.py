@@ -134,14 +134,15 @@ def _why_all(it: Analysis) -> Iterator[str]:
 
 
 def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
-    """Other ways that are faster than the strategies: one node alone, data parallelism that fits,
-    and row streaming if with it the other strategy is the faster one."""
+    """All other ways that are faster than the strategies: row streaming, one node alone, and data
+    parallelism that fits. Nothing if that is only row streaming of the faster strategy."""
     results = _results(it, inputs)
     best = min(results, key=lambda name: results[name].latency_s)
+    streamed = {name: f"{name} parallelism with row streaming" for name in results}
     others_s = {
-        f"{name} parallelism with row streaming": each.streamed.latency_s
+        streamed[name]: each.streamed.latency_s
         for name, each in results.items()
-        if name != best and not isinstance(each.streamed, Impossible)
+        if not isinstance(each.streamed, Impossible)
     }
     one_node_fits = _sram(it)["data"].fullest.fits
     if inputs > 1 and one_node_fits:
@@ -150,14 +151,11 @@ def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
     alone_s = analysis.one_node_latency(it.network, it.system, inputs)
     others_s["one node alone" + ", if all fitted its SRAM" * (not one_node_fits)] = alone_s
     best_s = results[best].latency_s
-    faster = [
-        f"{name} ({_time(others_s[name])})"
-        for name in sorted(others_s, key=others_s.__getitem__)
-        if others_s[name] < best_s
-    ]
-    if faster:
-        costs = "; so distribution costs time here" * (alone_s < best_s)
-        yield f"Faster{' than both' * (len(results) == 2)}: {', '.join(faster)}{costs}."
+    faster = [name for name in others_s if others_s[name] < best_s]
+    if {*faster} - {streamed[best]}:
+        ranked = sorted(faster, key=others_s.__getitem__)
+        said = ", ".join(f"{name} ({_time(others_s[name])})" for name in ranked)
+        yield f"Faster{' than both' * (len(results) == 2)}: {said}."
 
 
 def _distribution(it: Analysis) -> Iterator[str]:
@@ -165,24 +163,41 @@ def _distribution(it: Analysis) -> Iterator[str]:
     weights = f"All weights, {count(it.totals.weight_bytes, 'byte')},"
     space = f"the {count(it.system.sram_bytes, 'byte')} of SRAM per node"
     over, lacking = it.totals.excess_bytes, -_sram(it)["data"].fullest.free_bytes
-    pair = "the largest input-and-output pair of a layer"
+    pair = "the largest layer's input and output"
     if lacking <= 0:
         data_s = _time(analysis.data_parallel_latency(*it.question))
         yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
         yield f"Data parallelism is possible: {data_s} for {count(it.inputs, 'input')}."
     else:
+        one_node = it.system._replace(nodes=1)
+        rows = analysis.sram_result("tensor, streamed", it.network, one_node)
+        one_suffices = isinstance(rows, SramResult) and rows.fullest.fits
+        short_by = count(lacking, "byte")
         if over > 0:
-            exceed = f"alone exceed {space} by {count(over, 'byte')}, with {pair} by"
-            yield f"{weights} {exceed} {count(lacking, 'byte')}."
+            exceed = f"alone exceed {space} by {count(over, 'byte')}, and by {short_by} with {pair}"
+            yield f"{weights} {exceed}."
         else:
-            yield f"{weights} fit {space}, but not with {pair}: {count(lacking, 'byte')} lack."
-        yield "So the work must be distributed, and data parallelism is not possible."
+            yield f"{weights} fit {space}, but not with {pair}: it is {short_by} short."
+        so = "Holding whole tensors," if one_suffices else "So"
+        yield f"{so} the work must be distributed, and data parallelism is not possible."
+        if one_suffices:
+            yield "With input rows freed after their last use, one node suffices."
+    yield f"One input at a time, whole-tensor transfers: {_fits(it)}."
+    if streamed := _fits(it, ", streamed"):
+        yield f"With row streaming: {streamed}."
+
+
+def _fits(it: Analysis, how: str = "") -> str:
+    """Of each strategy, whether its fullest node fits."""
     said = []
     for name in it.possible:
-        need = _sram(it)[name].fullest
-        fits = "fits" if need.fits else "does not fit"
-        said.append(f"{name} parallelism {fits} ({need.where}: {count(need.total_bytes, 'byte')})")
-    yield f"One input at a time, {', '.join(said)}."
+        if need := _sram(it).get(f"{name}{how}"):
+            size = count(need.fullest.total_bytes, "byte")
+            fits = "fits" if need.fullest.fits else "does not fit"
+            if how and name == "tensor" and sram.is_upper_bound(it.network, it.system):
+                size, fits = f"at most {size}", fits.replace("does not", "may")
+            said.append(f"{name} {fits} ({need.fullest.where}: {size})")
+    return ", ".join(said)
 
 
 def _sram(it: Analysis) -> dict[str, SramResult]:
@@ -200,15 +215,12 @@ def _ring(it: Analysis) -> Iterator[str]:
         shards = f"{it.system.nodes - 1:,}"
         yield (
             f"Tensor parallelism communicates for {_time(now.communication_s)} per input instead of"
-            f" {_time(was.communication_s)}, {shards} times as long, because the busiest link"
-            f" carries {shards} shards one after another: 1 input takes"
+            f" {_time(was.communication_s)}, {shards} times as long (the busiest link carries"
+            f" {shards} shards), so 1 input takes"
             f" {_percent(now.latency_s / was.latency_s - 1)} longer."
         )
     if "pipeline" in after:
-        yield (
-            "Pipeline parallelism is unaffected if its layers follow the ring: nodes send only to"
-            " the next."
-        )
+        yield "Pipeline parallelism is unaffected if its layers follow the ring."
 
 
 def _no_ring(nodes: int) -> str:

@@ -201,21 +201,41 @@ SENTENCES = [
     ("--nodes 1", "(all its steps; utilisation 100 %)"),
     ("--link-gbs 100000", "(all its steps; utilisation over 99.99 %)"),
     # what is faster than both: 8 times 12.13323264 ms where 1,291.75 KiB fit
-    ("--sram-kib 1292", "Faster than both: data parallelism (97.066 ms)."),
+    (
+        "--sram-kib 1292",
+        "Faster than both: data parallelism (97.066 ms), tensor parallelism with row",
+    ),
     (RING, "Faster than both: pipeline parallelism with row streaming (5.6606 ms), one node"),
-    (RING, "alone, if all fitted its SRAM (12.133 ms); so distribution costs time here."),
-    (f"{RING} --sram-kib 1292", "one node alone (12.133 ms); so distribution costs time here."),
-    ("--nodes 5", "Faster: one node alone, if all fitted its SRAM (12.133 ms); so distribution"),
-    ("--link-gbs 0.04", "Faster than both: tensor parallelism with row streaming (150.32 ms)."),
+    (RING, "(5.6606 ms), one node alone, if all fitted its SRAM (12.133 ms). Q3"),
+    (f"{RING} --sram-kib 1292", "(5.6606 ms), one node alone (12.133 ms). Q3"),
+    (
+        "--nodes 5",
+        "Faster: pipeline parallelism with row streaming (4.9423 ms), one node alone, if",
+    ),
+    ("--link-gbs 0.05", "tensor parallelism with row streaming (3.7591 ms), pipeline parallelism"),
+    ("--link-gbs 0.05", "pipeline parallelism with row streaming (5.6606 ms). Q2"),
+    ("--link-gbs 0.02", "Faster than both: tensor parallelism with row streaming (9.3962 ms), one"),
+    ("--link-gbs 0.04", "Faster than both: tensor parallelism with row streaming (150.32 ms)"),
     # Q3: 891,648 and 1,322,752 bytes, less 524,288
     ("", "All weights, 891,648 bytes, alone exceed the 524,288 bytes of SRAM per node by 367,360"),
-    ("", "with the largest input-and-output pair of a layer by 798,464 bytes."),
+    ("", "by 367,360 bytes, and by 798,464 bytes with the largest layer's input and output."),
     ("", "So the work must be distributed, and data parallelism is not possible."),
-    ("", "tensor parallelism fits (every node: 503,488 bytes)"),
-    ("", "pipeline parallelism does not fit (node 2: 726,016 bytes)"),
+    ("", "One input at a time, whole-tensor transfers: tensor fits (every node: 503,488 bytes),"),
+    ("", "pipeline does not fit (node 2: 726,016 bytes). With row streaming: tensor fits (every"),
+    ("", "(every node: 455,104 bytes), pipeline fits (node 4: 462,336 bytes)."),
+    (
+        "--sram-kib 400",
+        "(every node: 455,104 bytes), pipeline does not fit (node 4: 462,336 bytes).",
+    ),
+    ("--topology ring", "With row streaming: pipeline fits (node 4: 462,336 bytes)."),
+    ("--link-gbs 1.85", "With row streaming: tensor fits (every node: at most 455,104 bytes),"),
+    ("--link-gbs 1.85 --sram-kib 444", "tensor may fit (every node: at most 455,104 bytes),"),
     # 1,322,752 - 1,024,000
-    ("--sram-kib 1000", "but not with the largest input-and-output pair of a layer: 298,752 bytes"),
+    ("--sram-kib 1000", "but not with the largest layer's input and output: it is 298,752 bytes"),
     ("--sram-kib 1000", "So the work must be distributed, and data parallelism is not possible."),
+    # row by row one node holds at most 891,648 + 230,400 + 7,168 bytes, which is 1,102.75 KiB
+    ("--sram-kib 1103", "not possible. With input rows freed after their last use, one node"),
+    ("--nodes 1 --sram-kib 1103", "Holding whole tensors, the work must be distributed, and data"),
     (
         "--sram-kib 1292",
         "so the work need not be distributed. Data parallelism is possible: 97.066",
@@ -223,19 +243,19 @@ SENTENCES = [
     (f"--nodes 2 {TO_THE_BYTE}", "All weights, 1,024 bytes, fit the 1,024 bytes of SRAM per node,"),
     (
         f"--nodes 2 {TO_THE_BYTE}",
-        "but not with the largest input-and-output pair of a layer: 1,026",
+        "but not with the largest layer's input and output: it is 1,026 bytes short.",
     ),
     # weights 680, input 4, output 340 bytes
     ("--nodes 1 --sram-kib 1 --layer 170,2,1,1,1,1", "so the work need not be distributed."),
-    ("--nodes 1 --sram-kib 1 --layer 171,2,1,1,1,1", "pair of a layer: 6 bytes lack."),
+    ("--nodes 1 --sram-kib 1 --layer 171,2,1,1,1,1", "input and output: it is 6 bytes short."),
     # Q4: 3 * 93.952 us; 7 * (14.4 + 12.544 + 10.816 + 9.216) us
     ("", "for 281.86 us per input instead of 93.952 us, 3 times as long"),
-    ("", "the busiest link carries 3 shards one after another: 1 input takes 6.009 % longer."),
+    ("", "3 times as long (the busiest link carries 3 shards), so 1 input takes 6.009 % longer."),
     ("--nodes 8", "for 328.83 us per input instead of 46.976 us, 7 times as long"),
     ("--nodes 8 --topology ring", "for 328.83 us per input instead of 46.976 us, 7 times as long"),
     (
         "",
-        "Pipeline parallelism is unaffected if its layers follow the ring: nodes send only to the",
+        "Pipeline parallelism is unaffected if its layers follow the ring.",
     ),
     ("--nodes 1", "A ring of 1 node has no links, so it changes nothing."),
     ("--nodes 2", "A ring of 2 nodes has the same links as all-to-all, so it changes nothing."),
@@ -322,7 +342,10 @@ def test_what_a_sentence_says(line, phrase):
         ("--sram-kib 1291", "data parallelism ("),
         (f"{RING} --sram-kib 1292", "data parallelism ("),  # of 1 input is one node alone
         (f"--nodes 2 {EVEN}", "one node alone"),  # takes as long as the pipeline
-        (f"--nodes 2 {EVEN}", "distribution costs"),
+        ("--nodes 8 --topology ring", "With row streaming: tensor"),
+        ("--sram-kib 1102", "one node suffices"),
+        ("--sram-kib 1102", "Holding whole tensors"),
+        ("", "at most 455"),
         ("--nodes 5", " than both"),
         (f"--nodes 2 {EVEN}", "times as fast"),
         ("--nodes 5", "times as fast"),
