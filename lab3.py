@@ -126,7 +126,7 @@ Stages = List[List[Step]]
 
 
 def duration(steps: Iterable[Step], system: System) -> Fraction:
-    """duration = sum(node ops) / R + sum(link bytes) / B seconds, one step after the other"""
+    """time of steps = sum(node ops) / R + sum(link bytes) / B seconds, one after the other"""
     _check_system(system)
     node_ops = link_bytes = 0
     for step in steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from fractions import Fraction
 
 import lab3
 from report import question
@@ -34,30 +35,30 @@ def text(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN)
         if it.nodes < nodes:
             notes.append(f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle.")
     blocks += map(filled, notes)
-    if comparison.faster:
-        title = (
-            "Link bandwidths between which a plan is faster than tensor parallelism, ends excluded"
-            f" (1 MB/s is 10^6 bytes/s). {range_conditions(asked)}"
-        )
-        columns = [count(asked.inputs, "input"), "steady state (N large)", "plan"]
-        rows = [
-            [*(links_text(it.links) for it in both), name]
-            for name, both in comparison.faster.items()
-        ]
-        blocks += [filled(title), table(columns, rows)]
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, *faster_text(comparison, asked)])
 
 
-def range_conditions(asked: Question) -> str:
-    """On what the bandwidths depend at which a plan is faster than tensor parallelism."""
+def faster_text(comparison: Comparison, asked: Question) -> list[str]:
+    """Between which link bandwidths plans are faster than tensor parallelism, and on what that
+    depends."""
+    if not comparison.faster:
+        return []
     links = ", each output sent on its direct links"
     others = "two inputs in turn, or detours over idle links"
     if asked.system.topology == lab3.RING:
         links, others = "", "or two inputs in turn"
-    return (
-        f"These hold for whole-tensor transfers{links}, and tensor parallelism that takes inputs"
-        f" one by one. With row streaming, {others}, they could differ."
+    here = number(Fraction(asked.system.link_bytes_per_s) / MB)
+    title = (
+        "Link bandwidths between which a plan is faster than tensor parallelism, ends excluded"
+        f" (MB/s: 10^6 bytes/s; here: {here} MB/s). These hold for whole-tensor transfers{links},"
+        " and tensor parallelism that takes inputs one by one. With row streaming,"
+        f" {others}, they could differ."
     )
+    columns = [count(asked.inputs, "input"), "steady state (N large)", "plan"]
+    rows = [
+        [*(links_text(it.links) for it in both), name] for name, both in comparison.faster.items()
+    ]
+    return [filled(title), table(columns, rows)]
 
 
 def best_plans_text(
@@ -80,7 +81,7 @@ def best_plans_text(
             f" {count(asked.system.sram_bytes, 'byte')} of a node."
         )
     ]
-    if asked.system.topology == lab3.RING:
+    if asked.system.topology == lab3.RING and asked.system.nodes > 2:
         modelled = "On a ring, only one group on all nodes and groups of one node are modelled"
         searched = count(ring_plans(asked.network, asked.system), "plan")
         is_known = not isinstance(comparison.best, Impossible)
@@ -111,8 +112,8 @@ def _side_by_side(
         rows = [[*_cells(it), name] for name, it in compared.items()]
         return ["Side by side:", table([*NUMBERS, "plan"], rows)]
     title = (
-        'Side by side. "Beaten by" names a plan of the last table (--all lists them all) that is no'
-        " worse in latency and traffic, and better in one of them."
+        'Side by side. "Beaten by" names a plan of the table above (--all lists all of it) that is'
+        " no worse in latency and traffic, and better in one of them."
     )
     rows = [[*_cells(it), _beaten_by(it, best), name] for name, it in compared.items()]
     return [filled(title), table([*NUMBERS, "beaten by", "plan"], rows)]

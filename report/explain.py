@@ -5,6 +5,7 @@ Numbers are computed in analysis.py; formulas are printed from the docstrings of
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -134,14 +135,15 @@ def _why_all(it: Analysis) -> Iterator[str]:
 
 
 def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
-    """Other ways that are faster than the strategies: one node alone, data parallelism that fits,
-    and row streaming if with it the other strategy is the faster one."""
+    """All other ways that are faster than the strategies: row streaming, one node alone, and data
+    parallelism that fits. Nothing if that is only row streaming of the faster strategy."""
     results = _results(it, inputs)
     best = min(results, key=lambda name: results[name].latency_s)
+    streamed = {name: f"{name} parallelism with row streaming" for name in results}
     others_s = {
-        f"{name} parallelism with row streaming": each.streamed.latency_s
+        streamed[name]: each.streamed.latency_s
         for name, each in results.items()
-        if name != best and not isinstance(each.streamed, Impossible)
+        if not isinstance(each.streamed, Impossible)
     }
     one_node_fits = _sram(it)["data"].fullest.fits
     if inputs > 1 and one_node_fits:
@@ -150,14 +152,11 @@ def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
     alone_s = analysis.one_node_latency(it.network, it.system, inputs)
     others_s["one node alone" + ", if all fitted its SRAM" * (not one_node_fits)] = alone_s
     best_s = results[best].latency_s
-    faster = [
-        f"{name} ({_time(others_s[name])})"
-        for name in sorted(others_s, key=others_s.__getitem__)
-        if others_s[name] < best_s
-    ]
-    if faster:
-        costs = "; so distribution costs time here" * (alone_s < best_s)
-        yield f"Faster{' than both' * (len(results) == 2)}: {', '.join(faster)}{costs}."
+    faster = [name for name in others_s if others_s[name] < best_s]
+    if {*faster} - {streamed[best]}:
+        ranked = sorted(faster, key=others_s.__getitem__)
+        said = ", ".join(f"{name} ({_time(others_s[name])})" for name in ranked)
+        yield f"Faster{' than both' * (len(results) == 2)}: {said}."
 
 
 def _distribution(it: Analysis) -> Iterator[str]:
@@ -165,24 +164,41 @@ def _distribution(it: Analysis) -> Iterator[str]:
     weights = f"All weights, {count(it.totals.weight_bytes, 'byte')},"
     space = f"the {count(it.system.sram_bytes, 'byte')} of SRAM per node"
     over, lacking = it.totals.excess_bytes, -_sram(it)["data"].fullest.free_bytes
-    pair = "the largest input-and-output pair of a layer"
+    pair = "the largest layer's input and output"
     if lacking <= 0:
         data_s = _time(analysis.data_parallel_latency(*it.question))
         yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
         yield f"Data parallelism is possible: {data_s} for {count(it.inputs, 'input')}."
     else:
+        one_node = it.system._replace(nodes=1)
+        rows = analysis.sram_result("tensor, streamed", it.network, one_node)
+        one_suffices = isinstance(rows, SramResult) and rows.fullest.fits
+        short_by = count(lacking, "byte")
         if over > 0:
-            exceed = f"alone exceed {space} by {count(over, 'byte')}, with {pair} by"
-            yield f"{weights} {exceed} {count(lacking, 'byte')}."
+            exceed = f"alone exceed {space} by {count(over, 'byte')}, and by {short_by} with {pair}"
+            yield f"{weights} {exceed}."
         else:
-            yield f"{weights} fit {space}, but not with {pair}: {count(lacking, 'byte')} lack."
-        yield "So the work must be distributed, and data parallelism is not possible."
+            yield f"{weights} fit {space}, but not with {pair}: it is {short_by} short."
+        so = "Holding whole tensors," if one_suffices else "So"
+        yield f"{so} the work must be distributed, and data parallelism is not possible."
+        if one_suffices:
+            yield "With input rows freed after their last use, one node suffices."
+    yield f"One input at a time, whole-tensor transfers: {_fits(it)}."
+    if streamed := _fits(it, ", streamed"):
+        yield f"With row streaming: {streamed}."
+
+
+def _fits(it: Analysis, how: str = "") -> str:
+    """Of each strategy, whether its fullest node fits."""
     said = []
     for name in it.possible:
-        need = _sram(it)[name].fullest
-        fits = "fits" if need.fits else "does not fit"
-        said.append(f"{name} parallelism {fits} ({need.where}: {count(need.total_bytes, 'byte')})")
-    yield f"One input at a time, {', '.join(said)}."
+        if need := _sram(it).get(f"{name}{how}"):
+            size = count(need.fullest.total_bytes, "byte")
+            fits = "fits" if need.fullest.fits else "does not fit"
+            if how and name == "tensor" and sram.is_upper_bound(it.network, it.system):
+                size, fits = f"at most {size}", fits.replace("does not", "may")
+            said.append(f"{name} {fits} ({need.fullest.where}: {size})")
+    return ", ".join(said)
 
 
 def _sram(it: Analysis) -> dict[str, SramResult]:
@@ -200,15 +216,12 @@ def _ring(it: Analysis) -> Iterator[str]:
         shards = f"{it.system.nodes - 1:,}"
         yield (
             f"Tensor parallelism communicates for {_time(now.communication_s)} per input instead of"
-            f" {_time(was.communication_s)}, {shards} times as long, because the busiest link"
-            f" carries {shards} shards one after another: 1 input takes"
+            f" {_time(was.communication_s)}, {shards} times as long (the busiest link carries"
+            f" {shards} shards), so 1 input takes"
             f" {_percent(now.latency_s / was.latency_s - 1)} longer."
         )
     if "pipeline" in after:
-        yield (
-            "Pipeline parallelism is unaffected if its layers follow the ring: nodes send only to"
-            " the next."
-        )
+        yield "Pipeline parallelism is unaffected if its layers follow the ring."
 
 
 def _no_ring(nodes: int) -> str:
@@ -264,7 +277,7 @@ def model(it: Analysis) -> Blocks:
     yield _joined(
         f"While a link carries a byte, a node does R / B = {balance} ops. A layer with more ops per"
         " byte takes longer to compute than its output takes on a link.",
-        on_ring * (it.system.nodes > 1),
+        on_ring * ("tensor" in it.possible and it.system.nodes > 2),
     )
 
 
@@ -341,26 +354,29 @@ def what_fits(it: Analysis) -> Blocks:
     yield "SRAM (Q3)"
     yield _told(sram)
     found = _sram(it)
+    printed = {name: name.replace("streamed", "row streaming") for name in found}
     held = {name: _told(analysis.SRAM[name]).partition("\n\n")[0] for name in found}
-    rows = [[name, what.replace("\n", " ")] for name, what in held.items()]
+    rows = [[printed[name], what.replace("\n", " ")] for name, what in held.items()]
     yield table(["strategy", "what a node holds"], rows)
     yield from _reasons(it.sram.values())
     yield filled(
         "The fullest node of each strategy, and what is left of its"
-        f" {count(it.system.sram_bytes, 'byte')}. Waiting: queued inputs that also fit (pipeline:"
-        " on node 1; others: a copy on every node)."
+        f" {count(it.system.sram_bytes, 'byte')}. More: further inputs that also fit (pipeline: on"
+        " node 1; others: a copy on every node)."
     )
-    head = ["strategy", "fullest", "layer", "bytes", "fits", "bytes left", "waiting"]
-    yield table(head, [[name, *use.fullest[:-1]] for name, use in found.items()])
+    head = ["strategy", "fullest", "layer", "bytes", "fits", "left", "more"]
+    yield table(head, [[printed[name], *use.fullest[:-1]] for name, use in found.items()])
     streamed = found.get("tensor, streamed")
     if streamed and sram.is_upper_bound(it.network, it.system):
         may = "" if streamed.fullest.fits else ", so it may fit"
         yield filled(
             "A row takes longer to send than another to compute, so the fullest node of tensor,"
-            f" streamed holds at most {count(streamed.fullest.total_bytes, 'byte')}{may}."
+            f" row streaming holds at most {count(streamed.fullest.total_bytes, 'byte')}{may}."
         )
     head = ["strategy", "layer", "work", "weights", "input", "output", "total bytes"]
-    uses = [[name, *use[1:], use.total_bytes] for name in found for use in found[name].uses]
+    uses = [
+        [printed[name], *use[1:], use.total_bytes] for name in found for use in found[name].uses
+    ]
     yield table(head, uses)
     yield filled(_queue(it))
 
@@ -377,10 +393,11 @@ def _queue(it: Analysis) -> str:
     if free < 0:
         return f"{said} less than all weights."
     said += f" of which one copy of the weights leaves {count(free, 'byte')}."
-    late = [("inputs must arrive", inputs), ("outputs must leave", outputs)]
+    late = [("inputs must arrive", inputs), ("outputs must leave the machine", outputs)]
     must = " and ".join(words for words, needed in late if needed > free)
-    end = f"So {must} during the run." if must else "Layers being computed need part of that."
-    return f"{said} {end}"
+    if must:
+        return f"{said} So {must} during the run (not timed)."
+    return f"{said} Activations of the current input need part of this, too."
 
 
 def ring(it: Analysis) -> Blocks:
@@ -411,7 +428,16 @@ def row_streaming(it: Analysis) -> Blocks:
     """Row streaming, and the lower bound."""
     yield "ROW STREAMING, AND THE LOWER BOUND"
     yield _told(streaming)
-    yield _told(streaming.streamed_latency)
+    streams = {name: each.streamed for name, each in _results(it, 1).items()}
+    told, rows = _told(streaming.streamed_latency).split("\n\n")
+    known = [
+        row
+        for row in re.split(r"\n(?=\S)", rows)
+        if isinstance(streams.get(row.split()[0]), analysis.Streamed)
+    ]
+    if known:
+        yield told
+        yield "\n".join(known)
     yield _told(streaming.compute_bound)
     if not isinstance(it.last_row_share_s, Impossible):
         yield _told(analysis.last_row_share_s)
@@ -419,8 +445,7 @@ def row_streaming(it: Analysis) -> Blocks:
         for name, each in _results(it, inputs).items():
             if not isinstance(each.streamed, Impossible):
                 yield filled(f"{name}, N = {inputs:,}: {_streamed_sum(name, each, it)}")
-    streamed = [each.streamed for each in _results(it, 1).values()]
-    yield from _reasons([*it.impossible.values(), *streamed])
+    yield from _reasons([*it.impossible.values(), *streams.values()])
 
 
 def _streamed_sum(name: str, result: Result, it: Analysis) -> str:
@@ -476,39 +501,32 @@ def best_plans(it: Analysis) -> Blocks:
     from report import compare  # the page needs no search
 
     yield "PLANS"
-    yield from compare.best_plans_text(
-        it.plans, it.question, more="the command plans lists them with --all"
-    )
-    if it.system.topology == RING:
-        yield filled("On a ring, only one group on all nodes and groups of one node are modelled.")
-    for each in it.plans.faster.get("pipeline", ()):
-        when = f"For {count(each.inputs, 'input')}" if each.inputs else "In steady state (N large)"
-        links = compare.links_text(each.links)
-        yield filled(f"{when}, pipeline parallelism is faster than tensor parallelism: {links}.")
-    if it.plans.faster:
-        yield filled(
-            "These link bandwidths (ends excluded) hold for whole-tensor transfers without detours,"
-            " tensor parallelism taking inputs one by one. With detours, or two inputs in turn,"
-            " they could differ."
-        )
+    more = "`python3 report plans --all`"
+    yield from compare.best_plans_text(it.plans, it.question, more=more)
+    yield from compare.faster_text(it.plans, it.question)
 
 
 READINGS = """\
 Q2's sample block   four lines as in Q1 (the sample repeats two and omits one)
 GOPS, GB/s, KB      10^9 ops/s, 10^9 bytes/s, 1,024 bytes
-one by one          no batches; only a pipeline overlaps inputs (whole tensors)
+one by one          no batches; tensor parallelism takes one input at a time
 initial inputs      already wherever they are needed
 final output        on one node: gathered, or where the last layer is
 ring of 4 links     one-way, like the 12 links all-to-all
-SRAM                one input at a time, without queued inputs, stored outputs"""
+SRAM                one input at a time, without queued inputs or stored outputs"""
 
 
 def readings(it: Analysis) -> Blocks:
     """What a grader compares other numbers with."""
     yield "READINGS OF THE HANDOUT"
     counts = " and for ".join(count(inputs, "input") for inputs in it.counts)
-    told = f"Other readings, one change at a time: seconds for {counts}, bytes for 1 input."
-    yield f"{READINGS}\n{filled(f'{told} `python3 report check` recognises them.')}"
+    told = (
+        f"Other readings and common mistakes, one change at a time: seconds for {counts}, bytes for"
+        " 1 input. `python3 report check` recognises them."
+    )
+    if any("two inputs in turn" in each.changes for each in it.readings):
+        told += " Two inputs in turn: one computes while the other is sent."
+    yield f"{READINGS}\n{filled(told)}"
     for strategy in it.possible:
         found: dict[str, dict[int, Answer]] = {}
         for each in it.readings:

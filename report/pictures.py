@@ -455,14 +455,16 @@ def _without_bar(name: str, kind: str, found: Impossible) -> Row:
 
 def _draw_rows(
     question: Question,
+    what: str,
     rows: Sequence[Row],
     limit: Mark,
     key: Sequence[Mark],
     style: Style,
     notes: Sequence[str] = (),
 ) -> Figure:
-    """Bars, and a limit across unless it is far beyond them."""
-    figure, [axes] = _sheet(question, notes)
+    """Bars, and a limit across unless it is far beyond them. What they are is said unless the
+    height is given: such a picture is on a page that says it."""
+    figure, [axes] = _sheet(question, [what * (style.height_pt is None), *notes])
     longest = max(row.size for row in rows)
     is_far = limit.size > 2 * longest
     end = longest if is_far else max(longest, limit.size)
@@ -539,10 +541,10 @@ def limits(analysis: Analysis, style: Style) -> Picture:
     key = {part.text: part for row in in_parts_first for part in row.parts}
     bound = unit.text(analysis.lower_bound_s)
     limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
-    figure = _draw_rows(analysis.question, rows, limit, [*key.values()], style)
+    what = f"Latency of {count(analysis.inputs, 'input')}"
+    figure = _draw_rows(analysis.question, what, rows, limit, [*key.values()], style)
     told = "; ".join(_told(row) for row in rows)
-    alt = f"Latency of {count(analysis.inputs, 'input')}: {told}"
-    return Picture(figure, f"{alt}. The lower bound is {bound}.")
+    return Picture(figure, f"{what}: {told}. The lower bound is {bound}.")
 
 
 def _row(name: str, kind: str, found: Any, marks: Mapping[str, Mark], inputs: int = 1) -> Row:
@@ -745,7 +747,7 @@ def _draw_dots(
     if found := [it for it in cloud.drawn if together[cloud.place(it)] > 1]:
         looks: Any = {"markerfacecolor": "none", "markersize": 11, "markeredgewidth": 0.8}
         draw(found, "o", NOTE, label="large circle: several at one point", **looks)
-    if cloud.best:
+    if len(cloud.best) > 1:
         places = zip(*map(cloud.place, cloud.best), strict=True)
         axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
 
@@ -785,12 +787,12 @@ def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) 
     if any(row.size > limit_bytes for row in rows):
         key.append(Mark("more than the SRAM", ALARM))
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
-    figure = _draw_rows(analysis.question, rows, limit, key, style, notes)
+    what = "Bytes that a node holds when it is fullest, one input at a time"
+    figure = _draw_rows(analysis.question, what, rows, limit, key, style, notes)
     told = "; ".join(
         f"{row.name}, {row.why or f'{row.size:,}'}{' (too many)' * (row.size > limit_bytes)}"
         for row in rows
     )
-    what = "Bytes that a node holds when it is fullest, one input at a time"
     return Picture(figure, f"{what}: {told}. The {limit.text.replace(':', ' is')}.")
 
 

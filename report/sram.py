@@ -96,14 +96,13 @@ def is_upper_bound(network: Network, system: System) -> bool:
 
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     """Every node: 1 / P of all weights; while it computes row r of a layer (0, 1, 2, ...), the
-    input rows from r on, and of the output r whole rows and its share of row r. The total peaks at
-    the first or last row. Only the gathering node holds whole rows of the last layer, and finally
-    all of them.
+    input rows from r on, and of the output r whole rows and its share of row r. Only the gathering
+    node holds whole rows of the last layer, and finally all of them.
 
-    A row is held from the start of its computation or arrival until no computation or link needs it
-    any more, and rows leave and arrive as soon as they can. This is the peak for one input if no
-    row takes longer to send than any row to compute; on slower links rows arrive later, and the
-    fullest node holds at most this.
+    The total of a layer peaks at its first or last row. A row is held from the start of its
+    computation or arrival until no computation or link needs it any more, and rows leave and arrive
+    as soon as they can. This is the peak for one input if no row takes longer to send than any row
+    to compute; on slower links rows arrive later, and the fullest node holds at most this.
 
     Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
     """

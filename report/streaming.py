@@ -1,8 +1,6 @@
-"""How long inference takes with row streaming, and the lower bound of any schedule.
-
-Each of a layer's out_y output rows (all filters, all x, one y) is sent as soon as it is computed;
-row r of the next layer, whose filters are fy rows high, needs the rows r ... r + fy - 1. All inputs
-wait at time 0, and a row starts
+"""With row streaming, each of a layer's out_y output rows (all filters, all x, one y) is sent as
+soon as it is computed; row r of the next layer, whose filters are fy rows high, needs the rows
+r ... r + fy - 1. All inputs wait at time 0, and a row starts
 
     on a node    once the node's previous row is done and the last input row it
                  needs has arrived
@@ -30,7 +28,7 @@ GATHERING = 0  # the node that gathers the output
 
 
 def streamed_latency(strategy: str, network: Network, system: System, inputs: int = 1) -> Fraction:
-    """Seconds that "tensor" or "pipeline" parallelism takes with row streaming, if SRAM is ample.
+    """If SRAM is ample, the latency in seconds follows from the times of rows.
 
     tensor      every node computes its share of a row, C / (P * out_y * R), and
                 sends it to each peer on a link of its own, A / (P * out_y * B);

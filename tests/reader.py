@@ -27,8 +27,8 @@ HEADS = {  # what a column is called, and its name in the JSON if that is not th
     "fullest": "where",
     "streamed ms": "streamed_latency_s",
     "bytes": "total_bytes",
-    "bytes left": "free_bytes",
-    "waiting": "waiting_inputs",
+    "left": "free_bytes",
+    "more": "waiting_inputs",
     "weights": "weight_bytes",
     "input": "input_bytes",
     "output": "output_bytes",
@@ -86,7 +86,8 @@ def _records(value, around, key=""):
         yield flat
         for name, each in value.items():
             if name != "streamed":
-                yield from _records(each, {**flat, "name": name} if key in NAMED else flat, name)
+                printed = name.replace(", streamed", ", row streaming")
+                yield from _records(each, {**flat, "name": printed} if key in NAMED else flat, name)
 
 
 def _flat(value):

@@ -391,6 +391,13 @@ def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
 # ------------------------------------------------ limits
 
 
+def test_bars_say_what_they_are_of():
+    assert "Latency of 32 inputs" in said(drawn("limits", "the lab").figure)
+    one = pictures.limits(Analysis(LAB._replace(inputs=1))).figure
+    assert "Latency of 1 input" in said(one)
+    assert any("one input at a time" in line for line in said(drawn("sram", "the lab").figure))
+
+
 def test_limits_of_the_lab():
     figure = drawn("limits", "the lab").figure
     blue, orange, pale, green = "#0069A6", "#B34700", "#D9702B", "#00704F"
@@ -627,6 +634,11 @@ def test_the_key_names_plans_by_their_numbers_in_the_table():
     assert [*map(tuple, front.get_xydata())] == [near(at) for at in LAB_FRONT.values()]
     assert front.get_drawstyle() == "steps-pre"  # fastest first: left at its latency
     assert list(lines["lower bound 97.07 ms"].get_ydata()) == near([97.06586112] * 2)
+
+
+def test_one_plan_has_no_front():
+    figure = pictures.pareto(Analysis(LAB.on(nodes=1)._replace(network=LAB.network[:1]))).figure
+    assert "Pareto front" not in said(figure)
 
 
 def test_several_plans_at_one_point_are_said_only_where_they_are():
