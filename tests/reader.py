@@ -301,11 +301,14 @@ def _is_one(number, values, factor=1):
 def check(text, data):
     """All of a text against all of the JSON's numbers, exact as analysis.as_dict gives them."""
     found, asked = [*records(data)], data["asked"]
+    topology = asked["system"]["topology"]
     parts = split(text, {name for it in found for name in it})
-    kinds = quantities(data, found)
+    both = quantities(data, found)  # only of Q4; all else is of the topology asked for
+    own = quantities(data, [it for it in found if it.get("topology", topology) == topology])
     for part in parts:
         if isinstance(part, Table):
-            check_table(part, found, asked["system"]["topology"])
+            check_table(part, found, topology)
         else:
-            check_paragraph(part, kinds, asked["inputs"])
+            is_of_both = "RING" in part.heading
+            check_paragraph(part, both if is_of_both else own, asked["inputs"])
     return [part for part in parts if isinstance(part, Table)]

@@ -226,6 +226,14 @@ def test_losses(machine):
     assert sum(found.values()) == lab3.pipeline_parallel_latency(*machine.question)
 
 
+def test_the_first_of_equally_long_stages_is_the_bottleneck_of_the_losses():
+    # the first two layers alone: 31.5 s of computing; the send between them takes 30 s as well as
+    # layer 2. 3 * 6.3; 3 * (15.75 - 6.3); 3 * (30 - 15.75); 0; 1.5 + 30; no other send
+    found = as_dict(SENDS._replace(network=SENDS.network[:2]))["losses"]
+    expected = "18.9", "28.35", "42.75", "0", "31.5", "0"
+    assert [*found.values()] == [*map(Fraction, expected)]
+
+
 # ------------------------------------------------ SRAM
 
 
@@ -244,6 +252,13 @@ def test_the_fullest_nodes(question, row):
             "waiting_inputs": row.waiting,
             "waiting_where": row.on,
         }
+
+
+def test_the_first_of_equally_full_nodes_is_the_fullest():
+    # each holds 4 bytes of weights, 2 of input, 2 of output
+    equal = Question((ConvLayer(2, 2, 1, 1, 1, 1, 1),) * 2, System(2, sram_bytes=10))
+    fullest = as_dict(equal)["sram"]["pipeline"]["fullest"]
+    assert (fullest["where"], fullest["total_bytes"]) == ("node 1", 8)
 
 
 def test_row_streaming_that_is_not_modelled_has_no_need_of_sram():

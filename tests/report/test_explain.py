@@ -175,6 +175,12 @@ SENTENCES = [
     ("", "every 3.1273 ms with tensor parallelism (all its steps; utilisation 97 %)"),
     ("", "every 4.6242 ms with pipeline parallelism (its bottleneck, compute of layer 2;"),
     ("", "utilisation 62.31 %)"),
+    # on a ring: 3.03330816 + 3 * 0.093952 ms and 2,033,664 bytes, also below the steps
+    ("--topology ring", "is 3.751 times as fast, but sends 3.366 times as many bytes."),
+    ("--topology ring", "(all nodes share each layer) and communicates for 281.86 us."),
+    ("--topology ring", "every 3.3152 ms with tensor parallelism"),
+    ("tensor --topology ring", "3,033.30816 + 281.856 + 31 * 3,315.16416 = 106,085.25312 us"),
+    ("tensor --topology ring", "32 * 2,033,664 = 65,077,248 bytes"),
     # 40 times slower links. Tensor: 32 * (3.03330816 + 40 * 0.093952) = 217.32442112 ms. Pipeline:
     # 12.13323264 + 40 * 0.30208 + 31 * max(4.62422016, 40 * 0.1152) = 167.5672576 ms
     ("--link-gbs 0.05", "Pipeline parallelism is 1.297 times as fast. Inputs"),
@@ -216,6 +222,8 @@ SENTENCES = [
     ("--link-gbs 0.05", "pipeline parallelism with row streaming (5.6606 ms). Q2"),
     ("--link-gbs 0.02", "Faster than both: tensor parallelism with row streaming (9.3962 ms), one"),
     ("--link-gbs 0.04", "Faster than both: tensor parallelism with row streaming (150.32 ms)"),
+    # the weights alone would fit
+    ("--nodes 5 --sram-kib 1000", "one node alone, if all fitted its SRAM (12.133 ms)"),
     # Q3: 891,648 and 1,322,752 bytes, less 524,288
     ("", "All weights, 891,648 bytes, alone exceed the 524,288 bytes of SRAM per node by 367,360"),
     ("", "by 367,360 bytes, and by 798,464 bytes with the largest layer's input and output."),
@@ -407,6 +415,17 @@ def test_a_strategy_that_is_not_possible_has_one_line_and_no_derivation(line, to
 def test_row_streaming_that_is_not_modelled_has_its_reason():
     for line in ("--topology ring", "streaming --topology ring", "sram --topology ring"):
         assert said(line).count("not modelled on a ring of 4 nodes") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "phrase"),
+    [
+        ("sram --nodes 6", "cannot be split evenly over 6 nodes"),  # with row streaming or without
+        ("--nodes 1", "One node does all the work and sends nothing."),  # below Q1, not again at Q2
+    ],
+)
+def test_what_is_said_once(line, phrase):
+    assert said(line).count(phrase) == 1
 
 
 def test_where_neither_strategy_is_possible_there_is_nothing_to_explain():
