@@ -33,7 +33,7 @@ COMMANDS = {  # its module, what it does, examples
     ),
     "find": (
         "report.find",
-        "Find which reading of the handout gives a number.",
+        "Find which answer, reading or result one number is.",
         "find 0.39793",
         "find 100.17 ms",
         "find 2,254,848 bytes",

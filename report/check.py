@@ -622,7 +622,7 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="FILE",
         nargs="*",
         default=["-"],
-        help="what somebody's lab3.py printed; - or none: standard input",
+        help="output of a lab3.py (default, or -: standard input)",
     )
     asking.add_options(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")

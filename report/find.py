@@ -242,7 +242,9 @@ def add_options(parser: ArgumentParser) -> None:
     """A number, its unit, a strategy, and what if."""
     parser.add_argument("number", metavar="NUMBER", help="such as 0.39793, 397.93ms or 2,254,848")
     parser.add_argument("unit", metavar="UNIT", nargs="?", default="", help=", ".join(UNITS))
-    parser.add_argument("--strategy", choices=STRATEGIES, help="of one only (default: of both)")
+    parser.add_argument(
+        "--strategy", choices=STRATEGIES, help="search one strategy only (default: both)"
+    )
     asking.add_options(parser)
 
 
