@@ -295,7 +295,8 @@ def _told(match: Match, has: Given | None, question: Question) -> str:
     elif has and has.unit and match.unit != has.unit:
         reading = f"right digits, but in {match.unit}, not {has.unit}"
     else:
-        reading = "right" if has else "as read here"
+        is_enough = has and (has.digits >= LEAST_DIGITS or not how)
+        reading = "right" if is_enough else "agrees, with few digits" if has else "as read here"
     says = f"{match.strategy} parallelism, {count(match.inputs, 'input')}, {kind}: {reading}"
     return f"{filled(says, '    ')}\n    {number(match.answer)} {match.unit}{end}"
 

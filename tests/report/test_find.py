@@ -147,6 +147,13 @@ def test_a_number_in_its_unit(text, answer):
     assert {*first.changes} == {*changes}
 
 
+def test_few_digits_are_called_right_only_if_whole():
+    # 3.12726016 ms; one weight on one place at 1 GOPS: 2 ns
+    assert "latency: agrees, with few digits 3.12726016 ms" in said("find 3.1 ms")
+    assert "latency: right 3.12726016 ms" in said("find 3.13 ms")
+    assert "latency: right 2 ns" in said("find 2 ns --layer 1,1,1,1,1,1 --nodes 1 --gops 1")
+
+
 def test_a_unit_rules_out_others():
     # 3.12726016 ms; in seconds it is in the wrong unit, and no more
     assert found("3.127260 ms") == [("tensor", 1, "ms", ())]
