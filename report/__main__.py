@@ -144,7 +144,12 @@ def answer(argv: list[str]) -> tuple[str, int]:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         wrong = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
-        known = re.findall("--[a-z-]+", parser.format_usage())
+        usage = parser.format_usage()
+        if not wrong.startswith("-"):
+            takes = re.search(r"((?:\s+(?:[A-Z]+|\[[A-Z]+\]))*)\s*$", usage)
+            what = f"{name}{takes[1] if takes else ''}"
+            parser.error(f"{wrong!a:.40} is one word too many for {' '.join(what.split())}")
+        known = re.findall("--[a-z-]+", usage)
         meant = nearest(wrong, known, f"{PROG} {name} --help")
         parser.error(f"{wrong!a:.40} is not an option of {name}{meant}")
     said = module.run(options)

@@ -25,12 +25,11 @@ from report import analysis, readings
 from report import question as asking
 from report.find import MULTIPLES, most_changes
 from report.find import find as find  # the same for one number
-from report.given import ASKED, BINARY, SPELLINGS, UNITS, Given, given
+from report.given import ASKED, BINARY, LEAST_DIGITS, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, check_question, headed, possible_strategies, question_of
-from report.readings import BOTH, STRATEGIES_OF, Line
+from report.readings import BOTH, STRATEGIES_OF, Line, Names
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
-LEAST_DIGITS = 3  # of a number that is called right
 MOST_NAMED = 3  # sets of changes that explain the same
 MOST_BYTES = 10**6  # of a file
 MOST_WRITTEN, MOST_HEAD = 22, 28  # characters of a number, as floats have, and of a head
@@ -200,7 +199,6 @@ def _strategy_and_kind(it: _Number) -> object:
     return it.line[1:]
 
 
-Names = tuple[str, ...]
 OF_BOTH = frozenset(name for name, strategies in STRATEGIES_OF.items() if strategies == BOTH)
 PLACES = {name: place for place, name in enumerate(STRATEGIES_OF)}
 LEVELS: tuple[Callable[[_Number], object], ...] = (
@@ -685,15 +683,18 @@ def _side_by_side(submissions: dict[str, Submission]) -> str:
         [_end(name, MOST_NAME), f"{it.right_lines} of {it.lines}", ". ".join(why[name]) or RIGHT]
         for name, it in submissions.items()
     ]
-    often = Counter(reason for found in why.values() for reason in found or [RIGHT]).most_common()
-    blocks = [table(["file", "right", "why"], rows)]
-    blocks.append(table(["files", "why"], [[times, reason] for reason, times in often]))
-    return "\n\n".join(blocks)
+    often = [[times, reason] for reason, times in _often(why).items()]
+    return "\n\n".join([table(["file", "right", "why"], rows), table(["files", "why"], often)])
+
+
+def _often(why: dict[str, list[str]]) -> dict[str, int]:
+    """How many files have each reason, the most frequent first."""
+    reasons_of_all = (reason for found in why.values() for reason in found or [RIGHT])
+    return dict(Counter(reasons_of_all).most_common())
 
 
 def _as_dict(question: Question, submissions: dict[str, Submission]) -> dict[str, object]:
     why = {name: reasons(it) for name, it in submissions.items()}
-    often = Counter(reason for found in why.values() for reason in found or [RIGHT])
     return {
         **analysis.head(question),
         "submissions": [
@@ -706,5 +707,5 @@ def _as_dict(question: Question, submissions: dict[str, Submission]) -> dict[str
             }
             for name, it in submissions.items()
         ],
-        "occurrences": dict(often.most_common()),
+        "occurrences": _often(why),
     }

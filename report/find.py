@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lab3 import Rate
 from report import analysis, readings
 from report import question as asking
-from report.given import MICRO, SPELLINGS, UNITS, Given, given
+from report.given import LEAST_DIGITS, MICRO, SPELLINGS, UNITS, Given, given
 from report.question import (
     LAB,
     STRATEGIES,
@@ -26,7 +26,6 @@ from report.readings import MOST_CHANGES, Line
 from report.terminal import count, filled, number, shown
 
 MOST_PRINTED = 5  # answers
-LEAST_DIGITS = 3  # of a number that may be right in another unit, twice or half as much
 RESULT_DIGITS = 4  # of a result, if it is not whole
 COMMON = ("seconds", "ms", "us", "bytes", "kB", "MB")  # units that a number without one may have
 

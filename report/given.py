@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lab3 import Rate
 from report.terminal import count
 
+LEAST_DIGITS = 3  # of a number that is called right, or right in another unit
 FULL_DIGITS = 10  # of a time: beyond, floats are noise
 MOST_LENGTH, MOST_ZEROS = 120, 100  # so that an overlong number costs nothing
 

@@ -164,6 +164,10 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
 # ------------------------------------------------ what is refused before a command
 
 
+def test_a_word_too_many_is_named_with_what_is_taken():
+    assert refusal("find 1 s 3") == "'3' is one word too many for find NUMBER [UNIT]"
+
+
 @pytest.mark.parametrize(
     ("line", "named", "told"),
     [
@@ -174,7 +178,7 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
         ("whatif --inp 3", "--inp", "did you mean --inputs?"),  # abbreviations are none
         ("whatif 3 --link-gb=3", "--link-gb", "did you mean --link-gbs?"),
         ("plans --nodes 4 --zzz", "--zzz", "python3 report plans --help lists them"),
-        ("whatif 3", "3", "python3 report whatif --help lists them"),
+        ("whatif 3", "3", "one word too many for whatif"),
     ],
 )
 def test_what_is_refused(line, named, told):
