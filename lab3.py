@@ -9,20 +9,22 @@ pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
     S  bytes of a shard, A / P             B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-A shard is the part of a layer's output that one of the P nodes computes. A
-collective is a transfer in which all nodes take part: each sends its shard to
-all others (all-gather), or to one node (gather).
+A shard is the part of a layer's output that one of P nodes computes. Where the
+handout leaves a choice, this is how it is read:
 
-An input goes through steps; each computes a layer or transfers its output.
-Consecutive steps that occupy the same nodes and links are a stage; it takes the
-next input when all of them are done. The first input goes through all steps, and
-each later one finishes one interval, the time of the longest stage, after the
-one before. One law carries both strategies, which differ in steps and stages:
+    Q2's lines     the same four as Q1's (the sample repeats two and lacks one)
+    precision      activations are FP16 like the weights: 2 bytes per element
+    units          10^9 for GOPS and GB/s, 1,024 bytes for KB
+    first input    already in the SRAM of each node that needs it
+    one by one     no batches; with tensor parallelism, an input starts when the
+                   one before is done; a pipeline's node takes the next input as
+                   soon as it has computed one ("while simultaneously working")
+    transfers      start when a layer's output, or a node's shard of it, is complete
+    final output   gathered on one node, or left where a pipeline ends
+    ring           its 4 links are one-way, as the 12 of the all-to-all network
+                   are; a pipeline's layers follow it
 
-    latency = sum(steps) + (N - 1) * interval
-    traffic = N * sum(bytes of the steps)
-
-Every number is exact, bytes and seconds alike, until it is printed.
+Every number is exact until it is printed.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from __future__ import annotations
 import sys
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
+from typing import Iterator, List, NamedTuple, Tuple, Union
 
 
 # ------------------------------------------------ the lab
@@ -111,175 +113,68 @@ SYSTEM = System()
 INPUTS = 32  # of Q2
 
 
-# ------------------------------------------------ the law
-class Step(NamedTuple):
-    """The computation of a layer, or the transfer of its output, for one input."""
-
-    layer: int  # counted from 1
-    work: str  # "compute", "all-gather", "gather" or "send"
-    node_ops: int = 0  # that each of its nodes computes
-    link_bytes: int = 0  # that the busiest link carries
-    traffic_bytes: int = 0  # that all links carry together
-
-
-Stages = List[List[Step]]
-
-
-def duration(steps: Iterable[Step], system: System) -> Fraction:
-    """time of steps = sum(node ops) / R + sum(link bytes) / B seconds, one after the other"""
-    _check_system(system)
-    node_ops = link_bytes = 0
-    for step in steps:
-        node_ops += step.node_ops
-        link_bytes += step.link_bytes
-    return Fraction(node_ops, system.ops_per_s) + Fraction(link_bytes, system.link_bytes_per_s)
-
-
-def latency(stages: Iterable[Iterable[Step]], system: System, inputs: int = 1) -> Fraction:
-    """latency = sum(steps) + (N - 1) * interval seconds; interval: the longest stage
-
-    A stage is consecutive steps that occupy the same nodes and links; it takes the next
-    input when all of them are done. The first input goes through all steps; each later
-    one finishes one interval, the time of the bottleneck stage, after the one before.
-    """
-    _check_count("inputs", inputs)
-    stages_s = [duration(stage, system) for stage in stages]
-    _check_stages(stages_s)
-    return sum(stages_s) + (inputs - 1) * max(stages_s)
-
-
-def traffic(stages: Iterable[Iterable[Step]], inputs: int = 1) -> int:
-    """traffic = N * sum(traffic bytes) over all steps"""
-    _check_count("inputs", inputs)
-    stages_bytes = [sum(step.traffic_bytes for step in stage) for stage in stages]
-    _check_stages(stages_bytes)
-    return inputs * sum(stages_bytes)
-
-
 # ------------------------------------------------ tensor parallelism
-def shards_in_turn(system: System) -> int:
-    """How many shards the busiest link of a collective carries, one after the other.
-
-    all-to-all     1, because each pair of nodes has its own link
-    one-way ring   P - 1: every shard but that of the node the link leads to
-
-    One node alone sends nothing.
-    """
-    _check_system(system)
-    peers = system.nodes - 1
-    return peers if system.topology == RING else min(peers, 1)
-
-
-def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
-    """All-gather: every node starts with a shard S and ends with all P of them.
-
-    all-to-all     S / B seconds
-    one-way ring   (P - 1) * S / B seconds
-    both           P * (P - 1) * S bytes, because each node lacks P - 1 shards
-
-    Source: handout, "Hints".
-    """
-    _check_count("shard_bytes", shard_bytes)
-    link_bytes = shards_in_turn(system) * shard_bytes
-    traffic_bytes = system.nodes * (system.nodes - 1) * shard_bytes
-    return Step(layer, "all-gather", link_bytes=link_bytes, traffic_bytes=traffic_bytes)
-
-
-def gather(layer: int, shard_bytes: int, system: System) -> Step:
-    """Gather: every node starts with a shard S and one ends with all P of them.
-
-    all-to-all     S / B seconds, (P - 1) * S bytes
-    one-way ring   (P - 1) * S / B seconds: the last link carries P - 1 shards,
-                   P * (P - 1) / 2 * S bytes: shards pass 1, 2, ... P - 1 links
-
-    Source: handout, "Notes and assumptions".
-    """
-    _check_count("shard_bytes", shard_bytes)
-    link_bytes = shards_in_turn(system) * shard_bytes
-    peers = system.nodes - 1
-    moved_shards = system.nodes * peers // 2 if system.topology == RING else peers
-    return Step(layer, "gather", link_bytes=link_bytes, traffic_bytes=moved_shards * shard_bytes)
-
-
-def tensor_parallel_stages(network: Network, system: System) -> Stages:
-    """Each node has 1 / P of each layer's filters: it computes C / P ops, which give a
-    shard of S = A / P bytes. Then comes an all-gather; after the last layer, a gather
-    on one node. All steps are one stage, because inputs are "processed one by one":
-    the next one starts when the one before is done.
-
-    Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
-    """
-    check(network, system)
-    steps = []
-    for number, layer in enumerate(network, 1):
-        if layer.filters % system.nodes:
-            filters = f"{layer.filters} filter{'s' * (layer.filters > 1)}"
-            why = f"layer {number}'s {filters} cannot be split evenly over {system.nodes} nodes"
-            raise ValueError(f"Tensor parallelism is not possible: {why}")
-        steps.append(Step(number, "compute", node_ops=layer.ops // system.nodes))
-        collective = all_gather if number < len(network) else gather
-        steps.append(collective(number, layer.output_bytes // system.nodes, system))
-    return [steps]
+# Each node has 1 / P of each layer's filters, so it computes C / P ops and gets a shard of
+# S = A / P bytes. The next layer needs all of A on every node: an all-gather sends each shard
+# to the P - 1 other nodes. After the last layer, a gather sends P - 1 shards to one node.
+# Source: handout, "Tensor Parallelism", "Notes and assumptions" and "Hints".
 
 
 def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = N * sum(C / (P * R) + S / B) seconds
+    """latency = N * (sum(C) / (P * R) + turn * sum(A) / (P * B)) seconds
 
-    On a ring, S / B becomes (P - 1) * S / B. One node alone sends nothing.
+    turn is how many shards a link carries one after the other: 1 all-to-all, where each pair of
+    nodes has its own link; P - 1 on a ring, where all shards that a node lacks come over the one
+    link to it; 0 for a single node.
     """
-    return latency(tensor_parallel_stages(network, system), system, inputs)
+    check_tensor_parallel(network, system, inputs)
+    nodes = system.nodes
+    ops = sum(layer.ops for layer in network)
+    output_bytes = sum(layer.output_bytes for layer in network)
+    turn = nodes - 1 if system.topology == RING else min(nodes - 1, 1)
+    compute_s = Fraction(ops, nodes * system.ops_per_s)
+    communication_s = turn * Fraction(output_bytes, nodes * system.link_bytes_per_s)
+    return inputs * (compute_s + communication_s)
 
 
 def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
-    """traffic = N * (P - 1) * (P * (S_1 + ... + S_(L-1)) + S_L) bytes
+    """traffic = N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + G * S_L) bytes
 
-    On a ring, S_L becomes P / 2 * S_L.
+    G is how many links the gather's shards cross together: P - 1 all-to-all; on a ring
+    1 + 2 + ... + (P - 1) = P * (P - 1) / 2.
     """
-    return traffic(tensor_parallel_stages(network, system), inputs)
+    check_tensor_parallel(network, system, inputs)
+    nodes = system.nodes
+    *all_gathered, gathered = [layer.output_bytes // nodes for layer in network]  # S
+    crossed = nodes * (nodes - 1) // 2 if system.topology == RING else nodes - 1
+    return inputs * (nodes * (nodes - 1) * sum(all_gathered) + crossed * gathered)
 
 
 # ------------------------------------------------ pipeline parallelism
-def pipeline_parallel_stages(network: Network, system: System) -> Stages:
-    """Each layer has its own node, which computes C ops, then sends A bytes to the next
-    layer's node (on a ring, its neighbour) while computing the next input. The last
-    output stays where it is. Each step is a stage: C_1 / R, A_1 / B, C_2 / R, A_2 / B,
-    ... C_L / R.
-
-    Source: handout, "Pipeline Parallelism". Each layer needs a node.
-    """
-    check(network, system)
-    if system.nodes < len(network):
-        why = f"{len(network)} layers need {len(network)} nodes or more, not {system.nodes}"
-        raise ValueError(f"Pipeline parallelism is not possible: {why}")
-    stages = []
-    for number, layer in enumerate(network, 1):
-        stages.append([Step(number, "compute", node_ops=layer.ops)])
-        if number < len(network):
-            sent = layer.output_bytes
-            stages.append([Step(number, "send", link_bytes=sent, traffic_bytes=sent)])
-    return stages
+# Each layer has its own node, which computes C ops, then sends A bytes to the next layer's node
+# (on a ring, its neighbour) while computing the next input. The last output, A_L, is not sent.
+# Source: handout, "Pipeline Parallelism" and "Notes and assumptions".
 
 
 def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds
+    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, without A_L
 
-    The last output, A_L, is not sent.
+    The first input takes all steps one after the other. Each later one is done later by the time
+    of the longest step, the bottleneck, because a node or link takes one input at a time.
     """
-    return latency(pipeline_parallel_stages(network, system), system, inputs)
+    check_pipeline_parallel(network, system, inputs)
+    compute_s = [Fraction(layer.ops, system.ops_per_s) for layer in network]
+    send_s = [Fraction(layer.output_bytes, system.link_bytes_per_s) for layer in network[:-1]]
+    return sum(compute_s) + sum(send_s) + (inputs - 1) * max(compute_s + send_s)
 
 
 def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
     """traffic = N * (A_1 + ... + A_(L-1)) bytes"""
-    return traffic(pipeline_parallel_stages(network, system), inputs)
+    check_pipeline_parallel(network, system, inputs)
+    return inputs * sum(layer.output_bytes for layer in network[:-1])
 
 
 # ------------------------------------------------ the answers
-LATENCY_AND_TRAFFIC = {
-    "tensor": (tensor_parallel_latency, tensor_parallel_traffic),
-    "pipeline": (pipeline_parallel_latency, pipeline_parallel_traffic),
-}
-
-
 def answers(network: Network, system: System, inputs: int) -> str:
     """Q1 and Q2 as the handout's "Deliverables" ask; if a strategy is not possible, why."""
     check(network, system, inputs)
@@ -290,14 +185,17 @@ def answers(network: Network, system: System, inputs: int) -> str:
 
 
 def _answers_of(network: Network, system: System, inputs: int) -> Iterator[str]:
-    for strategy, (latency_of, traffic_of) in LATENCY_AND_TRAFFIC.items():
+    for strategy, latency, traffic in (
+        ("tensor", tensor_parallel_latency, tensor_parallel_traffic),
+        ("pipeline", pipeline_parallel_latency, pipeline_parallel_traffic),
+    ):
         try:
-            latency_s = latency_of(network, system, inputs)
-            traffic_bytes = traffic_of(network, system, inputs)
+            latency_s = plain(latency(network, system, inputs))
+            traffic_bytes = traffic(network, system, inputs)
         except ValueError as reason:
             yield str(reason)
         else:
-            yield f"Total latency of {strategy} parallelism is {plain(latency_s)} seconds"
+            yield f"Total latency of {strategy} parallelism is {latency_s} seconds"
             yield f"Total network traffic of {strategy} parallelism is {traffic_bytes} bytes"
 
 
@@ -313,88 +211,91 @@ def plain(value: Rate, digits: int = 17) -> str:
 SMALLEST, LARGEST = Fraction(1, 10**30), 10**30
 
 
+def check_tensor_parallel(network: Network, system: System, inputs: int = 1) -> None:
+    """Raise ValueError as check does, and if P does not divide the filters of each layer."""
+    check(network, system, inputs)
+    for number, layer in enumerate(network, 1):
+        if layer.filters % system.nodes:
+            filters = f"{layer.filters} filter{'s' * (layer.filters > 1)}"
+            why = f"layer {number}'s {filters} cannot be split evenly over {system.nodes} nodes"
+            raise ValueError(f"Tensor parallelism is not possible: {why}")
+
+
+def check_pipeline_parallel(network: Network, system: System, inputs: int = 1) -> None:
+    """Raise ValueError as check does, and if there are fewer nodes than layers."""
+    check(network, system, inputs)
+    if system.nodes < len(network):
+        why = f"{len(network)} layers need {len(network)} nodes or more, not {system.nodes}"
+        raise ValueError(f"Pipeline parallelism is not possible: {why}")
+
+
 def check(network: Network, system: System, inputs: int = 1) -> None:
     """Raise ValueError with one sentence that names what cannot be modelled."""
-    _check_system(system)
-    _check_count("inputs", inputs)
+    check_system(system)
+    check_count("inputs", inputs)
     if not isinstance(network, (list, tuple)) or isinstance(network, ConvLayer) or not network:
         wanted = "a list or tuple of at least one ConvLayer"
-        raise ValueError(f"network: {shown(network)} must be {wanted}")
-    shape = None  # of the output of the layer before
+        raise ValueError(f"network: {_shown(network)} must be {wanted}")
+    output = None  # shape of the layer before
     for number, layer in enumerate(network, 1):
         if not isinstance(layer, ConvLayer):
-            raise ValueError(f"network: item {number}, {shown(layer)}, must be a ConvLayer")
+            raise ValueError(f"network: item {number}, {_shown(layer)}, must be a ConvLayer")
         for name, value in zip(layer._fields, layer):
-            _check_count(name, value, number)
+            check_count(f"layer {number} {name}", value)
         needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
-        if shape and needed != shape:
+        if output and needed != output:
             raise ValueError(
-                f"layer {number}: in_channels, x, y, element_bytes = {needed} do not match "
-                f"layer {number - 1}'s output, {shape} (stride 1, no padding, no pooling)"
+                f"layer {number}: in_channels, x, y, element_bytes = {needed} must be {output},"
+                f" layer {number - 1}'s output (stride 1, no padding, no pooling)"
             )
         if layer.fx > layer.x or layer.fy > layer.y:
             sizes = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
             raise ValueError(f"layer {number}: {sizes}")
-        _check_count("output_bytes", layer.output_bytes, number)
-        shape = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
+        check_count(f"layer {number} output_bytes", layer.output_bytes)
+        output = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
-def _check_system(system: System) -> None:
+def check_system(system: System) -> None:
+    """Raise ValueError for what is not a System, or not one that can be modelled."""
     if not isinstance(system, System):
-        raise ValueError(f"system: {shown(system)} must be a System")
-    _check_count("nodes", system.nodes)
-    _check_rate("ops_per_s", system.ops_per_s)
-    _check_rate("link_bytes_per_s", system.link_bytes_per_s)
-    _check_count("sram_bytes", system.sram_bytes)
+        raise ValueError(f"system: {_shown(system)} must be a System")
+    check_count("nodes", system.nodes)
+    check_count("sram_bytes", system.sram_bytes)
+    for name in ("ops_per_s", "link_bytes_per_s"):
+        rate = getattr(system, name)
+        if type(rate) not in (int, Fraction) or not SMALLEST <= rate <= LARGEST:
+            wanted = "an int or Fraction from 10**-30 to 10**30, such as Fraction('0.1') * 10**9"
+            raise ValueError(f"{name}: {_shown(rate)} must be {wanted}")
     if system.topology not in (ALL_TO_ALL, RING):
-        raise ValueError(f"topology: {shown(system.topology)} must be {ALL_TO_ALL} or {RING}")
+        raise ValueError(f"topology: {_shown(system.topology)} must be {ALL_TO_ALL} or {RING}")
 
 
-def _check_stages(found: Sequence[Rate]) -> None:
-    if not found:
-        raise ValueError("stages: there must be at least one")
-
-
-def _check_count(name: str, value: int, layer: int = 0) -> None:
-    # just int: a float is not exact, and NumPy's int64 overflows silently
+def check_count(name: str, value: int) -> None:
+    """Raise ValueError for what is not a positive int: a float is not exact, NumPy's overflow."""
     if type(value) is not int or not 0 < value <= LARGEST:
-        whose = f"layer {layer} {name}" if layer else name
-        wanted = "a positive int up to 10**30, such as int(4)"
-        raise ValueError(f"{whose}: {shown(value)} must be {wanted}")
+        raise ValueError(f"{name}: {_shown(value)} must be a positive int up to 10**30, such as 4")
 
 
-def _check_rate(name: str, value: Rate) -> None:
-    if type(value) not in (int, Fraction) or not SMALLEST <= value <= LARGEST:
-        wanted = "an int or Fraction from 10**-30 to 10**30, such as 10**9 or Fraction('0.1')"
-        raise ValueError(f"{name}: {shown(value)} must be {wanted}")
-
-
-def shown(value: object) -> str:
-    """A value in an error message: one line of ASCII, a text in quotes even if it is cut."""
+def _shown(value: object) -> str:
     try:
         text = ascii(value)
     except ValueError:  # Python prints no int of more than 4,300 digits
         return "an int of very many digits"
-    start = ascii(value[:30]) if isinstance(value, str) else text[:30]
-    return text if len(text) <= 40 else f"{start}..."
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 # ------------------------------------------------ main
 def main() -> int:
     """Print the lab's answers. Returns the exit status: 0, or 2 for what cannot be modelled."""
-    if len(sys.argv) > 1:
-        how = "change NETWORK, SYSTEM or INPUTS in it, or see `python3 report` in the project"
-        return _refuse(f"takes no arguments; for other numbers {how}")
     try:
+        if len(sys.argv) > 1:
+            other = "for other numbers change NETWORK, SYSTEM or INPUTS in it"
+            raise ValueError(f"takes no arguments; {other}, or see `python3 report` in the project")
         print(answers(NETWORK, SYSTEM, INPUTS))
     except ValueError as error:
-        return _refuse(str(error))
+        print(f"lab3.py: error: {error}", file=sys.stderr)
+        return 2
     return 0
-
-
-def _refuse(why: str) -> int:
-    print(f"lab3.py: error: {why}", file=sys.stderr)
-    return 2
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lab3
-from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, Step, System
+from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, System
 from report import sram, streaming
 from report.question import (
     STRATEGIES,
@@ -26,6 +26,7 @@ from report.question import (
     found_or_reason,
     possible_strategies,
 )
+from report.steps import Step, duration, latency, pipeline_parallel_stages, traffic
 from report.terminal import count, plain_data, shown
 
 if TYPE_CHECKING:  # imported only when they are needed, because the answers need neither
@@ -38,7 +39,7 @@ VERSION = 4  # of the dictionary's shape
 
 
 class StepTime(NamedTuple):
-    """A lab3.Step of one input, and the time that it takes."""
+    """A Step of one input, and the time that it takes."""
 
     layer: int
     work: str
@@ -152,7 +153,7 @@ def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> F
 
     Raises ValueError if tensor parallelism is not possible, and for fewer than three nodes.
     """
-    lab3.tensor_parallel_stages(network, system)
+    lab3.check_tensor_parallel(network, system)
     if system.nodes < 3:
         links = "has both links already" if system.nodes == 2 else "has no links"
         raise ValueError(f"A ring of {count(system.nodes, 'node')} {links}, so none is two-way")
@@ -165,7 +166,7 @@ def last_row_share_s(network: Network, system: System) -> Fraction:
 
     Raises ValueError if tensor parallelism with row streaming is not possible.
     """
-    lab3.tensor_parallel_stages(network, system)
+    lab3.check_tensor_parallel(network, system)
     sram.check_streams(system)
     if system.nodes == 1:
         return Fraction(0)
@@ -180,7 +181,7 @@ def ops_per_byte(layer: ConvLayer) -> Fraction:
 
 def machine_balance(system: System) -> Fraction:
     """R / B: the ops that a node does while a link carries a byte."""
-    return lab3.duration([Step(1, "send", link_bytes=1)], system) * system.ops_per_s
+    return duration([Step(1, "send", link_bytes=1)], system) * system.ops_per_s
 
 
 # ------------------------------------------------ SRAM
@@ -273,7 +274,7 @@ class Analysis:
 
     def _strategy(self, strategy: str) -> Strategy:
         steps = [
-            StepTime(*step, time_s=lab3.duration([step], self.system))
+            StepTime(*step, time_s=duration([step], self.system))
             for step in chain(*self.possible[strategy])
         ]
         results = [
@@ -291,8 +292,8 @@ class Analysis:
             with suppress(ValueError):  # if twice as many nodes do not divide the filters
                 stages = STRATEGIES[strategy](self.network, better)
                 for inputs in self.counts:
-                    before_s = lab3.latency(self.possible[strategy], self.system, inputs)
-                    speed_up = before_s / lab3.latency(stages, better, inputs)
+                    before_s = latency(self.possible[strategy], self.system, inputs)
+                    speed_up = before_s / latency(stages, better, inputs)
                     found.append(SpeedUp(twice, inputs, speed_up))
         return found
 
@@ -356,8 +357,8 @@ def _result(strategy: str, question: Question) -> Result:
     network, system, inputs = question
     stages = STRATEGIES[strategy](network, system)
     steps = [*chain(*stages)]
-    longest = max(stages, key=lambda stage: lab3.duration(stage, system))
-    latency_s = lab3.latency(stages, system, inputs)
+    longest = max(stages, key=lambda stage: duration(stage, system))
+    latency_s = latency(stages, system, inputs)
     compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
     speed_up = one_node_latency(*question) / latency_s
     is_one_step = len(longest) == 1
@@ -365,10 +366,10 @@ def _result(strategy: str, question: Question) -> Result:
         topology=system.topology,
         inputs=inputs,
         latency_s=latency_s,
-        traffic_bytes=lab3.traffic(stages, inputs),
+        traffic_bytes=traffic(stages, inputs),
         compute_s=compute_s,
-        communication_s=lab3.duration(steps, system) - compute_s,
-        interval_s=lab3.duration(longest, system),
+        communication_s=duration(steps, system) - compute_s,
+        interval_s=duration(longest, system),
         bottleneck=f"{longest[0].work} of layer {longest[0].layer}" if is_one_step else "all steps",
         idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
         speed_up=speed_up,
@@ -386,8 +387,8 @@ def losses(question: Question) -> Losses:
     """Where the pipeline's latency goes. Raises ValueError if it is not possible."""
     check_question(question)
     network, system, inputs = question
-    stages = lab3.pipeline_parallel_stages(network, system)
-    bottleneck = max(stages, key=lambda stage: lab3.duration(stage, system))
+    stages = pipeline_parallel_stages(network, system)
+    bottleneck = max(stages, key=lambda stage: duration(stage, system))
     others = [step for stage in stages if stage is not bottleneck for step in stage]
     all_nodes_s = streaming.compute_bound(network, system)
     layers_nodes_s = streaming.compute_bound(network, system._replace(nodes=len(network)))
@@ -396,7 +397,7 @@ def losses(question: Question) -> Losses:
         ideal_compute_s=inputs * all_nodes_s,
         idle_nodes_s=inputs * (layers_nodes_s - all_nodes_s),
         load_imbalance_s=inputs * (longest_s - layers_nodes_s),
-        waiting_for_a_link_s=inputs * (lab3.duration(bottleneck, system) - longest_s),
+        waiting_for_a_link_s=inputs * (duration(bottleneck, system) - longest_s),
         fill_and_drain_s=Fraction(sum(step.node_ops for step in others)) / system.ops_per_s,
         sending_s=Fraction(sum(step.link_bytes for step in others)) / system.link_bytes_per_s,
     )

@@ -28,6 +28,7 @@ from report.find import find as find  # the same for one number
 from report.given import ASKED, BINARY, LEAST_DIGITS, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, check_question, headed, possible_strategies, question_of
 from report.readings import BOTH, STRATEGIES_OF, Line, Names
+from report.steps import latency, traffic
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
 MOST_NAMED = 3  # sets of changes that explain the same
@@ -55,9 +56,9 @@ def required(question: Question) -> dict[Line, Rate]:
     right: dict[Line, Rate] = {}
     for inputs in sorted({1, question.inputs}):
         for strategy, stages in possible.items():
-            latency_s = lab3.latency(stages, question.system, inputs)
+            latency_s = latency(stages, question.system, inputs)
             right[Line(inputs, strategy, "latency")] = latency_s
-            right[Line(inputs, strategy, "traffic")] = lab3.traffic(stages, inputs)
+            right[Line(inputs, strategy, "traffic")] = traffic(stages, inputs)
     return right
 
 

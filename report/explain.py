@@ -17,6 +17,15 @@ from lab3 import ALL_TO_ALL, RING, ConvLayer
 from report import analysis, question, sram, streaming
 from report.analysis import Analysis, Latency, Result, SramResult, Strategy
 from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
+from report.steps import (
+    all_gather,
+    duration,
+    gather,
+    latency,
+    pipeline_parallel_stages,
+    tensor_parallel_stages,
+    traffic,
+)
 from report.terminal import GIGA, MS, NS, US, count, filled, json_text, number, short, shown, table
 
 if TYPE_CHECKING:
@@ -255,9 +264,9 @@ def _lower_bound(it: Analysis) -> str:
 def model(it: Analysis) -> Blocks:
     """The law; then the layers: what they compute, hold and send."""
     yield "THE MODEL"
-    yield _told(lab3.duration)
-    yield _told(lab3.latency)
-    yield _told(lab3.traffic)
+    yield _told(duration)
+    yield _told(latency)
+    yield _told(traffic)
     yield _told(ConvLayer)
     sizes = [*analysis.SIZES, *analysis.BYTES]
     yield "\n".join(f"{name} = {_told(getattr(ConvLayer, name))}" for name in sizes)
@@ -290,9 +299,9 @@ def tensor(it: Analysis) -> Blocks:
     """Its steps and their sums."""
     yield "TENSOR PARALLELISM"
     functions = (
-        lab3.tensor_parallel_stages,
-        lab3.all_gather,
-        lab3.gather,
+        tensor_parallel_stages,
+        all_gather,
+        gather,
         lab3.tensor_parallel_latency,
         lab3.tensor_parallel_traffic,
     )
@@ -303,7 +312,7 @@ def pipeline(it: Analysis) -> Blocks:
     """Its steps and their sums, and where the time goes."""
     yield "PIPELINE PARALLELISM"
     functions = (
-        lab3.pipeline_parallel_stages,
+        pipeline_parallel_stages,
         lab3.pipeline_parallel_latency,
         lab3.pipeline_parallel_traffic,
     )
@@ -419,8 +428,8 @@ def ring(it: Analysis) -> Blocks:
         " inputs."
     )
     if not isinstance(it.two_way_ring, Impossible):
-        yield _told(lab3.all_gather)
-        yield _told(lab3.gather)
+        yield _told(all_gather)
+        yield _told(gather)
         yield _with_times(analysis.two_way_ring_latency, it.two_way_ring)
 
 

@@ -7,8 +7,8 @@ filters of its layers: 43, 43 and 42 filters on three nodes are no plan here.
 
 The p nodes of a group work as in tensor parallelism, which is one stage. Then each of them sends
 its shard A / p to each of the q nodes of the next group, on links of their own: A / p / B seconds,
-q * A bytes, a stage of its own, since the group takes its next input meanwhile. lab3's law says
-what that takes, latency = sum(steps) + (N - 1) * longest stage. Tensors are whole: an output is
+q * A bytes, a stage of its own, since the group takes its next input meanwhile. By the law of
+report/steps.py, latency = sum(steps) + (N - 1) * longest stage. Tensors are whole: an output is
 sent when all of it is computed.
 """
 
@@ -24,9 +24,10 @@ from math import comb, isqrt, lcm
 from typing import NamedTuple
 
 import lab3
-from lab3 import Network, Stages, Step, System
+from lab3 import Network, System
 from report import sram
 from report.question import Impossible, Question, found_or_reason, possible_strategies
+from report.steps import Stages, Step, duration, latency, tensor_parallel_stages, traffic
 from report.terminal import count, shown
 
 
@@ -64,8 +65,8 @@ def plan_result(network: Network, system: System, plan: Plan, inputs: int = 1) -
     return PlanResult(
         plan=groups,
         text=plan_text(groups),
-        latency_s=lab3.latency(stages, system, inputs),
-        traffic_bytes=lab3.traffic(stages, inputs),
+        latency_s=latency(stages, system, inputs),
+        traffic_bytes=traffic(stages, inputs),
         nodes=sum(group.nodes for group in groups),
         sram_bytes=sram_bytes,
         fits=sram_bytes <= system.sram_bytes,
@@ -73,13 +74,13 @@ def plan_result(network: Network, system: System, plan: Plan, inputs: int = 1) -
 
 
 def plan_latency(network: Network, system: System, plan: Plan, inputs: int = 1) -> Fraction:
-    """Seconds, lab3.latency of plan_stages. Raises ValueError as both do."""
-    return lab3.latency(plan_stages(network, system, plan), system, inputs)
+    """Seconds, steps.latency of plan_stages. Raises ValueError as both do."""
+    return latency(plan_stages(network, system, plan), system, inputs)
 
 
 def plan_traffic(network: Network, system: System, plan: Plan, inputs: int = 1) -> int:
-    """Bytes over all links, lab3.traffic of plan_stages. Raises ValueError as both do."""
-    return lab3.traffic(plan_stages(network, system, plan), inputs)
+    """Bytes over all links, steps.traffic of plan_stages. Raises ValueError as both do."""
+    return traffic(plan_stages(network, system, plan), inputs)
 
 
 def plan_stages(network: Network, system: System, plan: Plan) -> Stages:
@@ -230,7 +231,7 @@ def _obstacle(network: Network, system: System, start: int, group: Group) -> str
 def _work(network: Network, system: System, start: int, group: Group) -> list[Step]:
     """Tensor parallelism, gathered only at the network's end; one node alone exchanges nothing."""
     end = start + group.layers
-    [steps] = lab3.tensor_parallel_stages(network[start:end], system._replace(nodes=group.nodes))
+    [steps] = tensor_parallel_stages(network[start:end], system._replace(nodes=group.nodes))
     if end < len(network):
         steps = steps[:-1]
     kept = [step for step in steps if group.nodes > 1 or step.work == "compute"]
@@ -409,10 +410,10 @@ class _Search:
         steps = [step for step in work if step.layer == start + 1]
         uses = _held(self.network, self.system, start, Group(1, nodes))
         tensors = max(use.input_bytes + use.output_bytes for use in uses)
-        return self._ticks(steps), lab3.traffic([steps]), uses[0].weight_bytes, tensors
+        return self._ticks(steps), traffic([steps]), uses[0].weight_bytes, tensors
 
     def _ticks(self, steps: list[Step]) -> int:
-        return int(lab3.duration(steps, self.system) * self.ticks_per_s)
+        return int(duration(steps, self.system) * self.ticks_per_s)
 
     def _divisors(self, number: int, most: int) -> list[int]:
         """Those up to the most: of each pair of them one is no more than the square root."""
@@ -479,7 +480,7 @@ def faster_between(
     """
     lab3.check(network, system, 1 if inputs is None else inputs)
     first, later = (0, 1) if inputs is None else (1, inputs - 1)
-    [tensor_stage] = lab3.tensor_parallel_stages(network, system)
+    [tensor_stage] = tensor_parallel_stages(network, system)
     stages = plan_stages(network, system, plan)
     plan_sum, tensor_sum = _work_of(chain(*stages)), _work_of(tensor_stage)
     lows, highs = [Fraction(0)], list[Fraction]()  # 1 / B is above the ones, below the others

@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 import lab3
-from lab3 import ConvLayer, Network, Rate, Stages, System
+from lab3 import ConvLayer, Network, Rate, System
+from report.steps import Stages, pipeline_parallel_stages, tensor_parallel_stages
 from report.terminal import GIGA, KIB, count, filled, shown
 
 LONGEST_NUMBER = 30  # characters, so that an overlong one is refused at once
@@ -44,8 +45,8 @@ def check_question(question: Question) -> None:
 # ------------------------------------------------ what is possible
 
 STRATEGIES: dict[str, Callable[[Network, System], Stages]] = {
-    "tensor": lab3.tensor_parallel_stages,
-    "pipeline": lab3.pipeline_parallel_stages,
+    "tensor": tensor_parallel_stages,
+    "pipeline": pipeline_parallel_stages,
 }
 
 

@@ -16,7 +16,7 @@ from operator import add, gt, itemgetter
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import Network, Rate, System, shown
+from lab3 import Network, Rate, System
 from report import streaming
 from report.question import (
     STRATEGIES,
@@ -25,6 +25,8 @@ from report.question import (
     check_question,
     possible_strategies,
 )
+from report.steps import duration, tensor_parallel_stages, traffic
+from report.terminal import shown
 
 # ------------------------------------------------ what can be read otherwise
 
@@ -264,9 +266,9 @@ def combined(question: Question, strategy: str, amount: int) -> dict[Names, list
             ]
     if amount == 1:
         for name, latencies_s in _alone(question, strategy):
-            traffic = lab3.traffic(stages)
+            sent_bytes = traffic(stages)
             found[name,] = [
-                Answer(strategy, n, each_s, n * traffic, (name,))
+                Answer(strategy, n, each_s, n * sent_bytes, (name,))
                 for n, each_s in zip(counts, latencies_s, strict=True)
             ]
     return found
@@ -325,8 +327,8 @@ def two_in_turn_latency(network: Network, system: System, inputs: int) -> Fracti
     Raises ValueError where tensor parallelism is not possible.
     """
     lab3.check(network, system, inputs)
-    [steps] = lab3.tensor_parallel_stages(network, system)
-    steps_s = [lab3.duration([step], system) for step in steps]
+    [steps] = tensor_parallel_stages(network, system)
+    steps_s = [duration([step], system) for step in steps]
     compute_s, sent_s = steps_s[::2], steps_s[1::2]
     beside_s = map(min, compute_s, [*compute_s[1:], compute_s[0]])
     if inputs % 2 or any(map(gt, sent_s, beside_s)):

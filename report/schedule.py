@@ -15,7 +15,7 @@ from itertools import accumulate, chain, pairwise, permutations, product
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import Network, Step, System
+from lab3 import Network, System
 from report import question
 from report.plans import (
     Plan,
@@ -27,6 +27,7 @@ from report.plans import (
     strategy_plans,
 )
 from report.question import check_possible, possible_strategies, question_of
+from report.steps import Step, duration
 from report.terminal import US
 
 MOST_EVENTS = 100_000  # of a schedule: a job is an event on each node or link that it keeps busy
@@ -58,7 +59,7 @@ class Job(NamedTuple):
 
 def interval(network: Network, system: System, plan: Plan) -> Fraction:
     """Seconds from one output to the next: the longest stage."""
-    return max(lab3.duration(stage, system) for stage in plan_stages(network, system, plan))
+    return max(duration(stage, system) for stage in plan_stages(network, system, plan))
 
 
 def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -> list[TimedStep]:
@@ -66,7 +67,7 @@ def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -
     input i are (i - 1) * interval later. Raises ValueError as plan_stages does."""
     lab3.check(network, system, inputs)
     steps = [*chain(*plan_stages(network, system, plan))]
-    edges_s = accumulate((lab3.duration([step], system) for step in steps), initial=Fraction(0))
+    edges_s = accumulate((duration([step], system) for step in steps), initial=Fraction(0))
     times = [*zip(steps, pairwise(edges_s), strict=True)]
     interval_s = interval(network, system, plan)
     return [

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import ConvLayer, Network, System
+from report.steps import shards_in_turn
 
 
 class SramUse(NamedTuple):
@@ -33,9 +34,9 @@ def tensor_parallel_sram(network: Network, system: System) -> list[SramUse]:
     """Every node: 1 / P of all weights, a layer's input, 1 / P of its output; the gathering node
     finally holds the whole output.
 
-    Raises ValueError as lab3.tensor_parallel_stages does.
+    Raises ValueError as lab3.check_tensor_parallel does.
     """
-    lab3.tensor_parallel_stages(network, system)
+    lab3.check_tensor_parallel(network, system)
     weights = sum(layer.weight_bytes for layer in network) // system.nodes
     every, gathering = ("every node", "gathering node") if system.nodes > 1 else ("node 1",) * 2
     uses = [
@@ -50,9 +51,9 @@ def tensor_parallel_sram(network: Network, system: System) -> list[SramUse]:
 def pipeline_parallel_sram(network: Network, system: System) -> list[SramUse]:
     """Each node: its layer's weights, input and output.
 
-    Raises ValueError as lab3.pipeline_parallel_stages does.
+    Raises ValueError as lab3.check_pipeline_parallel does.
     """
-    lab3.pipeline_parallel_stages(network, system)
+    lab3.check_pipeline_parallel(network, system)
     return [
         SramUse(
             f"node {number}",
@@ -80,7 +81,7 @@ def data_parallel_sram(network: Network, system: System) -> list[SramUse]:
 def check_streams(system: System) -> None:
     """Raise ValueError on a ring of more than two nodes: when a row passes on a link depends on the
     rows of others there, so that row streaming has no closed form for tensor parallelism."""
-    if lab3.shards_in_turn(system) > 1:
+    if shards_in_turn(system) > 1:
         where = f"on a ring of {system.nodes} nodes, only all-to-all"
         raise ValueError(f"Tensor parallelism with row streaming is not modelled {where}")
 
@@ -104,7 +105,7 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     as soon as they can. This is the peak for one input if no row takes longer to send than any row
     to compute; on slower links rows arrive later, and the fullest node holds at most this.
 
-    Raises ValueError as lab3.tensor_parallel_stages and check_streams do.
+    Raises ValueError as lab3.check_tensor_parallel and check_streams do.
     """
     *computing, gathering = tensor_parallel_sram(network, system)
     check_streams(system)
@@ -133,7 +134,7 @@ def pipeline_streamed_sram(network: Network, system: System) -> list[SramUse]:
     inputs, not counting those queued on the first node, and for two layers or more it is the least.
     But a row may wait for room, and so be later than in ample SRAM.
 
-    Raises ValueError as lab3.pipeline_parallel_stages does.
+    Raises ValueError as lab3.check_pipeline_parallel does.
     """
     uses = []
     for use, layer in zip(pipeline_parallel_sram(network, system), network, strict=True):

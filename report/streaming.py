@@ -22,6 +22,7 @@ import lab3
 from lab3 import Network, System
 from report.question import STRATEGIES, check_strategy
 from report.sram import check_streams
+from report.steps import duration
 
 MOST_ROWS = 50_000  # output rows of all layers, which take two or three seconds
 GATHERING = 0  # the node that gathers the output
@@ -37,7 +38,7 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
                 sends them to the next layer's node, A / (out_y * B) each; each
                 further input takes one interval more, the longest C / R or A / B
 
-    Raises ValueError if lab3's strategy is not possible, for tensor parallelism on a ring of more
+    Raises ValueError if the strategy is not possible, for tensor parallelism on a ring of more
     than 2 nodes, and for more than MOST_ROWS output rows in all layers.
     """
     check_strategy(strategy)
@@ -58,7 +59,7 @@ def streamed_latency(strategy: str, network: Network, system: System, inputs: in
     # the first input's rows end within an interval of their start, because they follow each other
     # by at most the longest row so far, and no layer has more rows than the one before.
     layers, ticks_per_s = _in_ticks(network, system, shares=1)
-    interval_s = max(lab3.duration(stage, system) for stage in stages)
+    interval_s = max(duration(stage, system) for stage in stages)
     return Fraction(_pipeline_parallel(layers), ticks_per_s) + (inputs - 1) * interval_s
 
 

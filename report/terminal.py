@@ -47,7 +47,14 @@ def count(amount: int, thing: str) -> str:
     return f"{amount:,} {thing}{'s' * (amount != 1)}"
 
 
-shown = lab3.shown  # a value in an error message
+def shown(value: object) -> str:
+    """A value in an error message: one line of ASCII, a text in quotes even if it is cut."""
+    try:
+        text = ascii(value)
+    except ValueError:  # Python prints no int of more than 4,300 digits
+        return "an int of very many digits"
+    start = ascii(value[:30]) if isinstance(value, str) else text[:30]
+    return text if len(text) <= 40 else f"{start}..."
 
 
 def filled(text: str, margin: str = "") -> str:

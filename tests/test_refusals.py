@@ -17,6 +17,7 @@ import report
 from lab3 import NETWORK, SYSTEM
 from report.plans import Group
 from report.question import LAB, Question
+from report.steps import Step
 
 MODULES = ["lab3", *(f"report.{it.name}" for it in pkgutil.iter_modules(report.__path__))]
 
@@ -30,8 +31,8 @@ RIGHT = {
     "most_changes": 1,
     "layer": 1,
     "shard_bytes": 10,
-    "steps": (lab3.Step(1, "compute", 10),),
-    "stages": ((lab3.Step(1, "compute", 10),),),
+    "steps": (Step(1, "compute", 10),),
+    "stages": ((Step(1, "compute", 10),),),
     "text": "100",
     "texts": (),
 }
@@ -119,7 +120,7 @@ CASES = {
 
 def test_functions_are_found():
     assert {
-        *("lab3.gather system", "lab3.latency inputs", "lab3.answers network"),
+        *("lab3.answers network", "steps.gather system", "steps.latency inputs"),
         *("question.asked question", "plans.plan_latency system", "streaming.compute_bound inputs"),
         *("sram.data_parallel_sram network", "schedule.events inputs", "plans.plan_text plan"),
     } <= {*CASES}

@@ -20,6 +20,7 @@ from report.analysis import (
     two_way_ring_latency,
 )
 from report.question import STRATEGIES, Impossible, Question
+from report.steps import duration
 from report.terminal import GIGA, MB, MS, US
 
 Fact = str | list[list[str]]  # of a table the rows
@@ -84,7 +85,7 @@ def facts(analysis: Analysis) -> dict[str, Fact]:
     frugal = frugal_plan(question)
     frugal_1_s = plans.plan_result(network, system, frugal.plan).latency_s
     frugal_stages = plans.plan_stages(network, system, frugal.plan)
-    frugal_times_s = [lab3.duration(stage, system) for stage in frugal_stages]
+    frugal_times_s = [duration(stage, system) for stage in frugal_stages]
     data_s = data_parallel_latency(*question)
     copied_s = reading_s(analysis, "tensor", "inputs start on one node")
     ring = possible(analysis.result("tensor", 1, lab3.RING))

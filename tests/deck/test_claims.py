@@ -22,6 +22,7 @@ from report.deck.facts import (
     ring_bound_mb,
 )
 from report.question import LAB
+from report.steps import duration, latency, pipeline_parallel_stages, tensor_parallel_stages
 
 MB = 10**6
 
@@ -67,7 +68,7 @@ def waiting(analysis, strategy):
 
 
 def tensor_steps(analysis, **changes):
-    [steps] = lab3.tensor_parallel_stages(*analysis.question.on(**changes)[:2])
+    [steps] = tensor_parallel_stages(*analysis.question.on(**changes)[:2])
     return steps
 
 
@@ -122,8 +123,8 @@ test_layers_2_to_4_cost_as_many_operations_per_byte = claim(with_filters(64, 128
 @claim(links(49))
 def test_node_2_alone_sets_the_pipelines_pace(it):
     times_s = {
-        stage[0][:2]: lab3.duration(stage, it.system)
-        for stage in lab3.pipeline_parallel_stages(*it.question[:2])
+        stage[0][:2]: duration(stage, it.system)
+        for stage in pipeline_parallel_stages(*it.question[:2])
     }
     return [step for step in times_s if times_s[step] == max(times_s.values())] == [(2, "compute")]
 
@@ -172,8 +173,8 @@ test_tensor_parallelism_with_row_streaming_fits = claim(sram(455_103))(
 def test_no_plan_is_faster_than_tensor_parallelism_for_any_number_of_inputs(it):
     network, system, _ = it.question
     every = [plans.plan_stages(network, system, plan) for plan in every_plan(it)]
-    first_s = min(lab3.latency(stages, system) for stages in every)
-    interval_s = min(max(lab3.duration(stage, system) for stage in stages) for stages in every)
+    first_s = min(latency(stages, system) for stages in every)
+    interval_s = min(max(duration(stage, system) for stage in stages) for stages in every)
     tensor = of(it, "tensor", 1)
     return (tensor.latency_s, tensor.interval_s) == (first_s, interval_s)
 

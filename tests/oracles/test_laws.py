@@ -12,6 +12,7 @@ import lab3
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import cases_of_both
 from report import sram
+from report.steps import all_gather
 
 # ------------------------------------------------ toys
 
@@ -20,7 +21,7 @@ from report import sram
 def test_counts_of_collectives(topology):
     # 4 nodes with a value each move 4 * 3; if all pairs exchanged all 4 values, it were 48.
     system = System(topology=topology)
-    assert [lab3.all_gather(1, size, system).traffic_bytes for size in (1, 4)] == [12, 48]
+    assert [all_gather(1, size, system).traffic_bytes for size in (1, 4)] == [12, 48]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 """Third-party programs: ASTRA-sim's recorded cycles share nothing with lab3.py; heteropipe, run
-here, is given the seconds of lab3's steps, and has closed forms of its own."""
+here, is given the seconds of the pipeline's steps, and has closed forms of its own."""
 
 from fractions import Fraction
 
@@ -8,17 +8,10 @@ from heteropipe import makespan_async, makespan_blocking
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    duration,
-    latency,
-    pipeline_parallel_latency,
-    pipeline_parallel_stages,
-    tensor_parallel_latency,
-)
+from lab3 import NETWORK, SYSTEM, pipeline_parallel_latency, tensor_parallel_latency
 from machines import pipeline_parallel_cases
 from oracles.simulation import simulate
+from report.steps import duration, latency, pipeline_parallel_stages
 
 # ------------------------------------------------ ASTRA-sim, recorded
 

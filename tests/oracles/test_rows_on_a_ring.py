@@ -26,6 +26,7 @@ import lab3
 from lab3 import NETWORK, RING, SYSTEM, ConvLayer, System
 from machines import networks, systems
 from report.deck import facts
+from report.steps import tensor_parallel_stages
 from report.streaming import compute_bound, streamed_latency
 
 MB = 10**6
@@ -123,7 +124,7 @@ def test_up_to_two_nodes_it_is_what_report_computes(case, inputs):
 def test_a_ring_moves_the_models_bytes_and_takes_no_less_than_its_bounds(case, inputs):
     latency_s, traffic_bytes = simulate(*case, inputs)
     assert traffic_bytes == lab3.tensor_parallel_traffic(*case, inputs)
-    [steps] = lab3.tensor_parallel_stages(*case)
+    [steps] = tensor_parallel_stages(*case)
     link_bytes = inputs * sum(step.link_bytes for step in steps)  # of the one to the gathering node
     assert latency_s > max(compute_bound(*case, inputs), link_bytes / case[1].link_bytes_per_s)
 

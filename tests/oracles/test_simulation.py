@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lab3 import (
     NETWORK,
     SYSTEM,
-    duration,
     pipeline_parallel_latency,
     pipeline_parallel_traffic,
     tensor_parallel_latency,
@@ -21,6 +20,7 @@ from lab3 import (
 from machines import plan_cases
 from oracles.simulation import simulate
 from report.plans import plan_latency, plan_stages, plan_traffic
+from report.steps import duration
 
 TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab3
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import networks
 from oracles.row_simulation import StalledError, simulate
 from report.question import STRATEGIES
 from report.sram import is_upper_bound, pipeline_streamed_sram, tensor_streamed_sram
+from report.steps import traffic
 from report.streaming import streamed_latency
 
 AMPLE_BYTES = 10**9
@@ -185,7 +185,7 @@ def test_latency_and_traffic_are_as_simulated(strategy, data):
     network, system, inputs = data.draw(streams(strategy))
     run = simulate(strategy, network, system, inputs)
     assert run.latency_s == streamed_latency(strategy, network, system, inputs)
-    assert run.traffic_bytes == lab3.traffic(STRATEGIES[strategy](network, system), inputs)
+    assert run.traffic_bytes == traffic(STRATEGIES[strategy](network, system), inputs)
 
 
 def pipeline_needs(network, system, inputs):

@@ -15,6 +15,7 @@ from lab3 import NETWORK, SYSTEM
 from machines import cases_of_both, pipeline_parallel_cases
 from oracles.proofs import maximum, prove, real, refute
 from oracles.row_simulation import simulate
+from report.steps import duration, pipeline_parallel_stages, tensor_parallel_stages
 from report.streaming import compute_bound, streamed_latency
 
 INPUTS = st.integers(1, 9)
@@ -123,9 +124,7 @@ def test_rows_streamed_are_as_proved(case, inputs):
     network, system = case
     ample = system._replace(sram_bytes=10**9)
     run = simulate("pipeline", network, ample, inputs)
-    interval_s = max(
-        lab3.duration(stage, system) for stage in lab3.pipeline_parallel_stages(network, system)
-    )
+    interval_s = max(duration(stage, system) for stage in pipeline_parallel_stages(network, system))
     is_exact = False  # from the bottleneck on
     in_order = sorted(run.jobs, key=lambda place: place if isinstance(place, tuple) else (place,))
     for place in in_order[: 2 * len(network) - 1]:
@@ -233,7 +232,7 @@ def test_with_whole_tensors_in_tensor_parallelism_it_is_not():
 
 def test_on_a_ring_it_is_not():
     # Streamed or not, the gathering node's only link in carries three quarters of all outputs.
-    [steps] = lab3.tensor_parallel_stages(*lab(1, "ring"))
+    [steps] = tensor_parallel_stages(*lab(1, "ring"))
     assert sum(step.link_bytes for step in steps) == 563_712
     at_least = tensor >= 32 * 563_712 * byte_s
     found = refute(tensor <= pipeline_whole(32, byte_s), at_least, *POSSIBLE)["x"]

@@ -12,19 +12,10 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    Step,
-    System,
-    all_gather,
-    gather,
-    latency,
-    pipeline_parallel_latency,
-    tensor_parallel_latency,
-)
+from lab3 import NETWORK, SYSTEM, System, pipeline_parallel_latency, tensor_parallel_latency
 from oracles.proofs import maximum, prove, refute, value
 from report.plans import plan_latency
+from report.steps import Step, all_gather, gather, latency
 
 # ------------------------------------------------ the law: latency(N) = sum + (N - 1) * longest
 #

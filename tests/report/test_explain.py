@@ -122,7 +122,7 @@ def test_a_topic_is_short_and_uses_no_symbol_that_it_does_not_define(topic):
     assert text.count("\n") <= (80 if topic == "readings" else 65)
     defined = re.findall(
         r"\b([A-Z]) = |\b([A-Z]): |\b([A-Z]) (?:ops|bytes) ", text.split("\n\n")[0]
-    )
+    ) + re.findall(r"^([A-Z]) is ()()", text, re.MULTILINE)
     used = {*re.findall(r"\b([A-Z])(?:_\w+)?\b", text)}
     assert used <= {letter for found in defined for letter in found}
 

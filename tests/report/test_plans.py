@@ -6,14 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    ConvLayer,
-    System,
-    pipeline_parallel_stages,
-    tensor_parallel_stages,
-)
+from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import plan_cases
 from report.plans import (
     Group,
@@ -33,6 +26,7 @@ from report.plans import (
 )
 from report.question import LAB, Impossible, Question
 from report.sram import pipeline_parallel_sram, tensor_parallel_sram
+from report.steps import pipeline_parallel_stages, tensor_parallel_stages
 
 RING = SYSTEM._replace(topology="ring")
 
