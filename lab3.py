@@ -2,27 +2,32 @@
 """How long distributed CNN inference takes, and how many bytes cross the network.
 
 The 209AS Lab 3 handout asks for the latency and the traffic of tensor and of
-pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. The formulas speak of
+pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. Symbols of the formulas:
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
     S  bytes of a shard, A / P             B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-A shard is the part of a layer's output that one of P nodes computes. Where the
-handout leaves a choice, this is how it is read:
+A shard is the part of a layer's output that one of P nodes computes. sum and max
+are over all layers. Where the handout leaves a choice, it is read as follows:
 
-    Q2's lines     the same four as Q1's (the sample repeats two and lacks one)
-    precision      activations are FP16 like the weights: 2 bytes per element
-    units          10^9 for GOPS and GB/s, 1,024 bytes for KB
-    first input    already in the SRAM of each node that needs it
-    one by one     no batches; with tensor parallelism, an input starts when the
-                   one before is done; a pipeline's node takes the next input as
-                   soon as it has computed one ("while simultaneously working")
-    transfers      start when a layer's output, or a node's shard of it, is complete
-    final output   gathered on one node, or left where a pipeline ends
-    ring           its 4 links are one-way, as the 12 of the all-to-all network
-                   are; a pipeline's layers follow it
+    Q2's lines      the same four as Q1's; the sample repeats two of them, and lacks
+                    the pipeline's traffic
+    precision       activations are FP16 like the weights: 2 bytes per element
+    units           10^9 for GOPS and GB/s, 1,024 bytes for KB
+    initial inputs  already in the SRAM of each node that needs them, at no cost
+    one by one      with tensor parallelism, an input starts when the one before is
+                    done; in a pipeline, a node computes one input at a time, and
+                    the next one while it sends
+    transfers       start when the whole output, or a node's shard, is computed; a
+                    layer starts when all of its input has arrived
+    traffic         a byte counts on each link that it crosses
+    final output    on one node: gathered there with tensor parallelism, computed
+                    there in a pipeline
+    ring            4 one-way links, one from each node to the next; a pipeline's
+                    consecutive layers are on consecutive nodes
+    SRAM            taken to be enough: latency and traffic do not depend on it
 
 Every number is exact until it is printed.
 """
@@ -37,7 +42,7 @@ from typing import Iterator, List, NamedTuple, Tuple, Union
 
 # ------------------------------------------------ the lab
 class ConvLayer(NamedTuple):
-    """A convolution, stride 1, no padding, no pooling (handout, "The model")."""
+    """A convolution of stride 1 without padding or pooling: "reduced by 2" (handout, "The model")."""
 
     filters: int
     in_channels: int
@@ -99,7 +104,7 @@ class System(NamedTuple):
     nodes: int = 4
     ops_per_s: Rate = 50 * 10**9  # per node
     link_bytes_per_s: Rate = 2 * 10**9  # per link
-    sram_bytes: int = 512 * 1024  # per node; affects what fits, not latency or traffic
+    sram_bytes: int = 512 * 1024  # per node; latency and traffic do not depend on it
     topology: str = ALL_TO_ALL  # or RING: one-way, from each node to the next
 
 
@@ -110,62 +115,65 @@ NETWORK = (
     ConvLayer(128, 128, 3, 3, 26, 26),
 )
 SYSTEM = System()
-INPUTS = 32  # of Q2
+INPUTS = 32  # for Q2
 
 
 # ------------------------------------------------ tensor parallelism
-# Each node has 1 / P of each layer's filters, so it computes C / P ops and gets a shard of
-# S = A / P bytes. The next layer needs all of A on every node: an all-gather sends each shard
-# to the P - 1 other nodes. After the last layer, a gather sends P - 1 shards to one node.
-# Source: handout, "Tensor Parallelism", "Notes and assumptions" and "Hints".
+# Each node has 1 / P of each layer's filters: it computes C / P ops, which give a shard of
+# S = A / P bytes. The next layer needs the whole output on every node, so an all-gather sends
+# each shard to the P - 1 other nodes. After the last layer, a gather sends all shards to one node.
+# Source: handout, "Tensor Parallelism", "Notes and assumptions", "Objectives" and "Hints".
 
 
 def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = N * (sum(C) / (P * R) + turn * sum(A) / (P * B)) seconds
+    """latency = N * (sum(C) / (P * R) + rounds * sum(A) / (P * B)) seconds
 
-    turn is how many shards a link carries one after the other: 1 all-to-all, where each pair of
-    nodes has its own link; P - 1 on a ring, where all shards that a node lacks come over the one
-    link to it; 0 for a single node.
+    rounds: how many shards the busiest link carries, one after the other. All-to-all, 1, because
+    each node has a link of its own to each other node. On a ring, P - 1, because all shards that
+    a node lacks arrive over one link. For a single node, 0.
     """
     check_tensor_parallel(network, system, inputs)
     nodes = system.nodes
     ops = sum(layer.ops for layer in network)
     output_bytes = sum(layer.output_bytes for layer in network)
-    turn = nodes - 1 if system.topology == RING else min(nodes - 1, 1)
+    rounds = nodes - 1 if system.topology == RING else min(1, nodes - 1)
     compute_s = Fraction(ops, nodes * system.ops_per_s)
-    communication_s = turn * Fraction(output_bytes, nodes * system.link_bytes_per_s)
+    communication_s = rounds * Fraction(output_bytes, nodes * system.link_bytes_per_s)
     return inputs * (compute_s + communication_s)
 
 
 def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
-    """traffic = N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + G * S_L) bytes
+    """traffic = N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + gather_hops * S_L) bytes
 
-    G is how many links the gather's shards cross together: P - 1 all-to-all; on a ring
+    An all-gather takes each of P shards over P - 1 links, on either topology. gather_hops: how
+    many links the gather's shards cross, all added up. All-to-all, P - 1; on a ring,
     1 + 2 + ... + (P - 1) = P * (P - 1) / 2.
     """
     check_tensor_parallel(network, system, inputs)
     nodes = system.nodes
-    *all_gathered, gathered = [layer.output_bytes // nodes for layer in network]  # S
-    crossed = nodes * (nodes - 1) // 2 if system.topology == RING else nodes - 1
-    return inputs * (nodes * (nodes - 1) * sum(all_gathered) + crossed * gathered)
+    shards = [layer.output_bytes // nodes for layer in network]
+    gather_hops = nodes * (nodes - 1) // 2 if system.topology == RING else nodes - 1
+    return inputs * (nodes * (nodes - 1) * sum(shards[:-1]) + gather_hops * shards[-1])
 
 
 # ------------------------------------------------ pipeline parallelism
 # Each layer has its own node, which computes C ops, then sends A bytes to the next layer's node
-# (on a ring, its neighbour) while computing the next input. The last output, A_L, is not sent.
-# Source: handout, "Pipeline Parallelism" and "Notes and assumptions".
+# (on a ring, its neighbour) while it computes its layer for the next input. The last output, A_L,
+# stays where it is.
+# Source: handout, "Pipeline Parallelism", "Notes and assumptions" and "Objectives".
 
 
 def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, without A_L
+    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A_L left out
 
-    The first input takes all steps one after the other. Each later one is done later by the time
-    of the longest step, the bottleneck, because a node or link takes one input at a time.
+    The first input goes through all steps: L computations and L - 1 transfers. Each later input
+    is done one longest step, the bottleneck, after the one before, because a node or a link works
+    on one input at a time.
     """
     check_pipeline_parallel(network, system, inputs)
     compute_s = [Fraction(layer.ops, system.ops_per_s) for layer in network]
     send_s = [Fraction(layer.output_bytes, system.link_bytes_per_s) for layer in network[:-1]]
-    return sum(compute_s) + sum(send_s) + (inputs - 1) * max(compute_s + send_s)
+    return sum(compute_s) + sum(send_s) + (inputs - 1) * max([*compute_s, *send_s])
 
 
 def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
@@ -176,7 +184,9 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 
 # ------------------------------------------------ the answers
 def answers(network: Network, system: System, inputs: int) -> str:
-    """Q1 and Q2 as the handout's "Deliverables" ask; if a strategy is not possible, why."""
+    """What the handout's "Deliverables" ask for: the lines of Q1, and of Q2 if it has more inputs.
+    A strategy that is not possible has a line that says why.
+    """
     check(network, system, inputs)
     lines = ["-----Q1 single input-----", *_answers_of(network, system, 1)]
     if inputs > 1:
@@ -200,19 +210,19 @@ def _answers_of(network: Network, system: System, inputs: int) -> Iterator[str]:
 
 
 def plain(value: Rate, digits: int = 17) -> str:
-    """The number in plain decimal notation, rounded once to so many significant digits."""
+    """The number in plain decimal notation, rounded once to this many significant digits."""
     context = Context(prec=digits)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{context.normalize(quotient):f}"
 
 
 # ------------------------------------------------ what can be modelled
-# Bounds far from what is real: within them every result can be printed, and be a float.
+# Bounds far beyond what is real; within them, every result can be printed and fits a float.
 SMALLEST, LARGEST = Fraction(1, 10**30), 10**30
 
 
 def check_tensor_parallel(network: Network, system: System, inputs: int = 1) -> None:
-    """Raise ValueError as check does, and if P does not divide the filters of each layer."""
+    """Raise ValueError if check does, or if P does not divide the filters of each layer."""
     check(network, system, inputs)
     for number, layer in enumerate(network, 1):
         if layer.filters % system.nodes:
@@ -222,7 +232,7 @@ def check_tensor_parallel(network: Network, system: System, inputs: int = 1) -> 
 
 
 def check_pipeline_parallel(network: Network, system: System, inputs: int = 1) -> None:
-    """Raise ValueError as check does, and if there are fewer nodes than layers."""
+    """Raise ValueError if check does, or if there are fewer nodes than layers."""
     check(network, system, inputs)
     if system.nodes < len(network):
         why = f"{len(network)} layers need {len(network)} nodes or more, not {system.nodes}"
@@ -233,10 +243,11 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
     """Raise ValueError with one sentence that names what cannot be modelled."""
     check_system(system)
     check_count("inputs", inputs)
-    if not isinstance(network, (list, tuple)) or isinstance(network, ConvLayer) or not network:
+    is_layer = isinstance(network, ConvLayer)  # a tuple, too
+    if is_layer or not isinstance(network, (list, tuple)) or not network:
         wanted = "a list or tuple of at least one ConvLayer"
         raise ValueError(f"network: {_shown(network)} must be {wanted}")
-    output = None  # shape of the layer before
+    output = None  # of the layer before
     for number, layer in enumerate(network, 1):
         if not isinstance(layer, ConvLayer):
             raise ValueError(f"network: item {number}, {_shown(layer)}, must be a ConvLayer")
@@ -264,14 +275,16 @@ def check_system(system: System) -> None:
     for name in ("ops_per_s", "link_bytes_per_s"):
         rate = getattr(system, name)
         if type(rate) not in (int, Fraction) or not SMALLEST <= rate <= LARGEST:
-            wanted = "an int or Fraction from 10**-30 to 10**30, such as Fraction('0.1') * 10**9"
-            raise ValueError(f"{name}: {_shown(rate)} must be {wanted}")
+            wanted = "from 10**-30 to 10**30, such as 10**9 or Fraction('2.5') * 10**9"
+            raise ValueError(f"{name}: {_shown(rate)} must be an int or Fraction {wanted}")
     if system.topology not in (ALL_TO_ALL, RING):
-        raise ValueError(f"topology: {_shown(system.topology)} must be {ALL_TO_ALL} or {RING}")
+        raise ValueError(f"topology: {_shown(system.topology)} must be {ALL_TO_ALL!r} or {RING!r}")
 
 
 def check_count(name: str, value: int) -> None:
-    """Raise ValueError for what is not a positive int: a float is not exact, NumPy's overflow."""
+    """Raise ValueError unless the value is an int from 1 to 10^30. A float is not exact, and an
+    integer of NumPy may overflow.
+    """
     if type(value) is not int or not 0 < value <= LARGEST:
         raise ValueError(f"{name}: {_shown(value)} must be a positive int up to 10**30, such as 4")
 
@@ -279,18 +292,17 @@ def check_count(name: str, value: int) -> None:
 def _shown(value: object) -> str:
     try:
         text = ascii(value)
-    except ValueError:  # Python prints no int of more than 4,300 digits
+    except ValueError:  # Python refuses to print ints of more than 4,300 digits
         return "an int of very many digits"
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 # ------------------------------------------------ main
 def main() -> int:
-    """Print the lab's answers. Returns the exit status: 0, or 2 for what cannot be modelled."""
+    """Print the answers. Returns the exit status: 0, or 2 for an argument or wrong constants."""
     try:
         if len(sys.argv) > 1:
-            other = "for other numbers change NETWORK, SYSTEM or INPUTS in it"
-            raise ValueError(f"takes no arguments; {other}, or see `python3 report` in the project")
+            raise ValueError("takes no arguments: edit its NETWORK, SYSTEM or INPUTS instead")
         print(answers(NETWORK, SYSTEM, INPUTS))
     except ValueError as error:
         print(f"lab3.py: error: {error}", file=sys.stderr)

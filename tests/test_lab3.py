@@ -136,20 +136,20 @@ def test_the_formulas_of_the_strategies():
     # 1,260 / 3 = 420 bytes in 25.2 s, 675 / 3 = 225 in 13.5 s, around the ring twice as long.
     direct, around = (four_numbers(OTHER, system, 5) for system in (DIRECT, AROUND))
     first_s, second_s = 12_096 / (3 * R), 16_200 / (3 * R)
-    formula = "N * (sum(C) / (P * R) + turn * sum(A) / (P * B)) seconds"
+    formula = "N * (sum(C) / (P * R) + rounds * sum(A) / (P * B)) seconds"
     assert printed(lab3.tensor_parallel_latency, formula)
     latency_s = 5 * ((first_s + 420 / B) + (second_s + 225 / B))
     assert direct[0] == latency_s == Fraction("468.6")
     latency_s = 5 * ((first_s + (3 - 1) * 420 / B) + (second_s + (3 - 1) * 225 / B))
     assert around[0] == latency_s == Fraction("662.1")
 
-    formula = "N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + G * S_L) bytes"
+    formula = "N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + gather_hops * S_L) bytes"
     assert printed(lab3.tensor_parallel_traffic, formula)
     assert direct[1] == 5 * (3 * (3 - 1) * 420 + (3 - 1) * 225) == 14_850
     assert around[1] == 5 * (3 * (3 - 1) * 420 + (1 + 2) * 225) == 15_975
 
     # Pipeline: 70.56 s, 1,260 bytes in 75.6 s, 94.5 s: 240.66 s, and 4 * 94.5 = 378 s more
-    formula = "sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, without A_L"
+    formula = "sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A_L left out"
     assert printed(lab3.pipeline_parallel_latency, formula)
     first_s, sent_s, second_s = 12_096 / R, 1_260 / B, 16_200 / R
     latency_s = (first_s + second_s) + sent_s + (5 - 1) * max(first_s, second_s, sent_s)
@@ -392,7 +392,7 @@ def test_networks_that_cannot_be_modelled(network, parts):
         ("sram_bytes", NO_COUNTS, "must be a positive int"),
         ("ops_per_s", NO_RATES, "an int or Fraction from 10**-30 to 10**30, such as "),
         ("link_bytes_per_s", NO_RATES, "an int or Fraction from 10**-30 to 10**30, such as "),
-        ("topology", ["star", None, ["ring"], "Ring"], "all-to-all or ring"),
+        ("topology", ["star", None, ["ring"], "Ring"], "must be 'all-to-all' or 'ring'"),
         ("system", [None, tuple(SYSTEM), System], "must be a System"),
     ],
 )
