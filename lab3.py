@@ -42,7 +42,7 @@ from typing import Iterator, List, NamedTuple, Tuple, Union
 
 # ------------------------------------------------ the lab
 class ConvLayer(NamedTuple):
-    """A convolution of stride 1 without padding or pooling: "reduced by 2" (handout, "The model")."""
+    """A convolution, stride 1, no padding or pooling: "reduced by 2" (handout, "The model")."""
 
     filters: int
     in_channels: int
