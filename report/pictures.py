@@ -33,7 +33,7 @@ from report.plans import Plan, PlanResult
 from report.question import STRATEGIES, Impossible, Question, found_or_reason
 from report.schedule import TimedStep
 from report.sram import SramUse, is_upper_bound
-from report.terminal import GIGA, MS, US, count, filled, shown
+from report.terminal import MS, US, count, filled, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -855,7 +855,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("picture", choices=PICTURES, metavar="{timeline,limits,plans,sram}")
     asking.add_options(parser)
     planning.add_plan_option(parser)
-    ms = asking.rate("ms", 14, 10**12)  # in millionths of a ns
+    ms = asking.decimal("ms", 14, 10**12, Fraction(1, MS))
     parser.add_argument("--until", metavar="MS", type=ms, help="where a timeline ends, ms")
     parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
 
@@ -873,7 +873,7 @@ def run(options: Namespace) -> str:
     if plans := planning.plans_asked(options.plan, question.network, question.system):
         taken["plans"] = plans.values()
     if options.until:
-        taken["until_s"] = Fraction(options.until) / GIGA / MS
+        taken["until_s"] = options.until
     picture = PICTURES[name](Analysis(question), **taken)
     output.write_bytes(image(picture, output.suffix.lower()))
     told, file = filled(picture.alt.replace("µ", "u")), str(output)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
 from report.steps import Stages, pipeline_parallel_stages, tensor_parallel_stages
-from report.terminal import GIGA, KIB, count, filled, shown
+from report.terminal import EXACT_DIGITS, GIGA, KIB, count, filled, shown
 
 LONGEST_NUMBER = 30  # characters, so that an overlong one is refused at once
 MOST_LAYERS = 1_000
@@ -104,22 +104,24 @@ def check_possible(network: Network, system: System) -> None:
 # ------------------------------------------------ options
 
 
-def whole(unit: str, example: int, high: int) -> Callable[[str], int]:
-    """The type of an option that takes a whole number from 1."""
-    return _number(int, f"a whole number of {unit} from 1 to {high:,}, such as {example}", 1, high)
+def whole(unit: str, example: int, high: int, times: int = 1) -> Callable[[str], int]:
+    """The type of an option that takes a whole number from 1, and is so many times that."""
+    wanted = f"a whole number of {unit} from 1 to {high:,}, such as {example}"
+    parse = _number(int, wanted, 1, high)
+    return lambda text: parse(text) * times
 
 
-def rate(unit: str, example: int, high: int) -> Callable[[str], Rate]:
-    """The type of an option that takes a number in units of 10^9, from a millionth of one."""
+def decimal(unit: str, example: int, high: int, times: Rate) -> Callable[[str], Rate]:
+    """The type of an option that takes a number from a millionth, and is so many times that."""
     low = Decimal("0.000001")
     wanted = f"a number of {unit} from {low:f} to {high:,}, such as {example} or 0.1"
     parse = _number(Decimal, wanted, low, high)
 
-    def per_s(text: str) -> Rate:
-        value = Fraction(parse(text)) * GIGA
+    def exact(text: str) -> Rate:
+        value = Fraction(parse(text)) * times
         return int(value) if value.denominator == 1 else value
 
-    return per_s
+    return exact
 
 
 def _number(
@@ -137,37 +139,64 @@ def _number(
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """The what-if options."""
+    """The what-if options, by default lab3.py's own values. Raises ValueError if these cannot be
+    modelled."""
+    try:
+        check_question(LAB)
+    except ValueError as error:
+        raise ValueError(f"lab3.py: {error}") from None
     group = parser.add_argument_group(
-        "what if", "The lab's numbers by default. SRAM affects only what fits, not latency."
+        "what if", "lab3.py's numbers by default. SRAM affects only what fits, not latency."
     )
-    system, element_bytes = LAB.system, LAB.network[0].element_bytes
-    gops, link_gbs = (int(per_s / GIGA) for per_s in (system.ops_per_s, system.link_bytes_per_s))
-    sram_kib = system.sram_bytes // KIB
-    for name, metavar, default, kind, what in (
-        ("--inputs", "N", LAB.inputs, whole("inputs", LAB.inputs, 10**9), "inputs in Q2"),
-        ("--nodes", "P", system.nodes, whole("nodes", system.nodes, 10**6), "nodes"),
-        ("--gops", "X", gops, rate("GOPS", gops, 10**8), "10^9 ops/s per node"),
-        ("--link-gbs", "X", link_gbs, rate("GB/s", link_gbs, 10**5), "link bandwidth, GB/s"),
-        ("--sram-kib", "K", sram_kib, whole("KiB", sram_kib, 10**9), "SRAM per node, KiB"),
-        ("--element-bytes", "B", element_bytes, whole("bytes", 2, 64), "bytes per element"),
+    defaults = {**LAB.system._asdict(), "inputs": LAB.inputs, "element_bytes": _element_bytes(LAB)}
+    for option, metavar, field, kind, (unit, example, high, times), what in (
+        ("--inputs", "N", "inputs", whole, ("inputs", 32, 10**9, 1), "inputs in Q2"),
+        ("--nodes", "P", "nodes", whole, ("nodes", 4, 10**6, 1), "nodes"),
+        ("--gops", "X", "ops_per_s", decimal, ("GOPS", 50, 10**8, GIGA), "10^9 ops/s per node"),
+        (
+            "--link-gbs",
+            "X",
+            "link_bytes_per_s",
+            decimal,
+            ("GB/s", 2, 10**5, GIGA),
+            "link bandwidth, GB/s",
+        ),
+        ("--sram-kib", "K", "sram_bytes", whole, ("KiB", 512, 10**9, KIB), "SRAM per node, KiB"),
+        ("--element-bytes", "B", "element_bytes", whole, ("bytes", 2, 64, 1), "bytes per element"),
     ):
-        said = f"{what} (default: {default})"
-        group.add_argument(name, metavar=metavar, default=str(default), type=kind, help=said)
+        group.add_argument(
+            option,
+            metavar=metavar,
+            dest=field,
+            default=defaults[field],
+            type=kind(unit, example, high, times),
+            help=f"{what} (default: {_short(defaults[field], times)})",
+        )
     group.add_argument(
         "--topology",
         choices=(lab3.ALL_TO_ALL, lab3.RING),
-        default=system.topology,
+        default=LAB.system.topology,
         help="one-way links between all pairs of nodes, or from each node to the next (default:"
-        f" {system.topology})",
+        f" {LAB.system.topology})",
     )
     group.add_argument(
         "--layer",
         metavar="SIZE",
         action="append",
         help=f"a layer's {', '.join(SIZES)}, such as 128,3,3,3,32,32 (repeatable, in order; stride"
-        " 1, no padding, no pooling; default: the lab's layers)",
+        " 1, no padding, no pooling; default: lab3.py's layers)",
     )
+
+
+def _element_bytes(question: Question) -> int:
+    return question.network[0].element_bytes  # that of all layers
+
+
+def _short(value: Rate, unit: int) -> str:
+    """A default in its option's unit."""
+    text = lab3.plain(Fraction(value) / unit, EXACT_DIGITS)
+    is_exact = Fraction(text) * unit == value
+    return text if is_exact and len(text) <= EXACT_DIGITS else "lab3.py's"
 
 
 def question_of(options: Namespace) -> Question:
@@ -177,9 +206,7 @@ def question_of(options: Namespace) -> Question:
         raise ValueError(f"--layer: {len(given):,} layers are more than {MOST_LAYERS:,}")
     layers = [_layer(*numbered) for numbered in enumerate(given, 1)] or LAB.network
     network = [layer._replace(element_bytes=options.element_bytes) for layer in layers]
-    system = System(
-        options.nodes, options.gops, options.link_gbs, options.sram_kib * KIB, options.topology
-    )
+    system = System(*(getattr(options, field) for field in System._fields))
     try:
         lab3.check(network, system, options.inputs)
     except ValueError as error:  # of a layer that does not follow the one before
@@ -221,8 +248,8 @@ def asked(question: Question) -> str:
         parts.append(f"{_in_units(system.link_bytes_per_s, GIGA)} GB/s")
     if system.sram_bytes != lab.sram_bytes:
         parts.append(f"{_in_units(system.sram_bytes, KIB)} KiB of SRAM")
-    if network[0].element_bytes != LAB.network[0].element_bytes:
-        parts.append(f"elements of {count(network[0].element_bytes, 'byte')}")
+    if (element_bytes := _element_bytes(question)) != _element_bytes(LAB):
+        parts.append(f"elements of {count(element_bytes, 'byte')}")
     shapes = ["x".join(map(str, layer[:4])) + f" on {layer.x}x{layer.y}" for layer in network]
     if [layer[:6] for layer in network] != [layer[:6] for layer in LAB.network]:
         parts += shapes[:MOST_SPELLED_OUT]
