@@ -1,13 +1,47 @@
-"""Settings that all tests share; tests/test_lab3.py needs no hypothesis."""
+"""Which tests are left out, and settings that the others share. Runs on Python 3.7, with pytest 7.
 
-try:
+tests/test_lab3.py needs pytest alone.
+"""
+
+import sys
+from importlib.util import find_spec
+
+REPORT = ["hypothesis", "matplotlib", "numpy", "pypdf", "pypdfium2", "simpy", "typst"]
+ORACLES = {
+    "test_mpi.py": "mpi4py",
+    "test_peers.py": "heteropipe",
+    "test_streaming_theorems.py": "z3",
+    "test_theorems.py": "z3",
+}
+RUNS_REPORT = sys.version_info >= (3, 11) and all(map(find_spec, REPORT))
+LEFT_OUT = [name for name, package in ORACLES.items() if not find_spec(package)]
+
+if find_spec("hypothesis"):
     from hypothesis import settings
-except ModuleNotFoundError:
-    pass
-else:
+
     # the suite draws the same cases every time, "thorough" 20 times as many, new ones each time
     settings.register_profile(
         "suite", max_examples=120, derandomize=True, deadline=None, database=None
     )
     settings.register_profile("thorough", max_examples=2400, deadline=None)
     settings.load_profile("suite")
+
+
+def pytest_ignore_collect(collection_path):
+    """Whether a test needs what is not here; None leaves that to others."""
+    name = collection_path.name
+    needs_report = collection_path.suffix == ".py" and name != "test_lab3.py"
+    return (needs_report and not RUNS_REPORT) or name in LEFT_OUT or None
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in a line what is left out, also with -q."""
+    if not RUNS_REPORT:
+        terminalreporter.write_line(
+            "Not run: tests of report/ and the deck (with Python 3.11 or newer: pip install -r"
+            " tests/requirements.txt && pytest); proofs and oracles (see tests/README.md)"
+        )
+    elif LEFT_OUT:
+        names = ", ".join(LEFT_OUT)
+        command = "pip install -r tests/oracles/requirements.txt && pytest tests/oracles"
+        terminalreporter.write_line(f"Not run: {names} in tests/oracles ({command})")

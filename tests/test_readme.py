@@ -10,12 +10,13 @@ import pytest
 from program import PROJECT, shell
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
+TESTS_README = (PROJECT / "tests" / "README.md").read_text(encoding="utf-8")
 CI = (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 LASTING = re.compile("pip install|pytest|tests[./]tools")  # is for people, or for .ci/run
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(language, text=README):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 COMMANDS = [
@@ -66,9 +67,12 @@ def test_its_python_works(block):
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
-def test_ci_runs_its_test_command():
-    (command,) = [line for line in COMMANDS if "tests/requirements.txt" in line]
-    assert command in CI.splitlines()
+def test_ci_runs_the_three_steps():
+    lines = "".join(blocks("sh") + blocks("sh", TESTS_README)).splitlines()
+    alone, *others = [line for line in lines if "pytest" in line]
+    _, _, in_a_venv = alone.partition(" && ")
+    assert in_a_venv.replace(".venv", '"$small"') in CI.splitlines()
+    assert len(others) == 2 and {*others} <= {*CI.splitlines()}
 
 
 @pytest.mark.parametrize("name", ["README.md", "tests/README.md"])
