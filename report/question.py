@@ -195,8 +195,7 @@ def _element_bytes(question: Question) -> int:
 def _short(value: Rate, unit: int) -> str:
     """A default in its option's unit."""
     text = lab3.plain(Fraction(value) / unit, EXACT_DIGITS)
-    is_exact = Fraction(text) * unit == value
-    return text if is_exact and len(text) <= EXACT_DIGITS else "lab3.py's"
+    return text if Fraction(text) * unit == value else "lab3.py's"
 
 
 def question_of(options: Namespace) -> Question:
