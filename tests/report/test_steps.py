@@ -82,6 +82,7 @@ def test_stages_by_hand():
     assert steps.duration(stages[0], system) == 11
     assert steps.latency(stages, system) == 11 + 14
     assert steps.latency(stages, system, 5) == 11 + 14 + 4 * 14
+    assert steps.traffic(stages) == 300 + 7
     assert steps.traffic(stages, 5) == 5 * (300 + 7)
 
 
