@@ -1,7 +1,8 @@
-"""Which numbers of a submission are right, and the smallest mistake that makes the others.
+"""Which numbers of a submission are right, and which mistake makes the others.
 
-One number is weak evidence, eight are strong: a set of changes (readings.py) is first asked to
-explain all of them, then those of a strategy, of a question, of both, and at last each by itself.
+A latency and a traffic of one strategy and one question are a pair: two numbers of one model. That
+is the evidence. Changes of the model (readings.py) are said to make a pair only if they make all
+that is given of it, its right numbers, too.
 """
 
 from __future__ import annotations
@@ -10,394 +11,460 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from itertools import chain, product
+from itertools import product, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 import lab3
-from lab3 import Rate
+from lab3 import Network, Rate, System
 from report import analysis, readings
 from report import question as asking
-from report.find import MULTIPLES, most_changes
-from report.find import find as find  # the same for one number
-from report.given import ASKED, BINARY, LEAST_DIGITS, SPELLINGS, UNITS, Given, given
-from report.question import LAB, Question, check_question, headed, possible_strategies, question_of
-from report.readings import BOTH, STRATEGIES_OF, Line, Names
-from report.steps import latency, traffic
+from report.given import ASKED, BINARY, FULL_DIGITS, LEAST_DIGITS, SPELLINGS, UNITS, Given, given
+from report.question import LAB, Question, headed, possible_strategies, question_of
+from report.readings import MOST_CHANGES, Names
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
-MOST_NAMED = 3  # sets of changes that explain the same
+MOST_NAMED = 3  # sets of changes that make the same
+MOST_NUMBERS = 4  # of a line, that differ
 MOST_BYTES = 10**6  # of a file
-MOST_WRITTEN, MOST_HEAD = 22, 28  # characters of a number, as floats have, and of a head
-MOST_NAME, MOST_OF_PATH = 32, 80  # of a file's, in a table and in a message
+MOST_UNIT, MOST_WRITTEN, MOST_HEAD, MOST_NAME, MOST_PATH = 12, 22, 28, 32, 80  # letters repeated
 
 # ------------------------------------------------ the lines of a submission
 
+
+class Line(NamedTuple):
+    """What a line of the answers is about."""
+
+    inputs: int
+    strategy: str
+    kind: str  # latency or traffic
+
+    @property
+    def pair(self) -> Pair:
+        return self.inputs, self.strategy
+
+    @property
+    def name(self) -> str:
+        """Q1 tensor latency"""
+        return f"Q{1 if self.inputs == 1 else 2} {self.strategy} {self.kind}"
+
+
+Pair = tuple[int, str]  # inputs and strategy
+CLOSED_FORMS: dict[tuple[str, str], Callable[[Network, System, int], Rate]] = {
+    ("tensor", "latency"): lab3.tensor_parallel_latency,
+    ("tensor", "traffic"): lab3.tensor_parallel_traffic,
+    ("pipeline", "latency"): lab3.pipeline_parallel_latency,
+    ("pipeline", "traffic"): lab3.pipeline_parallel_traffic,
+}
 LINE = re.compile(
     r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s*"
     r"(?:\bis\b|(?=[:=]))\s*(.*)",
-    re.I,
+    re.ASCII | re.IGNORECASE,
 )
 SIGNS = ":=~ "  # that may stand before a number
-HEAD = re.compile(r"\bq\s*([12])\b|\b(single|one|[0-9]{1,20})\s+inputs?\b", re.I)
+QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", re.ASCII | re.IGNORECASE)
+INPUTS = re.compile(r"\b(single|one|[0-9]{1,20})\s+inputs?\b", re.ASCII | re.IGNORECASE)
 Q1_HEAD = "-----Q1 single input-----"
+SAMPLE_LACKS = "pipeline", "traffic"  # in Q2, where the handout's sample repeats two other lines
 
 
 def required(question: Question) -> dict[Line, Rate]:
     """The lines that a submission must have, in order, and their right numbers, in seconds and
-    bytes. Raises ValueError where the question is wrong."""
-    check_question(question)
-    possible, _ = possible_strategies(question.network, question.system)
-    right: dict[Line, Rate] = {}
-    for inputs in sorted({1, question.inputs}):
-        for strategy, stages in possible.items():
-            latency_s = latency(stages, question.system, inputs)
-            right[Line(inputs, strategy, "latency")] = latency_s
-            right[Line(inputs, strategy, "traffic")] = traffic(stages, inputs)
-    return right
+    bytes. Raises ValueError where the question is wrong, and where no strategy is possible."""
+    network, system, inputs = readings.checked(question)
+    possible, _ = possible_strategies(network, system)
+    return {
+        Line(n, strategy, kind): right(network, system, n)
+        for n in sorted({1, inputs})
+        for (strategy, kind), right in CLOSED_FORMS.items()
+        if strategy in possible
+    }
 
 
-def _lines(text: str, inputs: int) -> tuple[list[tuple[Line, str]], dict[int, list[str]]]:
-    """The required lines, each with what stands behind "is", and the heads by number of inputs."""
+def _lines(text: str, inputs: int) -> tuple[dict[Line, list[str]], dict[int, list[str]]]:
+    """By line the different texts behind "is", and the heads by number of inputs."""
     found: list[tuple[Line, str]] = []
     heads: dict[int, list[str]] = {}
     below = 1
-    for row in text.splitlines():
+    for row in text.replace("\u00a0", " ").splitlines():
         if line := LINE.search(row):
             kind = "latency" if line[1].lower() == "latency" else "traffic"
             found.append((Line(below, line[2].lower(), kind), line[3].strip()))
         elif (of_head := _inputs_of(row, inputs)) is not None:
             below = of_head
             heads.setdefault(below, []).append(row.strip())
-    if inputs in heads:
-        return found, heads
-    seen: set[Line] = set()
-    for place, (line_of, rest) in enumerate(found):  # the second of two lines is Q2's
-        if line_of in seen:
-            found[place] = line_of._replace(inputs=inputs), rest
-        seen.add(line_of)
-    return found, heads
+    texts: dict[Line, dict[str, None]] = {}
+    for line_of, behind in found:
+        is_q2 = line_of in texts and inputs not in heads  # as the second of two lines
+        own = line_of._replace(inputs=inputs) if is_q2 else line_of
+        texts.setdefault(own, {})[behind] = None
+    return {line_of: [*behind] for line_of, behind in texts.items()}, heads
 
 
 def _inputs_of(row: str, inputs: int) -> int | None:
     """How many inputs the lines below a head are of, 0 if none are asked; None if it is no head."""
-    head = HEAD.search(row)
+    if head := QUESTION.search(row):
+        return 1 if head[1] == "1" else inputs if inputs > 1 else 0
+    head = INPUTS.search(row)
     if not head:
         return None
-    if head[1]:
-        return 1 if head[1] == "1" else inputs if inputs > 1 else 0
-    said = 1 if head[2].lower() in ("single", "one") else int(head[2])
+    others = row[: head.start()] + row[head.end() :]  # neither another number nor a unit
+    words = re.findall("[a-z]+|[0-9]", others.lower())
+    if any(word.isdigit() or word in SPELLINGS for word in words):
+        return None
+    said = 1 if head[1].lower() in ("single", "one") else int(head[1])
     return said if said in (1, inputs) else None
 
 
-# ------------------------------------------------ which numbers are right
+# ------------------------------------------------ each number by itself
 
-FACTORS = {  # of a unit that is wrong
-    kind: [Fraction(base) ** (sign * power) for base, power in powers for sign in (1, -1)]
-    for kind, powers in {
-        "latency": [(10, 3), (10, 6), (10, 9)],
-        "traffic": [(10, 3), (10, 6), (10, 9), (2, 10), (2, 20), (2, 30)],
-    }.items()
+FACTORS: dict[str, list[Fraction]] = {  # of a unit that is wrong
+    "latency": [Fraction(10) ** power for power in (3, 6, 9, -3, -6, -9)],
+    "traffic": [
+        *(Fraction(10) ** power for power in (-3, -6, -9, 3, 6, 9)),
+        *(Fraction(2) ** power for power in (-10, -20, -30, 10, 20, 30)),
+    ],
 }
-AS_SAID: dict[str, Rate] = dict.fromkeys(FACTORS, 1)  # no unit is wrong
+Times = Mapping[str, Rate]  # by kind, as many times too large as a wrong unit makes wrong numbers
+AS_SAID: Times = dict.fromkeys(FACTORS, 1)
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
-FEW_DIGITS = "agrees, with too few digits"
-TOO_FEW_DIGITS, IMPOSSIBLE = "too few digits to say more", "zero, negative or too large"
-NO_NUMBER = "no number"
+NO_NUMBER, FEW_DIGITS = "no number", "agrees, with too few digits"
 OMITTED = "the number of the missing line"
-WRONG_UNIT, OTHER_LINE = "wrong unit", "this is "  # before the unit, and before the line
 
 
-class _Number(NamedTuple):
-    """A number of a submission, and how it is judged by itself."""
+def _is_right(verdict: str) -> bool:
+    return verdict.split(",")[0] == RIGHT  # "right, in ms", but not "right in ms, not in seconds"
+
+
+@dataclass(eq=False)
+class _Number:
+    """A number of a submission, and how it is judged."""
 
     line: Line
     text: str
     given: Given | None
-    factor: Rate  # so many are a second or a byte
-    verdict: str
-    times: Rate = 1  # the factor is of the unit that is said, if that is wrong
+    verdict: str = WRONG
+    units: Sequence[str] = ()  # that it may have, KB being two; none if it is no result
+    times: Rate = 1  # as many times too large as a wrong unit makes it
     other: Line | None = None  # whose right number it is
 
-    def agrees(self, answer: Rate, times: Mapping[str, Rate] = AS_SAID) -> bool:
-        """Whether it is the answer, if wrong numbers of a kind are so many times too large."""
+    @property
+    def is_right(self) -> bool:
+        return _is_right(self.verdict)
+
+    def spans(self, times: Times = AS_SAID) -> list[tuple[Fraction, Fraction]]:
+        """From which to below which answers it agrees with."""
         assert self.given
-        return self.given.agrees(answer, self.line.kind, self.factor_of(times))
+        more = self.times * (times[self.line.kind] if self.verdict == WRONG else 1)
+        factors = (UNITS[unit].factor * more for unit in self.units)
+        return [self.given.span(self.line.kind, factor) for factor in factors]
 
-    def per_input(self) -> tuple[Fraction, Fraction]:
-        """Between which answers it is, for each input."""
-        assert self.given
-        low, high = self.given.span(self.line.kind, self.factor)
-        return low / self.line.inputs, high / self.line.inputs
-
-    def factor_of(self, times: Mapping[str, Rate]) -> Rate:
-        """How many are a second or a byte then."""
-        return self.factor * (times[self.line.kind] if self.verdict == WRONG else 1)
+    def agrees(self, answer: Rate, times: Times = AS_SAID) -> bool:
+        return any(low <= answer < high for low, high in self.spans(times))
 
 
-def _judged(line: Line, text: str, right: dict[Line, Rate]) -> _Number:
+def _judged(line: Line, text: str, right: Mapping[Line, Rate]) -> _Number:
     number = given(text.lstrip(SIGNS))
-    if number is None:
-        return _Number(line, text, None, 1, NO_NUMBER)
-    answer, kind = right[line], line.kind
-    unit = _unit(number, answer, kind)
-    factor, has_enough = UNITS[unit].factor, number.digits >= LEAST_DIGITS
-
-    def judged(*verdict: str, times: Rate = 1) -> _Number:
-        said = ", ".join(filter(None, verdict))
-        return _Number(line, text, number, factor * times, said, times)
-
-    in_unit = f"in {unit}" if unit != ASKED[kind] else ""
-    if number.value == answer * factor:
-        return judged(RIGHT, in_unit)
-    if number.value <= 0:
-        return judged(IMPOSSIBLE)
-    if number.agrees(answer, kind, factor):
-        how = number.how(answer, kind, factor)
-        return judged(RIGHT, how, in_unit) if has_enough else judged(FEW_DIGITS)
-    if number.digits == 1 and kind == "latency":
-        return judged(TOO_FEW_DIGITS)
-    if has_enough:
-        for other, its_answer in right.items():
-            its_factor = factor if other.kind == kind else 1
-            if number.agrees(its_answer, other.kind, its_factor):
-                return judged(f"{OTHER_LINE}{_named(other, line)}")._replace(other=other)
-        for times in FACTORS[kind]:
-            if number.agrees(answer, kind, factor * times):
-                return judged(f"{WRONG_UNIT} ({_unit_name(kind, factor * times)})", times=times)
-    return judged(WRONG)
+    it = _Number(line, text, number)
+    if not number:
+        it.verdict = NO_NUMBER
+    elif not number.value.is_finite():
+        it.verdict = "nan" if number.value.is_nan() else "infinite"
+    elif number.value <= 0:
+        it.verdict = "negative" if number.value else "zero"
+    else:
+        unit = SPELLINGS.get(number.unit, "")
+        unit = unit if unit and UNITS[unit].kind == line.kind else ASKED[line.kind]
+        it.units = [unit, BINARY[unit]] if unit in BINARY else [unit]
+        it.verdict = _as_it_is(it, number, right[line])
+        if it.verdict == WRONG and number.digits >= LEAST_DIGITS:
+            it.verdict = _elsewhere(it, right) or _in_another_unit(it, number, right[line])
+    return it
 
 
-def _named(other: Line, line: Line) -> str:
-    return other.name if other.kind != line.kind else f"{other.name.rpartition(' ')[0]}'s"
+def _as_it_is(it: _Number, number: Given, answer: Rate) -> str:
+    for unit, (low, high) in zip(it.units, it.spans(), strict=True):
+        if low <= answer < high:
+            how = number.how(answer, it.line.kind, UNITS[unit].factor)
+            if how and number.digits < LEAST_DIGITS:
+                return FEW_DIGITS
+            in_unit = "" if unit == ASKED[it.line.kind] else f"in {unit}"
+            return ", ".join(filter(None, (RIGHT, how, in_unit)))
+    return WRONG
 
 
-def _unit(number: Given, answer: Rate, kind: str) -> str:
-    """The number's, which may be KiB where KB makes the number right; where it has none of this
-    kind, the one that is asked for."""
-    unit = SPELLINGS.get(number.unit)
-    if not unit or UNITS[unit].kind != kind:
-        return ASKED[kind]
-    binary = BINARY.get(unit, unit)
-    return binary if number.agrees(answer, kind, UNITS[binary].factor) else unit
+def _elsewhere(it: _Number, right: Mapping[Line, Rate]) -> str:
+    """Whose right number it is; empty if no line's. A Q2 that is Q1's traffic may come from a
+    change, which is tried first."""
+    for line, answer in right.items():
+        units = it.units if line.kind == it.line.kind else [ASKED[line.kind]]
+        if _Number(line, it.text, it.given, units=units).agrees(answer):
+            it.other = line
+            is_q1 = line.kind == "traffic" and line == it.line._replace(inputs=1)
+            return WRONG if is_q1 else _this_is(line, it.line)
+    return ""
+
+
+def _this_is(other: Line, line: Line) -> str:
+    whose = other.name if other.kind != line.kind else f"{other.name.rpartition(' ')[0]}'s"
+    return f"this is {whose}"
+
+
+def _in_another_unit(it: _Number, number: Given, answer: Rate) -> str:
+    kind = it.line.kind
+    for unit, times in product(it.units, FACTORS[kind]):
+        factor = UNITS[unit].factor * times
+        low, high = number.span(kind, factor)
+        if low <= answer < high:
+            it.units, it.times = [unit], times
+            name, said = _unit_name(kind, factor), number.unit or ASKED[kind]
+            return f"right in {name}, not in {_start(said, MOST_UNIT)}" if name else _off(times)
+    return WRONG
 
 
 def _unit_name(kind: str, factor: Rate) -> str:
-    named = (name for name, unit in UNITS.items() if unit[:2] == (kind, factor))
-    return next(named, f"{lab3.plain(1 / Fraction(factor))} {ASKED[kind]}")
+    return next((name for name, unit in UNITS.items() if unit[:2] == (kind, factor)), "")
 
 
-# ------------------------------------------------ what makes the others
+def _off(times: Rate) -> str:
+    large = "large" if times > 1 else "small"
+    return f"{lab3.plain(max(times, 1 / Fraction(times)))} times too {large}"
 
 
-def _strategy_and_kind(it: _Number) -> object:
-    """A level for mistakes that are made in Q1 and Q2, in latency or in traffic only."""
-    return it.line[1:]
+# ------------------------------------------------ which changes make the others
+
+MULTIPLES = {
+    "twice the right number": Fraction(2),
+    "half the right number": Fraction(1, 2),
+    "four times the right number": Fraction(4),
+    "a quarter of the right number": Fraction(1, 4),
+}
+LEAST_OF_A_PAIR, LEAST_ALONE = 4, 6  # digits of evidence; of numbers without the other of a pair
+FAR = 100  # times the right number, or a part of it: farther off it must be in another unit
+NO_MULTIPLE = "pipeline", "latency"  # of Q1's is Q2's, unlike all others
 
 
-OF_BOTH = frozenset(name for name, strategies in STRATEGIES_OF.items() if strategies == BOTH)
-PLACES = {name: place for place, name in enumerate(STRATEGIES_OF)}
-LEVELS: tuple[Callable[[_Number], object], ...] = (
-    lambda it: 0,
-    lambda it: it.line.strategy,
-    _strategy_and_kind,
-    lambda it: it.line.inputs,
-    lambda it: it.line[:2],
-    lambda it: it.line,
-)
+class _Set(NamedTuple):
+    """Changes, and what they make."""
 
-
-class Explained(NamedTuple):
-    """Numbers that a set of changes makes, and the sets that do so, the smallest there are."""
-
-    numbers: tuple[str, ...]  # the names of their lines
-    sets: list[Names]
-    more: int  # sets of as many changes
-    units: tuple[str, ...]  # that are wrong besides
+    names: Names
+    pairs: set[Pair]  # that they make
+    contradicts: int  # pairs that are right
+    times: Times
 
 
 @dataclass
 class _Found:
-    """The same while it grows."""
+    """Sets that all make the same wrong numbers."""
 
-    group: list[_Number]
-    sets: list[Names]
-    times: dict[str, Rate]  # how many times too large wrong numbers of a kind are
-
-    def explains_too(self, question: Question, group: Sequence[_Number]) -> bool:
-        """Whether some of its sets explain this group, too; these remain."""
-        both = [names for names in self.sets if _explains(question, names, group, self.times)]
-        if both:
-            self.group += group
-            self.sets = both
-        return bool(both)
-
-    def told(self) -> Explained:
-        lines = tuple(dict.fromkeys(it.line.name for it in self.group))
-        sets = sorted(self.sets, key=lambda names: [PLACES[name] for name in names])
-        named = sets[:MOST_NAMED]
-        units = [
-            _unit_name(kind, UNITS[ASKED[kind]].factor * factor)
-            for kind, factor in self.times.items()
-            if factor != 1
-        ]
-        return Explained(lines, named, len(sets) - len(named), tuple(units))
+    sets: list[_Set]
+    numbers: list[_Number]
+    only: str = ""  # the kind of number, if the other one is not as the sets make it
 
 
-def _explained(
-    question: Question, numbers: Sequence[_Number], right: dict[Line, Rate]
-) -> tuple[list[Explained], dict[_Number, str]]:
-    """What changes explain, and the numbers that are a multiple of the right ones."""
-    multiples: dict[_Number, str] = {}
-    known: dict[str, set[Rate]] = {kind: set() for kind in FACTORS}  # wrong units by now
-    for it in numbers:
-        if it.times != 1:
-            known[it.line.kind].add(it.times)
-    found: list[_Found] = []
-    left = [it for it in numbers if _is_evidence(it)]
-    for level in LEVELS:
-        groups: dict[object, list[_Number]] = {}
-        for it in left:
-            groups.setdefault(level(it), []).append(it)
-        left = []
-        for group in groups.values():
-            if level is _strategy_and_kind and not _is_wrong_in_both(group):
-                left += group
-                continue
-            if not any(it.verdict == WRONG for it in group):
-                continue
-            if level in (_strategy_and_kind, LEVELS[-1]) and (said := _multiple(group, right)):
-                multiples |= dict.fromkeys(group, said)
-                continue
-            together = [*group, *(it for it in numbers if _follows(it, group))]
-            if any(before.explains_too(question, together) for before in found):
-                continue
-            if new := _smallest(question, together, known):
-                found.append(new)
-                for kind, factor in new.times.items():
-                    known[kind] |= {factor} - {1}
-            else:
-                left += group
-    return [it.told() for it in found], multiples
+def _explain(
+    question: Question, numbers: Sequence[_Number], right: Mapping[Line, Rate]
+) -> list[_Found]:
+    """What makes the wrong numbers; of those that are left, the verdicts say what they are."""
+    usable = [it for it in numbers if it.units and it.verdict != OMITTED]
+    if not any(it.verdict == WRONG for it in usable):
+        return []
+    wrong_units = [*_wrong_units(usable, right)]
+    sets = [*_sets(question, usable, wrong_units)]
+    found, left = _by_pairs(usable, right, sets)
+    left = [it for it in left if not _joins(it, found, question)]
+    found += _of_one_kind(question, left, wrong_units)
+    explained = {id(it) for each in found for it in each.numbers}
+    for it in left:
+        if id(it) not in explained:
+            it.verdict = _this_is(it.other, it.line) if it.other else _from_own_q1(it, usable)
+    return found
 
 
-def _is_wrong_in_both(group: Sequence[_Number]) -> bool:
-    return len({it.line.inputs for it in group if it.verdict == WRONG}) == 2
+def _by_pairs(
+    numbers: Sequence[_Number], right: Mapping[Line, Rate], sets: Sequence[_Set]
+) -> tuple[list[_Found], list[_Number]]:
+    """The rule of pairs: again and again the set of changes that makes most pairs with a wrong
+    number; of equals, the one of fewest changes, then the one that contradicts fewest pairs that
+    are right. Then multiples of the right numbers. Also the wrong numbers that are left."""
+    wrong = [it for it in numbers if it.verdict == WRONG]
+    left = {it.line.pair for it in wrong}
 
+    def wrong_of(pairs: set[Pair]) -> list[_Number]:
+        return [it for it in wrong if it.line.pair in pairs]
 
-def _multiple(group: Sequence[_Number], right: dict[Line, Rate]) -> str:
-    """Which multiple of the right ones all numbers are, empty if none."""
+    def most_changes(pairs: set[Pair]) -> int:
+        is_alone = len({it.line for it in numbers if it.line.pair in pairs}) == len(pairs)
+        digits = _evidence_digits(wrong_of(pairs))
+        if digits < (LEAST_ALONE if is_alone else LEAST_OF_A_PAIR):
+            return 0
+        return min(max((digits - 3) // 2, 1), MOST_CHANGES)
+
+    found = []
+    while True:
+        ranked: dict[tuple[int, ...], list[_Set]] = {}
+        for by in sets:
+            made = by.pairs & left
+            if made and len(by.names) <= most_changes(made):
+                rank = len(made), -len(by.names), -by.contradicts
+                ranked.setdefault(rank, []).append(by)
+        if not ranked:
+            break
+        first, *others = ranked[max(ranked)]
+        made = first.pairs & left
+        equals = [by for by in others if (by.pairs & left, by.times) == (made, first.times)]
+        found.append(_Found([first, *equals], wrong_of(made)))
+        left -= made
     for said, times in MULTIPLES.items():
-        if all(it.agrees(right[it.line] * times) for it in group):
-            return said
-    return ""
+        made = {
+            pair
+            for pair in left
+            if all(it.agrees(right[it.line] * times) for it in wrong_of({pair}))
+        }
+        if most_changes(made):
+            for it in wrong_of(made):
+                it.verdict = said
+            left -= made
+    return found, wrong_of(left)
 
 
-def _follows(it: _Number, group: Sequence[_Number]) -> bool:
-    """Whether it is as many times as large as a number of the group as there are times as many
-    inputs, so that what explains only one of them does so by chance."""
-    if it.verdict != WRONG or it in group:
-        return False
-    return any(
-        other.line._replace(inputs=it.line.inputs) == it.line
-        and other.verdict == WRONG
-        and other.per_input()[0] < it.per_input()[1]
-        and it.per_input()[0] < other.per_input()[1]
-        for other in group
+def _evidence_digits(wrong: Iterable[_Number]) -> int:
+    """Without the numbers of Q2 that follow from one of Q1 that is wrong, too."""
+    digits: dict[Line, int] = {}
+    for it in wrong:
+        assert it.given
+        digits[it.line] = max(digits.get(it.line, 0), min(it.given.digits, FULL_DIGITS))
+    return sum(
+        own
+        for line, own in digits.items()
+        if line.inputs == 1 or line[1:] == NO_MULTIPLE or line._replace(inputs=1) not in digits
     )
 
 
-def _is_evidence(it: _Number) -> bool:
-    """Whether changes must agree with the number."""
-    return it.verdict.startswith((RIGHT, WRONG_UNIT)) or it.verdict == WRONG
+def _sets(
+    question: Question, numbers: Sequence[_Number], wrong_units: Sequence[Times]
+) -> Iterator[_Set]:
+    """The sets of changes that make a pair with a wrong number, in the order of readings.py."""
+    pairs: dict[Pair, list[_Number]] = {}
+    for it in numbers:
+        pairs.setdefault(it.line.pair, []).append(it)
+    right = {pair for pair, own in pairs.items() if all(it.is_right for it in own)}
+    wrong = {it.line.pair for it in numbers if it.verdict == WRONG}
+    strategies = tuple(dict.fromkeys(strategy for _, strategy in pairs))
+    for times in wrong_units:
+        made_by = {strategy: _made(question, strategy, pairs, times) for strategy in strategies}
+        for names, parts in readings.sets_of_changes(question, strategies):
+            made = {pair for strategy, part in parts for pair in made_by[strategy][part]}
+            if names and made & wrong:
+                yield _Set(names, made, len(right - made), times)
 
 
-def _smallest(
-    question: Question, group: Sequence[_Number], known: dict[str, set[Rate]]
-) -> _Found | None:
-    """The smallest sets that explain the group."""
-    digits: dict[object, int] = {}  # of each wrong number that does not follow from another
-    for it in group:
-        if it.verdict == WRONG and it.given:
-            inputs, strategy, kind = it.line
-            alone = (strategy, kind, inputs if (strategy, kind) == ("pipeline", "latency") else 0)
-            digits[alone] = max(digits.get(alone, 0), it.given.digits)
-    times: dict[str, list[Rate]] = {kind: [1] for kind in FACTORS}
-    for kind in {it.line.kind for it in group if it.verdict == WRONG}:
-        times[kind] += known[kind] or (FACTORS[kind] if len(digits) > 1 else [])
-    sets_of = _sets_of(question, group)
-    for amount in range(1, most_changes(sum(digits.values())) + 1):
-        for each in product(*times.values()):
-            by_kind = dict(zip(times, each, strict=True))
-            factors = tuple(it.factor_of(by_kind) for it in group)
-            if sets := _united(sets_of(amount, factors), amount):
-                return _Found([*group], sets, by_kind)
-    return None
-
-
-def _sets_of(
-    question: Question, group: Sequence[_Number]
-) -> Callable[[int, tuple[Rate, ...]], list[list[Names]]]:
-    """A function of an amount and of the factors of the numbers: the sets of up to so many changes
-    that explain a strategy's numbers, for each strategy of the group."""
-    strategies = dict.fromkeys(it.line.strategy for it in group)
-
-    @cache
-    def of_number(place: int, amount: int, factor: Rate) -> frozenset[Names]:
-        line, number = group[place].line, group[place].given
-        assert number
-        return frozenset(readings.between(question, line, amount, *number.span(line.kind, factor)))
-
-    @cache
-    def of_strategy(strategy: str, amount: int, factors: tuple[Rate, ...]) -> frozenset[Names]:
-        own = [
-            of_number(place, amount, factor)
-            for place, factor in enumerate(factors)
-            if group[place].line.strategy == strategy
-        ]
-        return frozenset.intersection(*own)
-
-    def up_to(amount: int, factors: tuple[Rate, ...]) -> list[list[Names]]:
-        sizes = range(amount + 1)
-        return [[*chain(*(of_strategy(it, n, factors) for n in sizes))] for it in strategies]
-
-    return up_to
-
-
-def _united(by_strategy: list[list[Names]], amount: int) -> list[Names]:
-    """The sets of so many changes that have one of each strategy's. A change of both strategies is
-    in both parts of a set, or in neither."""
-    first, *others = by_strategy
-    if not others:
-        return [names for names in first if len(names) == amount]
-    by_common: dict[frozenset[str], list[Names]] = {}
-    for names in others[0]:
-        by_common.setdefault(OF_BOTH.intersection(names), []).append(names)
-    unions = {
-        frozenset(names).union(more)
-        for names in first
-        for more in by_common.get(OF_BOTH.intersection(names), [])
+def _made(
+    question: Question, strategy: str, pairs: Mapping[Pair, Sequence[_Number]], times: Times
+) -> dict[Names, set[Pair]]:
+    """By set of this strategy's changes the pairs that it makes: all that is given of them."""
+    spans = {
+        pair: [(it.line.kind, it.spans(times)) for it in sorted(own, key=lambda it: it.line.kind)]
+        for pair, own in pairs.items()
+        if pair[1] == strategy
     }
-    return [tuple(sorted(it, key=PLACES.__getitem__)) for it in unions if len(it) == amount]
+    return {
+        names: {
+            pair
+            for pair, own in spans.items()
+            if all(
+                any(low <= taken[pair[0]].of(kind) < high for low, high in either)
+                for kind, either in reversed(own)  # traffic first: fewer sets make it
+            )
+        }
+        for names, taken in readings.taken_by_sets(question, strategy).items()
+    }
 
 
-def _explains(
-    question: Question, names: Names, group: Sequence[_Number], times: dict[str, Rate]
-) -> bool:
-    """Whether all numbers agree with what these changes give their strategy."""
-    for it in group:
-        answer = readings.answer(question, it.line, names)
-        if answer is None or not it.agrees(answer, times):
-            return False
-    return True
+def _wrong_units(numbers: Sequence[_Number], right: Mapping[Line, Rate]) -> Iterator[Times]:
+    """None, and those in which other numbers of the kind are right; where all of a kind are wrong,
+    those in which none of them is far off."""
+    options: list[list[Rate]] = []
+    for kind, factors in FACTORS.items():
+        own = [it for it in numbers if it.line.kind == kind]
+        known: set[Rate] = {it.times for it in own}
+        if len(own) > 1 and all(it.verdict == WRONG for it in own):
+            known.update(
+                times for times in factors if all(_is_near(it, right, times) for it in own)
+            )
+        options.append(sorted(known | {1}, key=lambda times: (times != 1, times)))
+    for each in product(*options):
+        yield dict(zip(FACTORS, each, strict=True))
+
+
+def _is_near(it: _Number, right: Mapping[Line, Rate], times: Rate) -> bool:
+    low, high = it.spans({it.line.kind: times})[0]
+    return right[it.line] < high * FAR and low < right[it.line] * FAR
+
+
+def _joins(it: _Number, found: Sequence[_Found], question: Question) -> bool:
+    """Whether sets that are found make this number, too: those of them that do so remain."""
+    for each in found:
+        sets = [by for by in each.sets if it.agrees(_answer(question, it.line, by.names), by.times)]
+        if sets:
+            each.sets = sets
+            each.numbers.append(it)
+            return True
+    return False
+
+
+def _answer(question: Question, line: Line, names: Names) -> Rate:
+    """With those of these changes that are of its strategy."""
+    own = tuple(name for name in names if line.strategy in readings.STRATEGIES_OF[name])
+    return readings.taken_by_sets(question, line.strategy)[own][line.inputs].of(line.kind)
+
+
+def _of_one_kind(
+    question: Question, left: Sequence[_Number], wrong_units: Sequence[Times]
+) -> Iterator[_Found]:
+    """Single changes that make one kind of number of a strategy."""
+    groups: dict[tuple[str, str], list[_Number]] = {}
+    for it in left:
+        if not it.other:
+            groups.setdefault((it.line.strategy, it.line.kind), []).append(it)
+    for (strategy, kind), own in groups.items():
+        if _evidence_digits(own) < LEAST_ALONE:
+            continue
+        singles = [names for names in readings.taken_by_sets(question, strategy, 1) if names]
+        for times, names in product(wrong_units, singles):
+            if all(it.agrees(_answer(question, it.line, names), times) for it in own):
+                yield _Found([_Set(names, set(), 0, times)], own, kind)
+                break
+
+
+def _from_own_q1(it: _Number, numbers: Sequence[_Number]) -> str:
+    """Of a number of Q2 how it follows from the submission's own wrong one of Q1."""
+    inputs = it.line.inputs
+    for one in numbers:
+        if inputs > 1 and one.line == it.line._replace(inputs=1) and not one.is_right:
+            for times, said in ((inputs, f"{inputs} times your Q1"), (1, "the same as your Q1")):
+                (low, high), (low_1, high_1) = it.spans()[0], one.spans()[0]
+                if low < times * high_1 and times * low_1 < high:
+                    is_formula = times > 1 and it.line[1:] == NO_MULTIPLE
+                    return said + ": inputs do not overlap" * is_formula
+    return NOT_EXPLAINED
 
 
 # ------------------------------------------------ a submission
+
+
+class Explained(NamedTuple):
+    """Wrong numbers, and the sets of changes of which each makes them."""
+
+    numbers: list[str]  # the names of their lines
+    sets: list[Names]
+    more: int  # further sets of as many changes
+    units: list[str]  # that are wrong besides
+    only: str  # the kind of number that the changes make, where they do not make the other
 
 
 class Judged(NamedTuple):
@@ -410,7 +477,7 @@ class Judged(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        return self.verdict.startswith(RIGHT)
+        return _is_right(self.verdict)
 
 
 class Submission(NamedTuple):
@@ -432,6 +499,18 @@ class Submission(NamedTuple):
         return self.lines - len(wrong)
 
 
+class NoSubmissionError(ValueError):
+    """A text that cannot be judged: what it is, and what is wanted."""
+
+    def __init__(self, what: str, wanted: str):
+        super().__init__(f"text {what}; {wanted}")
+        self.what, self.wanted = what, wanted
+
+
+PIPE_IN = "pipe in what it prints: python3 lab3.py | python3 report check"
+PROGRAM = re.compile(r"^[ \t]*(?:import|from|def|class|print)\b", re.ASCII | re.MULTILINE)
+
+
 def check(text: str, question: Question = LAB) -> Submission:
     """Judges what somebody's lab3.py printed.
 
@@ -442,52 +521,64 @@ def check(text: str, question: Question = LAB) -> Submission:
         raise ValueError(f"text: {shown(text)} is not a text")
     question = readings.checked(question)
     right = required(question)
-    lines, heads = _lines(text, question.inputs)
-    if not lines:
-        wanted = "Total latency of tensor parallelism is xxx seconds"
-        raise ValueError(f"none of the required lines, such as {wanted!r}")
-    numbers = [_judged(*it, right) for it in dict.fromkeys(lines) if it[0] in right]
-    explained, multiples = _explained(question, numbers, right)
-    known = {name for each in explained for name in each.numbers}
+    texts, heads = _lines(text, question.inputs)
+    first = {line: behind[:MOST_NUMBERS] for line, behind in texts.items()}
+    numbers = [_judged(it, each, right) for it in right for each in first.get(it, ())]
+    if not any(it.given for it in numbers):
+        _refuse(text, bool(texts))
+    for it in numbers:
+        if len(first[it.line]) > 1 and it.verdict != WRONG and it.other and it.other not in texts:
+            it.verdict = OMITTED
+    found = _explain(question, numbers, right)
     judged = []
     for line, answer in right.items():
         own = [it for it in numbers if it.line == line]
         for it in own:
-            is_open = it.verdict == WRONG and line.name not in known
-            written = it.given.text if it.given else it.text
-            verdict = multiples.get(it, NOT_EXPLAINED) if is_open else it.verdict
-            if len(own) > 1 and it.other and it.other not in dict(lines):
-                verdict = OMITTED
-            judged.append(Judged(line.name, _start(written, MOST_WRITTEN), answer, verdict))
+            written = _start(it.given.text if it.given else it.text, MOST_WRITTEN)
+            judged.append(Judged(line.name, written, answer, it.verdict))
         if not own:
-            judged.append(Judged(line.name, None, answer, MISSING))
-    return Submission(judged, explained, _form(question, lines, heads, right))
+            sample = ", as in the handout's sample" * (line[1:] == SAMPLE_LACKS and line.inputs > 1)
+            judged.append(Judged(line.name, None, answer, MISSING + sample))
+    return Submission(judged, [_told(it, right) for it in found], _form(question, texts, heads))
 
 
-def _ascii(text: str) -> str:
-    """As it may be repeated."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    return printable.encode("ascii", "replace").decode().strip()
+def _refuse(text: str, has_lines: bool) -> None:
+    """What a text without any number is, if it cannot be judged."""
+    if not text.strip():
+        raise NoSubmissionError("is empty", PIPE_IN)
+    if text.startswith("%PDF"):
+        raise NoSubmissionError("is a PDF", PIPE_IN)
+    if PROGRAM.search(text):
+        raise NoSubmissionError("is a program", PIPE_IN)
+    if not has_lines:
+        like = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
+        raise NoSubmissionError("has none of the lines", like)
+
+
+def _told(it: _Found, right: Mapping[Line, Rate]) -> Explained:
+    numbers = [line.name for line in right if line in {number.line for number in it.numbers}]
+    sets = [each.names for each in it.sets]
+    kinds = {number.line.kind for number in it.numbers}
+    units = [
+        _unit_name(kind, UNITS[ASKED[kind]].factor * times) or _off(times)
+        for kind, times in it.sets[0].times.items()
+        if times != 1 and kind in kinds
+    ]
+    return Explained(numbers, sets[:MOST_NAMED], len(sets[MOST_NAMED:]), units, it.only)
 
 
 def _start(text: str, most: int) -> str:
-    said = _ascii(text)
-    return said if len(said) <= most else f"{said[: most - 3]}..."
-
-
-def _end(text: str, most: int) -> str:
-    """That of a path tells more."""
-    said = _ascii(text)
-    return said if len(said) <= most else f"...{said[3 - most :]}"
+    """As it may be repeated: printable ASCII, and not too much."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[: most + 1])
+    said = printable.encode("ascii", "replace").decode().strip()
+    return said if len(text) <= most else f"{said[: most - 3]}..."
 
 
 def _form(
-    question: Question,
-    lines: list[tuple[Line, str]],
-    heads: dict[int, list[str]],
-    right: dict[Line, Rate],
+    question: Question, texts: Mapping[Line, Sequence[str]], heads: Mapping[int, Sequence[str]]
 ) -> list[str]:
     """What is not as the handout asks, besides numbers."""
+    right = required(question)
     faults = []
     wanted = {question.inputs: f"--------Q2 {question.inputs} inputs------", 1: Q1_HEAD}
     for inputs, head in sorted(wanted.items()):
@@ -495,34 +586,35 @@ def _form(
             faults.append(f"the head {head} is missing")
         elif _words(head) not in map(_words, heads[inputs]):
             faults.append(f"the head is {_start(heads[inputs][0], MOST_HEAD)!r}, not {head}")
-    units: dict[tuple[str, str], list[str]] = {}
+    said: dict[str, list[str]] = {}  # the same of several lines
     for line in right:
-        texts = dict.fromkeys(text for it, text in lines if it == line)
-        if len(texts) > 1:
-            faults.append(f"{line.name} has {len(texts)} different numbers")
-        for number in map(given, (text.lstrip(SIGNS) for text in texts)):
-            if number and SPELLINGS.get(number.unit) != ASKED[line.kind]:
-                unit = SPELLINGS.get(number.unit, _start(number.unit, MOST_WRITTEN))
-                units.setdefault((unit, ASKED[line.kind]), []).append(line.name)
-    for (unit, asked), names in units.items():
-        of = f"in {unit!r}" if unit else "no unit"
-        faults.append(f"{of}, not in {asked}: {_whose(names)}")
-    if signed := [line.name for line, text in lines if text.startswith((*SIGNS,))]:
-        faults.append(f"a sign before the number: {_whose(signed)}")
-    missing = [line for line in right if line not in dict(lines)]
-    faults += [f"{line.name} is missing" for line in missing]
-    if missing == [Line(question.inputs, "pipeline", "traffic")]:
-        faults[-1] += ", as in the handout's sample, which repeats two other lines"
+        behind = texts.get(line, [])
+        if len(behind) > 1:
+            more = count(len(behind) - MOST_NUMBERS, "more number")
+            and_more = f", and {more}" if len(behind) > MOST_NUMBERS else ""
+            different = count(len(behind[:MOST_NUMBERS]), "different number")
+            faults.append(f"{line.name} has {different}{and_more}")
+        for text in behind[:MOST_NUMBERS]:
+            number = given(text.lstrip(SIGNS))
+            asked = ASKED[line.kind]
+            if number and SPELLINGS.get(number.unit) != asked:
+                unit = f"in {_start(number.unit, MOST_UNIT)!r}" if number.unit else "no unit"
+                said.setdefault(f"{unit}, not in {asked}", []).append(line.name)
+            if text.startswith((*SIGNS,)):
+                said.setdefault(f"{text[0]!r} before the number", []).append(line.name)
+    faults += [f"{fault}: {_whose(names)}" for fault, names in said.items()]
     _, impossible = possible_strategies(question.network, question.system)
-    for line in dict(lines):
+    unexpected: dict[str, int] = {}
+    for line in texts:
         if line not in right:
-            reason = impossible[line.strategy].reason if line.strategy in impossible else ""
-            faults.append(f"{line.name} is not expected. {reason}".strip())
-    return faults
-
-
-def _whose(lines: Sequence[str]) -> str:
-    return ", ".join(lines) if len(lines) <= 2 else f"{len(lines)} numbers"
+            strategy = impossible.get(line.strategy)
+            reason = strategy.reason if strategy else "1 input is asked"
+            unexpected[reason] = unexpected.get(reason, 0) + 1
+    are = {1: "is"}
+    return faults + [
+        f"{count(lines, 'line')} {are.get(lines, 'are')} not expected. {reason}"
+        for reason, lines in unexpected.items()
+    ]
 
 
 def _words(head: str) -> str:
@@ -532,69 +624,67 @@ def _words(head: str) -> str:
 # ------------------------------------------------ in words
 
 
-def reasons(submission: Submission) -> list[str]:
-    """Why numbers are not right, in a few words each."""
-    found = []
-    for _, sets, more, units in submission.explained:
-        others = len(sets) - 1 + more
-        said = _set_said(sets[0], units)
-        found.append(said + (f" (or {count(others, 'other set')})" if others else ""))
-    return [*found, *_other_reasons(submission)]
+def _whose(lines: Sequence[str], which: str = "") -> str:
+    """One or two by their names, or how many, with the words that they share."""
+    if len(lines) <= 2:
+        is_pair = len({name.rpartition(" ")[0] for name in lines}) < len(lines)
+        return f"{lines[0]} and traffic" if is_pair else " and ".join(lines)
+    columns = zip(*(name.split() for name in lines), strict=True)
+    shared = [words[0] for words in columns if len({*words}) == 1]
+    return " ".join([f"{len(lines)}", *([which] if which else []), *shared, "numbers"])
 
 
-def _set_said(names: Names, units: Sequence[str]) -> str:
-    return "; ".join([*names, *(f"numbers in {unit}" for unit in units)])
+def _cause(it: Explained) -> str:
+    """The sets of changes, as a clause."""
+    sets = [" and ".join(names) for names in it.sets]
+    either = "either " if len(sets) > 1 else ""
+    more = f" (and {it.more} more)" if it.more else ""
+    kind = f", in {it.only} only" if it.only else ""
+    units = f", in {' and '.join(it.units)}" if it.units else ""
+    return either + " or ".join(sets) + more + kind + units
 
 
-def _other_reasons(submission: Submission) -> dict[str, list[str]]:
-    """Those of numbers that no changes explain, each with its lines."""
+def _verdicts(submission: Submission) -> dict[str, list[str]]:
+    """Those of numbers that are not right and that no changes make, each with its lines."""
     found: dict[str, list[str]] = {}
     for it in submission.numbers:
-        if not it.is_right and it.verdict not in (WRONG, OMITTED):
-            is_other = it.verdict.startswith(OTHER_LINE)
-            found.setdefault("another line's number" if is_other else it.verdict, []).append(
-                it.line
-            )
+        if not it.is_right and it.given and it.verdict not in (WRONG, OMITTED):
+            found.setdefault(it.verdict, []).append(it.line)
     return found
 
 
 def told(submission: Submission) -> str:
-    """What explains it, first; then all lines; then the form."""
-    numbers = submission.numbers
-    is_whole = all(it.verdict == RIGHT for it in numbers)
-    first = [_sentence(it, submission.lines) for it in submission.explained]
-    for reason, lines in _other_reasons(submission).items():
-        first.append(filled(f"{_capital(reason)}: {_whose(lines)}."))
-    if submission.right_lines == submission.lines:
-        is_cut = any("digits" in it.verdict for it in numbers)
-        so_far = ", as far as they go" if is_cut else ""
-        first = [f"All {submission.lines} numbers are right{so_far}."]
-    blocks = ["\n".join(first)]
-    if not is_whole:
-        blocks.append(_numbers_table(numbers))
+    """How many are right, and what makes the others; then all lines; then the form."""
+    lines, right = submission.lines, submission.right_lines
+    missing = sum(it.given is None for it in submission.numbers)
+    first = [f"{right} of {lines} numbers {'is' if right == 1 else 'are'} right"]
+    if right == lines:
+        first = [f"All {lines} numbers are right, as read here (python3 report explain readings)"]
+    if missing:
+        first[0] += f", {count(missing, 'line')} {'is' if missing == 1 else 'are'} missing"
+    first[0] += "."
+    for it in submission.explained:
+        come = "comes" if len(it.numbers) == 1 else "come"
+        first.append(f"{_whose(it.numbers, 'wrong')} {come} out as yours if {_cause(it)}.")
+    for verdict, names in _verdicts(submission).items():
+        whose = _whose(names)
+        if verdict in MULTIPLES and len(names) > 1:  # Q1 tensor: half the right numbers
+            whose, verdict = whose.removesuffix(" latency and traffic"), f"{verdict}s"
+        first.append(f"{whose}: {verdict}.")
+    if topics := _topics(submission):
+        first.append(f"How it is computed: python3 report explain {' '.join(topics)}")
+    blocks = ["\n".join(map(filled, first))]
+    if any(it.verdict != RIGHT for it in submission.numbers):
+        blocks.append(_numbers_table(submission.numbers))
     if submission.form:
         blocks.append("\n".join(["Form:", *(filled(f"- {it}", "  ") for it in submission.form)]))
     return "\n\n".join(blocks)
 
 
-def _sentence(it: Explained, lines: int) -> str:
-    whose = " and ".join(it.numbers)
-    if len(it.numbers) == lines:
-        whose = f"all {lines} numbers"
-    elif len(it.numbers) > 2:
-        columns = zip(*(name.split() for name in it.numbers), strict=True)
-        shared = [words[0] for words in columns if len({*words}) == 1]  # 4 tensor numbers
-        whose = " ".join([f"{len(it.numbers)}", *shared, "numbers"])
-    sets = [_set_said(names, it.units) for names in it.sets]
-    if len(sets) == 1:
-        return filled(f"{_capital(sets[0])}: that explains {whose}.")
-    more = [f"- and {count(it.more, 'more set')} of as many changes"] if it.more else []
-    listed = [filled(f"- {names}", "  ") for names in sets]
-    return "\n".join([filled(f"Each of these explains {whose}:"), *listed, *more])
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+def _topics(submission: Submission) -> list[str]:
+    """The strategies of wrong numbers, of which `explain` has a topic each."""
+    wrong = (it for it in submission.numbers if it.given and not it.is_right)
+    return [*dict.fromkeys(it.line.split()[1] for it in wrong if it.verdict != OMITTED)]
 
 
 def _numbers_table(numbers: Sequence[Judged]) -> str:
@@ -609,6 +699,15 @@ def _numbers_table(numbers: Sequence[Judged]) -> str:
     for row in rows:
         row[3:5] = map(str.rjust, row[3:5], widths)
     return table(rows[0], rows[1:])
+
+
+def reasons(submission: Submission) -> list[str]:
+    """Why not all is right, and how many faults of the form there are, in a few words each."""
+    found = [_cause(it) for it in submission.explained]
+    counts = {verdict: len(of) for verdict, of in _verdicts(submission).items()}
+    counts[MISSING] = sum(it.given is None for it in submission.numbers)
+    counts["form"] = len(submission.form)
+    return found + [f"{why} ({times})" for why, times in counts.items() if times]
 
 
 # ------------------------------------------------ the command: check
@@ -628,29 +727,31 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> tuple[str, int]:
-    """What is right and what explains the rest; 0 if all is right, 1 if not, 2 for a file that
-    cannot be judged, which does not stop the others."""
+    """What is right and what makes the rest; 0 if all is right, 1 if not, 2 for a file that cannot
+    be judged, which does not stop the others."""
     question = readings.checked(question_of(options))
-    submissions: dict[str, Submission] = {}
+    files: dict[str, Submission | str] = {}  # or what it is instead, in a few words
     refused = []
     for name in dict.fromkeys(options.files):
+        whose = "standard input" if name == "-" else _start(name, MOST_PATH)
         try:
-            submissions[name] = check(_text(name), question)
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            refused.append(f"FILE {_end(name, MOST_OF_PATH)!r}: {why}")
+            files[name] = check(_text(name), question)
+        except NoSubmissionError as error:
+            files[name] = error.what.partition(" ")[2]
+            refused.append(f"{whose} {error.what}; {error.wanted}")
+        except (OSError, ValueError) as error:  # the latter of a name that no file has
+            files[name] = getattr(error, "strerror", None) or str(error)
+            refused.append(f"{whose}: {files[name]}")
+    submissions = [it for it in files.values() if isinstance(it, Submission)]
     if not submissions:
         raise ValueError(". ".join(refused))
     for why in refused:
         _complain(f"python3 report: error: {why}")
-    is_right = all(it.right_lines == it.lines for it in submissions.values())
+    is_right = all(it.right_lines == it.lines for it in submissions)
     status = 2 if refused else 0 if is_right else 1
     if options.json:
-        return json_text(_as_dict(question, submissions)), status
-    if len(options.files) < 2:
-        [text] = map(told, submissions.values())
-    else:
-        text = _side_by_side(submissions)
+        return json_text(_as_dict(question, files)), status
+    text = told(submissions[0]) if len(options.files) < 2 else _side_by_side(files)
     return headed(question, text), status
 
 
@@ -658,7 +759,7 @@ def _text(name: str) -> str:
     """What a file says; of bytes that are no UTF-8, each is one letter that is not known."""
     if name == "-":
         if sys.stdin is None:
-            raise ValueError("standard input is closed")
+            raise NoSubmissionError("is closed", PIPE_IN)
         if sys.stdin.isatty():
             _complain("Reading from the terminal; end with Ctrl-D.")
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
@@ -666,7 +767,7 @@ def _text(name: str) -> str:
         with Path(name).open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise ValueError(f"has more than {MOST_BYTES:,} bytes")
+        raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", PIPE_IN)
     is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # as PowerShell writes it
     return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
 
@@ -677,36 +778,51 @@ def _complain(text: str) -> None:
             print(text, file=sys.stderr, flush=True)
 
 
-def _side_by_side(submissions: dict[str, Submission]) -> str:
-    """A line each, then how often each reason occurs."""
-    why = {name: reasons(it) for name, it in submissions.items()}
-    rows = [
-        [_end(name, MOST_NAME), f"{it.right_lines} of {it.lines}", ". ".join(why[name]) or RIGHT]
-        for name, it in submissions.items()
-    ]
-    often = [[times, reason] for reason, times in _often(why).items()]
-    return "\n\n".join([table(["file", "right", "why"], rows), table(["files", "why"], often)])
+def _side_by_side(files: Mapping[str, Submission | str]) -> str:
+    """A line each, then how often each change occurs."""
+    rows = []
+    for name, it in zip(_what_differs([*files]), files.values(), strict=True):
+        if isinstance(it, str):
+            rows.append([name, "-", it])
+        else:
+            rows.append([name, f"{it.right_lines} of {it.lines}", "; ".join(reasons(it)) or RIGHT])
+    blocks = [table(["file", "right", "why"], rows)]
+    if often := _often(files):
+        changes = [[times, change] for change, times in often.items()]
+        blocks.append(table(["files", "change"], changes))
+    return "\n\n".join(blocks)
 
 
-def _often(why: dict[str, list[str]]) -> dict[str, int]:
-    """How many files have each reason, the most frequent first."""
-    reasons_of_all = (reason for found in why.values() for reason in found or [RIGHT])
-    return dict(Counter(reasons_of_all).most_common())
+def _what_differs(names: Sequence[str]) -> list[str]:
+    """The names without the words with which all of them begin and end."""
+    words = [re.findall(r"[^\W_]+|[\W_]", name) for name in names]
+    begin = _shared(words)
+    end = _shared([each[begin:][::-1] for each in words])
+    short = ["".join(each[begin : len(each) - end]) for each in words]
+    return [_start(name, MOST_NAME) for name in (short if all(short) else names)]
 
 
-def _as_dict(question: Question, submissions: dict[str, Submission]) -> dict[str, object]:
-    why = {name: reasons(it) for name, it in submissions.items()}
-    return {
-        **analysis.head(question),
-        "submissions": [
-            {
-                "file": name,
-                "right": it.right_lines,
-                "of": it.lines,
-                **it._asdict(),
-                "why": why[name],
-            }
-            for name, it in submissions.items()
-        ],
-        "occurrences": _often(why),
-    }
+def _shared(words: Sequence[Sequence[str]]) -> int:
+    """With how many equal ones all begin."""
+    return sum(1 for _ in takewhile(lambda same: len({*same}) == 1, zip(*words, strict=False)))
+
+
+def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:
+    """In how many files each change occurs, the most frequent first; of equal sets in the first."""
+    changes = (
+        dict.fromkeys(change for each in it.explained for change in each.sets[0])
+        for it in files.values()
+        if isinstance(it, Submission)
+    )
+    return dict(Counter(change for each in changes for change in each).most_common())
+
+
+def _as_dict(question: Question, files: Mapping[str, Submission | str]) -> dict[str, object]:
+    submissions: list[dict[str, object]] = []
+    for name, it in files.items():
+        if isinstance(it, str):
+            submissions.append({"file": name, "refused": it})
+        else:
+            right = {"right": it.right_lines, "of": it.lines}
+            submissions.append({"file": name, **right, **it._asdict(), "why": reasons(it)})
+    return {**analysis.head(question), "submissions": submissions, "occurrences": _often(files)}

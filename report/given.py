@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from typing import NamedTuple
 
 from lab3 import Rate
@@ -12,7 +13,7 @@ from report.terminal import count
 
 LEAST_DIGITS = 3  # of a number that is called right, or right in another unit
 FULL_DIGITS = 10  # of a time: beyond, floats are noise
-MOST_LENGTH, MOST_ZEROS = 120, 100  # so that an overlong number costs nothing
+MOST_LENGTH = 120  # characters that are read, so that an overlong number costs nothing
 
 
 class Unit(NamedTuple):
@@ -42,8 +43,8 @@ BINARY = {"kB": "KiB", "MB": "MiB", "GB": "GiB"}  # which some write like the de
 ASKED = {"latency": "seconds", "traffic": "bytes"}  # by the handout
 MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
 NUMBER = re.compile(
-    r"(?P<number>[+-]?((\d{1,3}([, ]\d{3})+(\.\d*)?|\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?"
-    r"|inf(inity)?))(?![\d_.,]*\d)\s*(?P<unit>[a-z]*)(?!\w)",
+    r"(?P<number>[+-]?(?:(?:(?:\d{1,3}(?:[, ]\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?"
+    r"|inf(?:inity)?|nan))(?![\d_.,]*\d)\s*(?P<unit>[a-z]*)(?!\w)",
     re.ASCII | re.IGNORECASE,
 )
 
@@ -52,14 +53,16 @@ class Given(NamedTuple):
     """A number as it is written."""
 
     text: str  # without its unit
-    value: Decimal  # -1 if it is infinite, or too large or small to be a result
+    value: Decimal  # which may be infinite, or no number at all
     unit: str  # as it is written, in small letters
-    rest: str  # behind it
 
     @property
     def digits(self) -> int:
-        """Those that count: zeros at the end do, zeros before the first other digit do not."""
-        return len(self.value.as_tuple().digits)
+        """Those that count: zeros at the end do, but for those of a whole number; zeros before the
+        first other digit do not."""
+        digits = "".join(map(str, self.value.as_tuple().digits))
+        is_whole = self.value.as_tuple().exponent == 0
+        return len(digits.rstrip("0") if is_whole else digits)
 
     def span(self, kind: str, factor: Rate) -> tuple[Fraction, Fraction]:
         """The answers, in seconds or bytes, of which so many times as many, rounded (a half either
@@ -69,11 +72,6 @@ class Given(NamedTuple):
         last_place = Fraction(10) ** (self.value.adjusted() - digits + 1)
         value = Fraction(self.value)
         return (value - last_place / 2) / factor, (value + last_place) / factor
-
-    def agrees(self, answer: Rate, kind: str, factor: Rate) -> bool:
-        """Whether so many times the answer are this number."""
-        low, high = self.span(kind, factor)
-        return self.value > 0 and low <= answer < high
 
     def how(self, answer: Rate, kind: str, factor: Rate) -> str:
         """How it agrees: "rounded to 4 digits", "cut to ..."; empty if it is the whole answer."""
@@ -85,13 +83,11 @@ class Given(NamedTuple):
 
 
 def given(text: str) -> Given | None:
-    """The number that the text begins with; None if there is none."""
-    text = text.translate(MICRO).strip()
-    found = NUMBER.match(text)
+    """The number that the text begins with; None if there is none, or one that no float has."""
+    found = NUMBER.match(text[:MOST_LENGTH].translate(MICRO).strip())
     if not found:
         return None
     value = Decimal(re.sub("[, _]", "", found["number"]))
-    is_sane = value.is_finite() and len(found["number"]) <= MOST_LENGTH
-    if not is_sane or abs(value.adjusted()) > MOST_ZEROS:
-        value = Decimal(-1)
-    return Given(found["number"], value, found["unit"].lower(), text[found.end() :])
+    if value.is_finite() and value and not 0 < abs(float(value)) < inf:
+        return None
+    return Given(found["number"], value, found["unit"].lower())

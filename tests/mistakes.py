@@ -1,154 +1,199 @@
-"""The lab's numbers with mistakes in them, worked out in a way that report/ knows nothing of, from
-the handout's sizes: tensor parallelism message by message, the pipeline input by input.
+"""Numbers with mistakes in them, worked out in a way that report/readings.py knows nothing of:
+tensor parallelism message by message, the pipeline input by input.
 """
 
 from fractions import Fraction
 from functools import cache
 
+from report.question import LAB
+
 GIGA = Fraction(2**30, 10**9)
-NODES, OPS_PER_S, LINK_BYTES_PER_S = 4, 50 * 10**9, 2 * 10**9
-LINKS = 12
-SIDES = (30, 28, 26, 24)  # of outputs: 128 filters of 3 x 3, on 3 and then on 128 channels
 
 # Changes by thing: those of one thing exclude each other.
 OF_BOTH = (
     ("an element is 1 byte (INT8)", "an element is 4 bytes (FP32)"),
     ("1 MAC is 1 op",),
     ("GOPS are 2^30 ops/s",),
-    ("GB/s are 2^30 bytes/s", "GB/s are Gbit/s", "nothing takes time on links"),
-    ("outputs keep the input's x and y (padding)",),
+    ("GB/s are 2^30 bytes/s", "GB/s are Gbit/s", "communication takes no time"),
+    (
+        "each output has its layer's input size (x and y)",
+        "ops are counted with the input's x and y",
+    ),
     ("layer 1 has as many input channels as filters",),
-    ("the bytes are spread over all links",),
     ("traffic is counted in bits",),
-    ("traffic is not multiplied by N",),
+    ("traffic is that of one input",),
+    ("the network's input is sent, too",),
 )
 OF_TENSOR = (
-    ("inputs start on one node",),
-    ("the output ends on every node", "the output is not gathered"),
+    ("the last output goes to all nodes", "the last output is not gathered"),
     (
         "whole outputs are sent, not shards",
         "all shards go over one link",
-        "nodes have one link out, one in",
+        "a node sends its shards one after the other",
         "one node collects each output and sends it to all",
+        "the bytes are spread over all links",
     ),
-    ("traffic counts each output once", "traffic is that of one link"),
+    ("computing is not divided by the nodes",),
+    (
+        "traffic counts each output once",
+        "traffic is that of one link",
+        "traffic counts gathers to one node only",
+        "traffic counts a node's own shards, too",
+    ),
 )
 OF_PIPELINE = (
     ("the last output is sent, too",),
+    ("a node does not compute while it sends",),
     (
         "inputs do not overlap",
-        "a node that sends does not compute",
-        "a node that sends or receives does not compute",
         "N inputs take N / P times as long as one",
+        "N further stages follow the first input, not N - 1",
+        "N inputs take N times the slowest stage",
+        "any number of inputs takes N times the slowest stage",
+        "N inputs take N + L - 1 times the slowest stage",
+        "any number of inputs takes N + L - 1 times the slowest stage",
+        "each layer takes as long as the slowest",
     ),
-    (
-        "nodes take as long as the slowest",
-        "only the longest stage counts",
-        "every stage takes as long as the longest",
-        "the other layers' computing is left out",
-    ),
-    ("N further intervals follow, not N - 1",),
 )
-EXCLUDING = (  # besides
-    {*OF_TENSOR[2], "the bytes are spread over all links"},
-    {*OF_TENSOR[3], "traffic is counted in bits"},
-)
+THINGS = {"both": OF_BOTH, "tensor": OF_TENSOR, "pipeline": OF_PIPELINE}
+
+
+def strategies_of(change):
+    """Those whose numbers the change is about."""
+    [of] = [of for of, things in THINGS.items() if any(change in names for names in things)]
+    return ("tensor", "pipeline") if of == "both" else (of,)
 
 
 class Mistaken:
-    """The lab as somebody reads it, with changes by their names in report/readings.py."""
+    """A question as somebody reads it, with changes by their names in report/readings.py."""
 
-    def __init__(self, changes):
+    def __init__(self, changes, question):
         def has(*parts):
             return any(part in name for part in parts for name in changes)
 
-        self.has = has
-        self.element_bytes = 1 if has("INT8") else 4 if has("FP32") else 2
-        self.op_s = Fraction(1, OPS_PER_S) / (GIGA if has("GOPS") else 1)
-        self.byte_s = Fraction(1, LINK_BYTES_PER_S)
-        self.byte_s *= 8 if has("Gbit") else 0 if has("nothing takes") else 1
+        network, self.system, _ = question
+        self.has, self.nodes = has, [*range(self.system.nodes)]
+        self.is_ring = self.system.topology == "ring"
+        element = network[0].element_bytes
+        element = 1 if has("INT8") else 2 if has("FP16") else 4 if has("FP32") else element
+        self.op_s = 1 / Fraction(self.system.ops_per_s) / (GIGA if has("GOPS") else 1)
+        self.byte_s = 1 / Fraction(self.system.link_bytes_per_s)
+        self.byte_s *= 8 if has("Gbit") else 0 if has("takes no time") else 1
         self.byte_s /= GIGA if has("GB/s are 2^30") else 1
         self.ops, self.outputs = [], []
-        first_channels = 128 if has("layer 1 has") else 3
-        for side, channels in zip(SIDES, (first_channels, 128, 128, 128), strict=True):
-            places = 32 * 32 if has("padding") else side * side
-            self.ops.append(128 * channels * 9 * places * (1 if has("1 MAC") else 2))
-            self.outputs.append(128 * places * self.element_bytes)
+        self.input = network[0].in_channels * network[0].x * network[0].y * element
+        channels = network[0].filters if has("layer 1 has") else network[0].in_channels
+        for layer in network:
+            out = (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1)
+            computed = layer.x * layer.y if has("input size", "input's x and y") else out
+            sent = layer.x * layer.y if has("input size") else out
+            macs = layer.filters * channels * layer.fx * layer.fy * computed
+            self.ops.append(macs * (1 if has("1 MAC") else 2))
+            self.outputs.append(layer.filters * sent * element)
+            channels = layer.filters
+
+    # What nodes exchange: rounds of messages {(source, destination): bytes}, one round after the
+    # other. On a ring a node reaches only the next one, the last one node 0.
+
+    def to_all_from_all(self, part):
+        if self.is_ring:
+            return [{(a, (a + 1) % len(self.nodes)): part for a in self.nodes}] * self.nodes[-1]
+        return [{(a, b): part for a in self.nodes for b in self.nodes if a != b}]
+
+    def to_one(self, part):
+        last = self.nodes[-1]
+        if self.is_ring:  # at first each node but node 0 has a part to hand on, then one fewer
+            ring = [*self.nodes, 0]
+            return [{(a, ring[a + 1]): part for a in range(n, last + 1)} for n in self.nodes[1:]]
+        return [{(a, 0): part for a in self.nodes[1:]}]
+
+    def to_all_from_one(self, whole):
+        if self.is_ring:
+            return [{(a - 1, a): whole} for a in self.nodes[1:]]
+        return [{(0, a): whole for a in self.nodes[1:]}]
 
     def tensor(self, inputs):
-        """Seconds and bytes; an exchange is {(source, destination): bytes}."""
-        has, peers = self.has, range(1, NODES)
-        exchanges = []
-        if has("inputs start"):
-            exchanges.append({(0, to): 3 * 32 * 32 * self.element_bytes for to in peers})
-        for number, output in enumerate(self.outputs, 1):
-            part = output if has("whole outputs") else output // NODES
-            to_one = {(node, 0): part for node in peers}
-            to_all = {(a, b): part for a in range(NODES) for b in range(NODES) if a != b}
-            if number == NODES and not has("ends on every node"):
-                exchanges += [] if has("not gathered") else [to_one]
-            elif has("collects"):
-                exchanges += [to_one, {(0, to): output for to in peers}]
+        """Seconds and bytes."""
+        has, last, kept = self.has, len(self.outputs) - 1, 0
+        compute_s = sum(self.ops) * self.op_s
+        if not has("not divided"):
+            compute_s /= len(self.nodes)
+        if len(self.nodes) == 1:
+            return inputs * compute_s, 0
+        rounds = self.to_all_from_one(self.input) if has("network's input") else []
+        for number, output in enumerate(self.outputs):
+            part = output if has("whole outputs") else output // len(self.nodes)
+            if number == last and not has("goes to all nodes"):
+                if not has("not gathered"):
+                    rounds += self.to_one(part)
+                    kept += part
+                continue
+            kept += part * len(self.nodes)
+            if has("collects"):
+                rounds += self.to_one(part) + self.to_all_from_one(output)
             else:
-                exchanges.append(to_all)
-        link_bytes = sum(map(self._busiest, exchanges))
-        traffic = sum(sum(each.values()) for each in exchanges)
-        seconds = Fraction(sum(self.ops), NODES) * self.op_s + link_bytes * self.byte_s
+                rounds += self.to_all_from_all(part)
+        carried = sum(map(self.busiest, rounds))
+        traffic = sum(sum(each.values()) for each in rounds)
         if has("each output once"):
             traffic = sum(self.outputs)
         elif has("that of one link"):
-            traffic = link_bytes
-        return inputs * seconds, self._counted(traffic, inputs)
+            traffic = carried
+        elif has("gathers to one"):
+            shards = (output // len(self.nodes) for output in self.outputs)
+            traffic = sum(sum(each.values()) for it in shards for each in self.to_one(it))
+        elif has("own shards"):
+            traffic += kept
+        return inputs * (compute_s + carried * self.byte_s), self.counted(traffic, inputs)
 
-    def _busiest(self, messages):
-        has = self.has
+    def busiest(self, messages):
+        """What the busiest link carries of a round."""
+        has, everything = self.has, sum(messages.values())
         if has("over one link"):
-            return sum(messages.values())
+            return everything
         if has("spread over"):
-            return Fraction(sum(messages.values()), LINKS)
-        if has("one link out"):
-            ends = [
-                sum(sent for (a, b), sent in messages.items() if node == (a, b)[end])
-                for node in range(NODES)
+            return Fraction(everything, len(self.nodes) * (1 if self.is_ring else self.nodes[-1]))
+        if has("one after the other"):  # so does a node take them
+            return max(
+                sum(sent for ends, sent in messages.items() if ends[end] == node)
+                for node in self.nodes
                 for end in (0, 1)
-            ]
-            return max(ends)
+            )
         return max(messages.values())
 
     def pipeline(self, inputs):
         """Seconds and bytes; a stage is what holds an input while another may be elsewhere."""
         has, sent = self.has, [*self.outputs]
-        if not has("the last output is sent"):
+        if not has("the last output is sent") or len(self.nodes) == 1:
             sent[-1] = 0
-        ops = [max(self.ops)] * 4 if has("the slowest") else self.ops
-        byte_s = self.byte_s / LINKS if has("spread over") else self.byte_s
+        ops = [max(self.ops)] * len(self.ops) if has("each layer takes") else self.ops
         compute = [each * self.op_s for each in ops]
-        send = [each * byte_s for each in sent]
-        if has("sends or receives"):
-            stages = [a + b + c for a, b, c in zip([0, *send[:-1]], compute, send, strict=True)]
-        elif has("that sends does not"):
+        send = [each * self.byte_s for each in sent]
+        if has("while it sends"):
             stages = [a + b for a, b in zip(compute, send, strict=True)]
         else:
-            stages = [*compute, *(send if sent[-1] else send[:-1])]
-        interval = finished(stages, 2) - finished(stages, 1)
-        first = sum(compute) + sum(send)
-        if has("only the longest"):
-            first = interval
-        elif has("every stage"):
-            first = len(stages) * interval
-        elif has("left out"):
-            first = max(compute) + sum(send)
+            stages = [stage for both in zip(compute, send, strict=True) for stage in both]
+        if has("network's input") and len(self.nodes) > 1:
+            stages = [self.input * self.byte_s, *stages]
+            sent.append(self.input)
+        seconds = finished(stages, inputs)
+        slowest = finished(stages, 2) - finished(stages, 1)
+        is_read_so = inputs > 1 or has("any number")
         if has("do not overlap"):
-            interval = first
-        if has("N / P") and inputs > 1:
-            seconds = Fraction(inputs, NODES) * first
-        else:
-            seconds = first + (inputs - 1 + (has("further intervals") and inputs > 1)) * interval
-        return seconds, self._counted(sum(sent), inputs)
+            seconds = inputs * finished(stages, 1)
+        elif has("N / P") and is_read_so:
+            seconds = Fraction(inputs, len(self.nodes)) * finished(stages, 1)
+        elif has("N further") and is_read_so:
+            seconds = finished(stages, inputs + 1)
+        elif has("N times the slowest") and is_read_so:
+            seconds = inputs * slowest
+        elif has("N + L - 1 times") and is_read_so:
+            seconds = finished([slowest] * len(ops), inputs)
+        return seconds, self.counted(sum(sent), inputs)
 
-    def _counted(self, traffic, inputs):
+    def counted(self, traffic, inputs):
         traffic *= 8 if self.has("in bits") else 1
-        return traffic if self.has("not multiplied") else inputs * traffic
+        return traffic if self.has("that of one input") else inputs * traffic
 
 
 def finished(stages, inputs):
@@ -162,12 +207,12 @@ def finished(stages, inputs):
 
 
 @cache
-def numbers(changes=frozenset()):
+def numbers(changes=frozenset(), question=LAB):
     """By line: "Q1 tensor latency" in seconds, "Q2 pipeline traffic" in bytes, ..."""
-    it, found = Mistaken(changes), {}
-    for question, inputs in (("Q1", 1), ("Q2", 32)):
+    it, found = Mistaken(changes, question), {}
+    for name, inputs in (("Q1", 1), ("Q2", question.inputs)):
         for strategy in ("tensor", "pipeline"):
             latency, traffic = getattr(it, strategy)(inputs)
-            found[f"{question} {strategy} latency"] = latency
-            found[f"{question} {strategy} traffic"] = traffic
+            found[f"{name} {strategy} latency"] = latency
+            found[f"{name} {strategy} traffic"] = traffic
     return found
