@@ -31,13 +31,6 @@ COMMANDS = {  # its module, what it does, examples
         "check output.txt",
         "check submissions/*.txt",
     ),
-    "find": (
-        "report.find",
-        "Find which answer, reading or result one number is.",
-        "find 0.39793",
-        "find 100.17 ms",
-        "find 2,254,848 bytes",
-    ),
     "plans": (
         "report.compare",
         "Find the plans with least latency and traffic.",
@@ -77,8 +70,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers are wrong
-    or not found, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C.
+    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers are wrong,
+    output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C.
     """
     try:
         text, status = answer(argv)
@@ -144,12 +137,9 @@ def answer(argv: list[str]) -> tuple[str, int]:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         wrong = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
-        usage = parser.format_usage()
         if not wrong.startswith("-"):
-            takes = re.search(r"((?:\s+(?:[A-Z]+|\[[A-Z]+\]))*)\s*$", usage)
-            what = f"{name}{takes[1] if takes else ''}"
-            parser.error(f"{wrong!a:.40} is one word too many for {' '.join(what.split())}")
-        known = re.findall("--[a-z-]+", usage)
+            parser.error(f"{wrong!a:.40} is one word too many for {name}")
+        known = re.findall("--[a-z-]+", parser.format_usage())
         meant = nearest(wrong, known, f"{PROG} {name} --help")
         parser.error(f"{wrong!a:.40} is not an option of {name}{meant}")
     said = module.run(options)

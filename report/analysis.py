@@ -32,7 +32,7 @@ from report.terminal import count, plain_data, shown
 if TYPE_CHECKING:  # imported only when they are needed, because the answers need neither
     from report import plans, readings
 
-VERSION = 4  # of the dictionary's shape
+VERSION = 5  # of the dictionary's shape
 
 
 # ------------------------------------------------ the strategies

@@ -44,15 +44,15 @@ def faster_text(comparison: Comparison, asked: Question) -> list[str]:
     if not comparison.faster:
         return []
     links = ", each output sent on its direct links"
-    others = "two inputs in turn, or detours over idle links"
+    others = " or detours over idle links"
     if asked.system.topology == lab3.RING:
-        links, others = "", "or two inputs in turn"
+        links, others = "", ""
     here = number(Fraction(asked.system.link_bytes_per_s) / MB)
     title = (
         "Link bandwidths between which a plan is faster than tensor parallelism, ends excluded"
         f" (MB/s: 10^6 bytes/s; here: {here} MB/s). These hold for whole-tensor transfers{links},"
-        " and tensor parallelism that takes inputs one by one. With row streaming,"
-        f" {others}, they could differ."
+        " and tensor parallelism that takes inputs one by one. With row streaming"
+        f"{others}, they could differ."
     )
     columns = [count(asked.inputs, "input"), "steady state (N large)", "plan"]
     rows = [

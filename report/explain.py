@@ -531,10 +531,8 @@ def readings(it: Analysis) -> Blocks:
     counts = " and for ".join(count(inputs, "input") for inputs in it.counts)
     told = (
         f"Other readings and common mistakes, one change at a time: seconds for {counts}, bytes for"
-        " 1 input. `python3 report check` recognises them."
+        f" {count(it.inputs, 'input')}. `python3 report check` recognises them."
     )
-    if any("two inputs in turn" in each.changes for each in it.readings):
-        told += " Two inputs in turn: one computes while the other is sent."
     yield f"{READINGS}\n{filled(told)}"
     for strategy in it.possible:
         found: dict[str, dict[int, Answer]] = {}
@@ -542,13 +540,9 @@ def readings(it: Analysis) -> Blocks:
             if each.strategy == strategy:
                 reading = ", ".join(each.changes) or "as read here"
                 found.setdefault(reading, {})[each.inputs] = each
-        head = [*["one input s", "all inputs s"][: len(it.counts)], "bytes each", "reading"]
+        head = [*["one input s", "all inputs s"][: len(it.counts)], "all inputs bytes", "reading"]
         rows = [
-            [
-                *(by[n].latency_s if n in by else None for n in it.counts),
-                by[1].traffic_bytes if 1 in by else None,
-                reading,
-            ]
+            [*(by[n].latency_s for n in it.counts), by[it.inputs].traffic_bytes, reading]
             for reading, by in found.items()
         ]
         yield f"{strategy.upper()} PARALLELISM\n{table(head, rows)}"

@@ -118,7 +118,7 @@ def _readings(data):
             "reading": reading,
             "one_input_s": latency_s.get(1),
             "all_inputs_s": latency_s.get(data["asked"]["inputs"]),
-            "bytes_each": by[1]["traffic_bytes"] if 1 in by else None,
+            "all_inputs_bytes": by[data["asked"]["inputs"]]["traffic_bytes"],
         }
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 import pytest
 
 import lab3
-from oracles import test_inputs_in_turn
 from oracles.simulation import Machine
 from report import pictures, plans, schedule, streaming
 from report.analysis import Analysis, balanced_pipeline_latency, data_parallel_latency, ops_per_byte
@@ -308,32 +307,6 @@ def test_against_the_ring_each_output_crosses_three_links():
     assert machine.run([work()]) * 10**6 == Fraction("12133.23264") + Fraction("906.24")
 
 
-# Two inputs in turn, all-to-all, 32 inputs: no link bandwidth makes the pipeline faster. Each node
-# and link does its jobs in a fixed order, so tensor parallelism takes the longest of many chains of
-# jobs, convex in x = 1 / B. The pipeline takes all steps once and then 31 times layer 2's
-# computation or layer 1's send: the higher of two lines. It is enough that tensor parallelism is
-# below them at x = 0 and where they meet, and rises less from there on.
-LAYER_1_SENDS = Fraction(230_400 * 50 * 10**9, 231_211_008)  # as long as layer 2 computes, bytes/s
-
-
-@pytest.mark.parametrize("link_bytes_per_s", [10**30, LAYER_1_SENDS, 1000])
-def test_two_inputs_in_turn_are_faster_than_the_pipeline_all_to_all(link_bytes_per_s):
-    network, system, inputs = LAB.on(link_bytes_per_s=link_bytes_per_s)
-    in_turn_s = test_inputs_in_turn.simulate(network, system, inputs)
-    assert in_turn_s < lab3.pipeline_parallel_latency(network, system, inputs)
-
-
-def test_on_slow_links_the_pipelines_time_grows_faster_than_that_of_two_in_turn():
-    def grows_bytes(seconds_of):
-        slow, slower = (Fraction(1000), Fraction(500))  # bytes/s
-        seconds = [seconds_of(LAB.on(link_bytes_per_s=it)) for it in (slow, slower)]
-        return (seconds[1] - seconds[0]) / (1 / slower - 1 / slow)
-
-    in_turn = grows_bytes(lambda question: test_inputs_in_turn.simulate(*question))
-    assert in_turn == 32 * 187_904
-    assert grows_bytes(lambda question: lab3.pipeline_parallel_latency(*question)) > in_turn
-
-
 def on_ring(mb_per_s):
     return LAB.on(topology="ring", link_bytes_per_s=mb_per_s * MB)
 
@@ -353,13 +326,6 @@ def test_up_to_there_a_rings_link_to_the_gathering_node_takes_longer(most_mb, pi
     rates = range(1, 301)
     longer = [mb for mb in rates if pipeline_s(*on_ring(mb)) < link_s(on_ring(mb))]
     assert longer == [*range(1, most_mb + 1)]
-
-
-@pytest.mark.parametrize("mb_per_s", [1, 20, 60, ring_bound_mb(LAB)])
-def test_there_two_inputs_in_turn_are_slower_than_the_pipeline(mb_per_s):
-    question = on_ring(mb_per_s)
-    in_turn_s = test_inputs_in_turn.simulate(*question)
-    assert lab3.pipeline_parallel_latency(*question) < in_turn_s
 
 
 # 1,024 filters in layer 4: 445,952 bytes over the busiest link, against 230,400

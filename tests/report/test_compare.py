@@ -165,7 +165,7 @@ def test_how_many_plans_a_ring_has():
 def test_conditions_stand_beside_every_range_of_bandwidths():
     for options, has_detours in (("", True), ("--topology ring", False)):
         title, _ = tables(output(f"plans {options}"))[-1]
-        for condition in ("MB/s", "whole-tensor", "one by one", "row streaming", "in turn"):
+        for condition in ("MB/s", "whole-tensor", "one by one", "row streaming"):
             assert condition in title
         assert ("direct links" in title, "detours" in title) == (has_detours, has_detours)
 

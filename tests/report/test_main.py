@@ -55,11 +55,8 @@ PROMISES = {  # what an example prints or writes
     "explain": "Q4",
     "explain --nodes 8 --link-gbs 0.1": "what if: 8 nodes, 0.1 GB/s",
     "explain --json": '"latency_s": 0.10007232512',
-    "check output.txt": "All 8 numbers are right.",
+    "check output.txt": "All 8 numbers are right",
     "check submissions/*.txt": "8 of 8",
-    "find 0.39793": "inputs do not overlap",
-    "find 100.17 ms": "inputs start on one node",
-    "find 2,254,848 bytes": "the output ends on every node",
     "plans --plan 1-2:2,3,4": "1-2:2,3,4",
     "plans --nodes 8 --link-gbs 0.05 --all": "what if: 8 nodes, 0.05 GB/s",
     "plans --inputs 1 --sram-kib 700 --json": '"sram_bytes": 716800',
@@ -162,10 +159,6 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
 
 
 # ------------------------------------------------ what is refused before a command
-
-
-def test_a_word_too_many_is_named_with_what_is_taken():
-    assert refusal("find 1 s 3") == "'3' is one word too many for find NUMBER [UNIT]"
 
 
 @pytest.mark.parametrize(
