@@ -11,10 +11,11 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import product, takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -132,8 +133,9 @@ FACTORS: dict[str, list[Fraction]] = {  # of a unit that is wrong
 Times = Mapping[str, Rate]  # by kind, as many times too large as a wrong unit makes wrong numbers
 AS_SAID: Times = dict.fromkeys(FACTORS, 1)
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
-NO_NUMBER, FEW_DIGITS = "no number", "agrees, with too few digits"
+NO_NUMBER, FEW_DIGITS = "no number", "too few digits to be called right"
 OMITTED = "the number of the missing line"
+YOUR_Q1 = "your Q1"
 
 
 def _is_right(verdict: str) -> bool:
@@ -174,6 +176,8 @@ def _judged(line: Line, text: str, right: Mapping[Line, Rate]) -> _Number:
         it.verdict = NO_NUMBER
     elif not number.value.is_finite():
         it.verdict = "nan" if number.value.is_nan() else "infinite"
+    elif number.value == right[line] == 0:
+        it.verdict = RIGHT
     elif number.value <= 0:
         it.verdict = "negative" if number.value else "zero"
     else:
@@ -221,9 +225,13 @@ def _in_another_unit(it: _Number, number: Given, answer: Rate) -> str:
         low, high = number.span(kind, factor)
         if low <= answer < high:
             it.units, it.times = [unit], times
-            name, said = _unit_name(kind, factor), number.unit or ASKED[kind]
-            return f"right in {name}, not in {_start(said, MOST_UNIT)}" if name else _off(times)
+            name, said = _unit_name(kind, factor), _unit_said(number) or ASKED[kind]
+            return f"right in {name}, not in {said}" if name else _off(times)
     return WRONG
+
+
+def _unit_said(number: Given) -> str:
+    return SPELLINGS.get(number.unit) or _start(number.unit, MOST_UNIT)
 
 
 def _unit_name(kind: str, factor: Rate) -> str:
@@ -249,12 +257,19 @@ NO_MULTIPLE = "pipeline", "latency"  # of Q1's is Q2's, unlike all others
 
 
 class _Set(NamedTuple):
-    """Changes, and what they make."""
+    """Changes, or a multiple, and what they make."""
 
     names: Names
-    pairs: set[Pair]  # that they make
-    contradicts: int  # pairs that are right
-    times: Times
+    pairs: frozenset[Pair]  # that they make
+    contradicts: int = 0  # pairs that are right
+    times: Times = AS_SAID
+    multiple: str = ""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The higher, the simpler. A multiple is no cause, so it comes after what contradicts
+        nothing, but before sets that must contradict right numbers."""
+        return -(2 if self.multiple else len(self.names)), -self.contradicts
 
 
 @dataclass
@@ -278,9 +293,9 @@ def _explain(
     found, left = _by_pairs(usable, right, sets)
     left = [it for it in left if not _joins(it, found, question)]
     found += _of_one_kind(question, left, wrong_units)
-    explained = {id(it) for each in found for it in each.numbers}
+    explained = {it for each in found for it in each.numbers}
     for it in left:
-        if id(it) not in explained:
+        if it not in explained:
             it.verdict = _this_is(it.other, it.line) if it.other else _from_own_q1(it, usable)
     return found
 
@@ -290,46 +305,47 @@ def _by_pairs(
 ) -> tuple[list[_Found], list[_Number]]:
     """The rule of pairs: again and again the set of changes that makes most pairs with a wrong
     number; of equals, the one of fewest changes, then the one that contradicts fewest pairs that
-    are right. Then multiples of the right numbers. Also the wrong numbers that are left."""
+    are right. Also the wrong numbers that are left."""
     wrong = [it for it in numbers if it.verdict == WRONG]
-    left = {it.line.pair for it in wrong}
+    left = frozenset(it.line.pair for it in wrong)
 
-    def wrong_of(pairs: set[Pair]) -> list[_Number]:
+    def wrong_of(pairs: Set[Pair]) -> list[_Number]:
         return [it for it in wrong if it.line.pair in pairs]
 
-    def most_changes(pairs: set[Pair]) -> int:
+    def is_multiple(pair: Pair, times: Rate) -> bool:
+        return all(it.agrees(right[it.line] * times) for it in wrong_of({pair}))
+
+    @cache
+    def most_changes(pairs: frozenset[Pair]) -> int:
         is_alone = len({it.line for it in numbers if it.line.pair in pairs}) == len(pairs)
         digits = _evidence_digits(wrong_of(pairs))
         if digits < (LEAST_ALONE if is_alone else LEAST_OF_A_PAIR):
             return 0
         return min(max((digits - 3) // 2, 1), MOST_CHANGES)
 
-    found = []
+    multiples = [
+        _Set((), frozenset(pair for pair in left if is_multiple(pair, times)), multiple=said)
+        for said, times in MULTIPLES.items()
+    ]
+    found: list[_Found] = []
     while True:
         ranked: dict[tuple[int, ...], list[_Set]] = {}
-        for by in sets:
+        for by in [*sets, *multiples]:
             made = by.pairs & left
-            if made and len(by.names) <= most_changes(made):
-                rank = len(made), -len(by.names), -by.contradicts
-                ranked.setdefault(rank, []).append(by)
+            if made and max(len(by.names), 1) <= most_changes(made):
+                ranked.setdefault((len(made), *by.rank), []).append(by)
         if not ranked:
-            break
+            return found, wrong_of(left)
         first, *others = ranked[max(ranked)]
         made = first.pairs & left
-        equals = [by for by in others if (by.pairs & left, by.times) == (made, first.times)]
-        found.append(_Found([first, *equals], wrong_of(made)))
-        left -= made
-    for said, times in MULTIPLES.items():
-        made = {
-            pair
-            for pair in left
-            if all(it.agrees(right[it.line] * times) for it in wrong_of({pair}))
-        }
-        if most_changes(made):
+        if first.multiple:
             for it in wrong_of(made):
-                it.verdict = said
-            left -= made
-    return found, wrong_of(left)
+                it.verdict = first.multiple
+        else:
+            same = [by for by in others if by.pairs & left == made and by.times == first.times]
+            sets_of_same = [first, *(by for by in same if not by.multiple)]
+            found.append(_Found(sets_of_same, wrong_of(made)))
+        left -= made
 
 
 def _evidence_digits(wrong: Iterable[_Number]) -> int:
@@ -358,7 +374,7 @@ def _sets(
     for times in wrong_units:
         made_by = {strategy: _made(question, strategy, pairs, times) for strategy in strategies}
         for names, parts in readings.sets_of_changes(question, strategies):
-            made = {pair for strategy, part in parts for pair in made_by[strategy][part]}
+            made = frozenset(pair for strategy, part in parts for pair in made_by[strategy][part])
             if names and made & wrong:
                 yield _Set(names, made, len(right - made), times)
 
@@ -437,7 +453,11 @@ def _of_one_kind(
         singles = [names for names in readings.taken_by_sets(question, strategy, 1) if names]
         for times, names in product(wrong_units, singles):
             if all(it.agrees(_answer(question, it.line, names), times) for it in own):
-                yield _Found([_Set(names, set(), 0, times)], own, kind)
+                _, other_kind = sorted(ASKED, key=kind.__ne__)
+                other = own[0].line._replace(kind=other_kind)
+                is_other = _answer(question, other, names) != _answer(question, other, ())
+                only = kind if is_other else ""  # the change would make the other number wrong, too
+                yield _Found([_Set(names, frozenset(), times=times)], own, only)
                 break
 
 
@@ -446,11 +466,14 @@ def _from_own_q1(it: _Number, numbers: Sequence[_Number]) -> str:
     inputs = it.line.inputs
     for one in numbers:
         if inputs > 1 and one.line == it.line._replace(inputs=1) and not one.is_right:
-            for times, said in ((inputs, f"{inputs} times your Q1"), (1, "the same as your Q1")):
+            for times, said in (
+                (inputs, f"{inputs} times {YOUR_Q1}"),
+                (1, f"the same as {YOUR_Q1}"),
+            ):
                 (low, high), (low_1, high_1) = it.spans()[0], one.spans()[0]
                 if low < times * high_1 and times * low_1 < high:
                     is_formula = times > 1 and it.line[1:] == NO_MULTIPLE
-                    return said + ": inputs do not overlap" * is_formula
+                    return said + " (inputs do not overlap)" * is_formula
     return NOT_EXPLAINED
 
 
@@ -539,7 +562,9 @@ def check(text: str, question: Question = LAB) -> Submission:
         if not own:
             sample = ", as in the handout's sample" * (line[1:] == SAMPLE_LACKS and line.inputs > 1)
             judged.append(Judged(line.name, None, answer, MISSING + sample))
-    return Submission(judged, [_told(it, right) for it in found], _form(question, texts, heads))
+    return Submission(
+        judged, [_told(it, right) for it in found], _form(question, right, texts, heads)
+    )
 
 
 def _refuse(text: str, has_lines: bool) -> None:
@@ -575,10 +600,12 @@ def _start(text: str, most: int) -> str:
 
 
 def _form(
-    question: Question, texts: Mapping[Line, Sequence[str]], heads: Mapping[int, Sequence[str]]
+    question: Question,
+    right: Collection[Line],
+    texts: Mapping[Line, Sequence[str]],
+    heads: Mapping[int, Sequence[str]],
 ) -> list[str]:
     """What is not as the handout asks, besides numbers."""
-    right = required(question)
     faults = []
     wanted = {question.inputs: f"--------Q2 {question.inputs} inputs------", 1: Q1_HEAD}
     for inputs, head in sorted(wanted.items()):
@@ -598,7 +625,7 @@ def _form(
             number = given(text.lstrip(SIGNS))
             asked = ASKED[line.kind]
             if number and SPELLINGS.get(number.unit) != asked:
-                unit = f"in {_start(number.unit, MOST_UNIT)!r}" if number.unit else "no unit"
+                unit = f"in {_unit_said(number)!r}" if number.unit else "no unit"
                 said.setdefault(f"{unit}, not in {asked}", []).append(line.name)
             if text.startswith((*SIGNS,)):
                 said.setdefault(f"{text[0]!r} before the number", []).append(line.name)
@@ -608,11 +635,10 @@ def _form(
     for line in texts:
         if line not in right:
             strategy = impossible.get(line.strategy)
-            reason = strategy.reason if strategy else "1 input is asked"
+            reason = strategy.reason if strategy else "With 1 input there is no Q2"
             unexpected[reason] = unexpected.get(reason, 0) + 1
-    are = {1: "is"}
     return faults + [
-        f"{count(lines, 'line')} {are.get(lines, 'are')} not expected. {reason}"
+        f"{count(lines, 'line')} {'is' if lines == 1 else 'are'} not expected. {reason}"
         for reason, lines in unexpected.items()
     ]
 
@@ -636,19 +662,23 @@ def _whose(lines: Sequence[str], which: str = "") -> str:
 
 def _cause(it: Explained) -> str:
     """The sets of changes, as a clause."""
-    sets = [" and ".join(names) for names in it.sets]
+    sets = [
+        " and ".join([*(f"{name}," if "," in name else name for name in names[:-1]), names[-1]])
+        for names in it.sets
+    ]
     either = "either " if len(sets) > 1 else ""
     more = f" (and {it.more} more)" if it.more else ""
     kind = f", in {it.only} only" if it.only else ""
     units = f", in {' and '.join(it.units)}" if it.units else ""
-    return either + " or ".join(sets) + more + kind + units
+    joined = (", or " if any(len(names) > 1 for names in it.sets) else " or ").join(sets)
+    return either + joined + more + kind + units
 
 
 def _verdicts(submission: Submission) -> dict[str, list[str]]:
     """Those of numbers that are not right and that no changes make, each with its lines."""
     found: dict[str, list[str]] = {}
     for it in submission.numbers:
-        if not it.is_right and it.given and it.verdict not in (WRONG, OMITTED):
+        if not it.is_right and it.given is not None and it.verdict not in (WRONG, OMITTED):
             found.setdefault(it.verdict, []).append(it.line)
     return found
 
@@ -667,10 +697,10 @@ def told(submission: Submission) -> str:
         come = "comes" if len(it.numbers) == 1 else "come"
         first.append(f"{_whose(it.numbers, 'wrong')} {come} out as yours if {_cause(it)}.")
     for verdict, names in _verdicts(submission).items():
-        whose = _whose(names)
-        if verdict in MULTIPLES and len(names) > 1:  # Q1 tensor: half the right numbers
-            whose, verdict = whose.removesuffix(" latency and traffic"), f"{verdict}s"
-        first.append(f"{whose}: {verdict}.")
+        said = f"{_whose(names)}: {verdict}."
+        if verdict in MULTIPLES and len(names) > 1:
+            said = said.replace(" latency and traffic", "").replace("number.", "numbers.")
+        first.append(said)
     if topics := _topics(submission):
         first.append(f"How it is computed: python3 report explain {' '.join(topics)}")
     blocks = ["\n".join(map(filled, first))]
@@ -682,9 +712,10 @@ def told(submission: Submission) -> str:
 
 
 def _topics(submission: Submission) -> list[str]:
-    """The strategies of wrong numbers, of which `explain` has a topic each."""
-    wrong = (it for it in submission.numbers if it.given and not it.is_right)
-    return [*dict.fromkeys(it.line.split()[1] for it in wrong if it.verdict != OMITTED)]
+    """The strategies whose numbers are computed otherwise: `explain` has a topic of each."""
+    otherwise = {WRONG, NOT_EXPLAINED, *MULTIPLES}
+    found = [it for it in submission.numbers if it.verdict in otherwise or YOUR_Q1 in it.verdict]
+    return [*dict.fromkeys(it.line.split()[1] for it in found)]
 
 
 def _numbers_table(numbers: Sequence[Judged]) -> str:

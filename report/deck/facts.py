@@ -267,11 +267,12 @@ def reading_s(analysis: Analysis, strategy: str, reading: str) -> Fraction:
     if (strategy, reading) == ("pipeline", "a node that sends or receives does not compute"):
         steps = possible(analysis.strategies[strategy]).steps
         busy_s = [
-            sum(step.time_s for step in steps[max(at - 1, 0) : at + 2])
+            sum((step.time_s for step in steps[max(at - 1, 0) : at + 2]), Fraction(0))
             for at, step in enumerate(steps)
             if step.work == "compute"
         ]
-        return sum(step.time_s for step in steps) + (analysis.inputs - 1) * max(busy_s)
+        first_s = sum((step.time_s for step in steps), Fraction(0))
+        return first_s + (analysis.inputs - 1) * max(busy_s)
     latency_s = {
         it.changes: it.latency_s
         for it in analysis.readings
