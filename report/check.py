@@ -185,8 +185,8 @@ def _judged(line: Line, text: str, right: Mapping[Line, Rate]) -> _Number:
         unit = unit if unit and UNITS[unit].kind == line.kind else ASKED[line.kind]
         it.units = [unit, BINARY[unit]] if unit in BINARY else [unit]
         it.verdict = _as_it_is(it, number, right[line])
-        if it.verdict == WRONG and number.digits >= LEAST_DIGITS:
-            it.verdict = _elsewhere(it, right) or _in_another_unit(it, number, right[line])
+        if it.verdict == WRONG:
+            it.verdict = _elsewhere(it, number, right) or _in_another_unit(it, number, right[line])
     return it
 
 
@@ -201,12 +201,19 @@ def _as_it_is(it: _Number, number: Given, answer: Rate) -> str:
     return WRONG
 
 
-def _elsewhere(it: _Number, right: Mapping[Line, Rate]) -> str:
+def _is_surely(number: Given, answer: Rate, kind: str, factor: Rate) -> bool:
+    """Whether it is exactly so many times the answer, or agrees in more than a few digits."""
+    low, high = number.span(kind, factor)
+    is_exact = number.value == factor * answer
+    return is_exact or (low <= answer < high and number.digits >= LEAST_DIGITS)
+
+
+def _elsewhere(it: _Number, number: Given, right: Mapping[Line, Rate]) -> str:
     """Whose right number it is; empty if no line's. A Q2 that is Q1's traffic may come from a
     change, which is tried first."""
     for line, answer in right.items():
         units = it.units if line.kind == it.line.kind else [ASKED[line.kind]]
-        if _Number(line, it.text, it.given, units=units).agrees(answer):
+        if any(_is_surely(number, answer, line.kind, UNITS[unit].factor) for unit in units):
             it.other = line
             is_q1 = line.kind == "traffic" and line == it.line._replace(inputs=1)
             return WRONG if is_q1 else _this_is(line, it.line)
@@ -222,8 +229,7 @@ def _in_another_unit(it: _Number, number: Given, answer: Rate) -> str:
     kind = it.line.kind
     for unit, times in product(it.units, FACTORS[kind]):
         factor = UNITS[unit].factor * times
-        low, high = number.span(kind, factor)
-        if low <= answer < high:
+        if _is_surely(number, answer, kind, factor):
             it.units, it.times = [unit], times
             name, said = _unit_name(kind, factor), _unit_said(number) or ASKED[kind]
             return f"right in {name}, not in {said}" if name else _off(times)
@@ -240,7 +246,7 @@ def _unit_name(kind: str, factor: Rate) -> str:
 
 def _off(times: Rate) -> str:
     large = "large" if times > 1 else "small"
-    return f"{lab3.plain(max(times, 1 / Fraction(times)))} times too {large}"
+    return f"{int(max(times, 1 / Fraction(times))):,} times too {large}"
 
 
 # ------------------------------------------------ which changes make the others
@@ -764,7 +770,7 @@ def run(options: Namespace) -> tuple[str, int]:
     files: dict[str, Submission | str] = {}  # or what it is instead, in a few words
     refused = []
     for name in dict.fromkeys(options.files):
-        whose = "standard input" if name == "-" else _start(name, MOST_PATH)
+        whose = "standard input" if name == "-" else _start(name[-MOST_PATH:], MOST_PATH)
         try:
             files[name] = check(_text(name), question)
         except NoSubmissionError as error:

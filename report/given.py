@@ -44,7 +44,7 @@ ASKED = {"latency": "seconds", "traffic": "bytes"}  # by the handout
 MICRO = dict.fromkeys(map(ord, "\u00b5\u03bc"), "u")
 NUMBER = re.compile(
     r"(?P<number>[+-]?(?:(?:(?:\d{1,3}(?:[, ]\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?"
-    r"|inf(?:inity)?|nan))(?![\d_.,]*\d)\s*(?P<unit>[a-z]*)(?!\w)",
+    r"|inf(?:inity)?|nan))(?![\d_.,]*\d|e[+-]?\d)\s*(?P<unit>[a-z]*)(?!\w)",
     re.ASCII | re.IGNORECASE,
 )
 

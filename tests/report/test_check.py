@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 
 import mistakes
 from lab3 import ConvLayer, System
-from mistakes import OF_BOTH, OF_PIPELINE, OF_TENSOR
-from odd_machines import ODD, ODD_ALL_TO_ALL, ODD_OPTIONS
-from program import call, refusal, sentence, shell
+from odd_machines import ODD, ODD_OPTIONS
+from program import call, python, refusal, sentence, shell
 from report.check import check
 from report.question import LAB, Question
 
 RIGHT = mistakes.numbers()
-HEADS = {"Q1": "-----Q1 single input-----", "Q2": "--------Q2 32 inputs------"}
+Q1, Q2 = "-----Q1 single input-----", "--------Q2 32 inputs------"
 LAB_TEXT = """\
 -----Q1 single input-----
 Total latency of tensor parallelism is 0.00312726016 seconds
@@ -35,33 +34,53 @@ Total network traffic of tensor parallelism is 61538304 bytes
 Total latency of pipeline parallelism is 0.1557861376 seconds
 Total network traffic of pipeline parallelism is 19333120 bytes
 """
+ROWS = LAB_TEXT.splitlines()
+TENSOR_TRAFFIC = "Total network traffic of tensor parallelism is"
+FP32, ALONE = "an element is 4 bytes (FP32)", "inputs do not overlap"
+INT8, MAC, BITS = "an element is 1 byte (INT8)", "1 MAC is 1 op", "traffic is counted in bits"
+ONCE, START = "traffic is that of one input", "the network's input is sent, too"
+WHOLE = "whole outputs are sent, not shards"
 
 
-def lines_of(texts, heads=HEADS, shuffle=None):
-    """A submission of these numbers, by line."""
-    rows = []
-    for question in ("Q1", "Q2"):
-        rows += [heads[question]] if heads else []
-        below = []
-        for name, text in texts.items():
-            asked, strategy, kind = name.split()
-            if asked == question:
-                what = "latency" if kind == "latency" else "network traffic"
-                below.append(f"Total {what} of {strategy} parallelism is {text}")
-        if shuffle:
-            shuffle(below)
-        rows += below
-    return "\n".join(rows) + "\n"
-
-
-def decimal(value, digits, rounding=ROUND_HALF_EVEN):
+def decimal(value, digits=17, rounding=ROUND_HALF_EVEN):
     with localcontext() as context:
         context.prec, context.rounding = digits, rounding
         return f"{Decimal(value.numerator) / Decimal(value.denominator):f}"
 
 
+def text_of(values, shuffle=None, heads=(Q1, Q2)):
+    """A submission of these numbers, by line; of texts as they are."""
+    rows = []
+    for question, head in zip(("Q1", "Q2"), heads, strict=True):
+        below = []
+        for name, value in values.items():
+            asked, strategy, kind = name.split()
+            if asked == question:
+                what, unit = {
+                    "latency": ("latency", "seconds"),
+                    "traffic": ("network traffic", "bytes"),
+                }[kind]
+                said = value if isinstance(value, str) else f"{decimal(Fraction(value))} {unit}"
+                below.append(f"Total {what} of {strategy} parallelism is {said}")
+        if shuffle:
+            shuffle(below)
+        rows += [head, *below]
+    return "\n".join(filter(None, rows)) + "\n"
+
+
+def text_with(*changes, **others):
+    """The lab's with changes, and with other numbers: Q1_tensor_latency="0.1"."""
+    others = {name.replace("_", " "): value for name, value in others.items()}
+    return text_of(mistakes.numbers(frozenset(changes)) | others)
+
+
 def verdicts(submission):
     return {it.line: it.verdict for it in submission.numbers}
+
+
+def explained(text, question=LAB):
+    """The sets that are found, as sets of names, each with the lines that it makes."""
+    return [([{*names} for names in it.sets], it.numbers) for it in check(text, question).explained]
 
 
 def said(line, status):
@@ -74,287 +93,350 @@ def said(line, status):
     return out
 
 
-# ------------------------------------------------ mistakes that are known
+# ------------------------------------------------ 300 submissions
 
-SCOPES = {
-    "both": OF_BOTH + OF_TENSOR + OF_PIPELINE,
-    "tensor": OF_BOTH + OF_TENSOR,
-    "pipeline": OF_BOTH + OF_PIPELINE,
-    "Q2": OF_BOTH + OF_TENSOR + OF_PIPELINE,
-}
-FORMS = ("exact", "rounded", "cut", "in ms", "in kB", "ms, not seconds", "kB, not bytes")
-IN_UNITS = {"ms": ("latency", 1000), "kB": ("traffic", Fraction(1, 1000))}
+SCOPES = ("both", "tensor", "pipeline", "Q1", "Q2")
+FORMS = ("exact", "rounded", "cut", "in ms", "in kB", "ms, not seconds", "KiB, not bytes", "typo")
+UNITS = {"ms": ("latency", 1000), "kB": ("traffic", Fraction(1, 1000))}
+UNITS["KiB"] = ("traffic", Fraction(1, 1024))
 
 
-def drawn(seed, scope):
-    """Up to three changes; by line the numbers that they make; a text that has them in some form,
-    and to how many digits."""
-    chance = random.Random(f"{scope} {seed}")
-    while True:
-        things = chance.sample(SCOPES[scope], chance.randint(0, 3))
-        changes = frozenset(map(chance.choice, things))
-        if all(len(changes & excluding) < 2 for excluding in mistakes.EXCLUDING):
-            break
-    made = mistakes.numbers(changes)
-    values = {
-        name: made[name] if scope == "both" or scope in name.split() else RIGHT[name]
-        for name in RIGHT
-    }
-    form, digits = FORMS[seed % len(FORMS)], chance.randint(5, 8)
-    if form not in ("rounded", "cut"):
-        digits = 17
-    texts = {}
-    for name, value in values.items():
-        kind, scale = name.split()[-1], 1
-        said, rounded = ("seconds", digits) if kind == "latency" else ("bytes", 17)
-        for unit, (of, times) in IN_UNITS.items():
-            if unit in form and of == kind:
-                scale, said = times, unit if form.startswith("in") else said
-        rounding = ROUND_DOWN if form == "cut" else ROUND_HALF_EVEN
-        texts[name] = f"{decimal(Fraction(value * scale), rounded, rounding)} {said}"
-    heads = HEADS if chance.random() < 0.8 else None
-    return changes, values, form, digits, lines_of(texts, heads, chance.shuffle)
+class Drawn:
+    """Up to three changes for both strategies, for one or for one question; the numbers that they
+    make, and a text that has them in some form."""
+
+    def __init__(self, seed):
+        chance = random.Random(seed)
+        self.scope, self.form = chance.choice(SCOPES), FORMS[seed % len(FORMS)]
+        things = [it for of in mistakes.THINGS if self.scope != of for it in mistakes.THINGS[of]]
+        things = [
+            it
+            for it in (*mistakes.OF_BOTH, *mistakes.OF_TENSOR, *mistakes.OF_PIPELINE)
+            if self.scope not in ("tensor", "pipeline")
+            or self.scope in mistakes.strategies_of(it[0])
+        ]
+        self.changes = {chance.choice(it) for it in chance.sample(things, chance.randint(0, 3))}
+        made = mistakes.numbers(frozenset(self.changes))
+        self.values = {
+            name: made[name] if self.scope == "both" or self.scope in name else RIGHT[name]
+            for name in RIGHT
+        }
+        self.digits = chance.randint(5, 9) if self.form in ("rounded", "cut") else 17
+        rounding = ROUND_DOWN if self.form == "cut" else ROUND_HALF_EVEN
+        self.texts = {}
+        for name, value in self.values.items():
+            unit, times = ("seconds" if "latency" in name else "bytes"), 1
+            for other, (kind, factor) in UNITS.items():
+                if other in self.form and kind in name:
+                    unit, times = other if "not" not in self.form else unit, factor
+            digits = self.digits if "latency" in name else 17
+            self.texts[name] = f"{decimal(Fraction(value * times), digits, rounding)} {unit}"
+        self.mistyped = ""
+        if self.form == "typo":
+            self.mistyped = chance.choice([name for name in RIGHT if "latency" in name])
+            front, number = self.texts[self.mistyped].split(".", 1)
+            at = next(n for n in range(2, 9) if number[n] not in "0 ")
+            digit = (int(number[at]) + 5) % 10
+            self.texts[self.mistyped] = f"{front}.{number[:at]}{digit}{number[at + 1 :]}"
+        heads = (Q1, Q2) if chance.random() < 0.8 else ("", "")
+        self.text = text_of(self.texts, chance.shuffle, heads)
 
 
-def assert_told(submission, changes, values, form="exact", digits=17, besides=()):
-    """Right numbers are called so, wrong ones are explained by sets no larger that make them."""
-    unsaid = {of: unit for unit, (of, _) in IN_UNITS.items() if form.startswith(f"{unit}, not")}
-    explained = {}
+def allowed(numbers, values, digits):
+    """How many changes the wrong ones of these numbers hold up, at most."""
+    total = 0
+    for name in numbers:
+        question, *rest = name.split()
+        follows = " ".join(["Q1", *rest]) in numbers and rest != ["pipeline", "latency"]
+        if question == "Q1" or not follows:
+            whole = str(values[name]).rstrip("0")
+            total += min(digits, 10) if "latency" in name else len(whole)
+    return 0 if total < 4 else min(max((total - 3) // 2, 1), 3)
+
+
+def assert_told(submission, drawn):
+    """Right numbers are called so; wrong ones are made by each of the sets that are said to."""
+    wrong = {name for name, value in drawn.values.items() if value != RIGHT[name]}
+    made_by = {}
     for each in submission.explained:
-        assert each.sets and not explained.keys() & {*each.numbers}
-        explained |= dict.fromkeys(each.numbers, each)
+        assert each.sets and each.numbers and not made_by.keys() & {*each.numbers}
+        assert {*each.numbers} <= wrong | {drawn.mistyped}
+        made_by |= dict.fromkeys(each.numbers, each)
         for names in each.sets:
-            assert len(names) <= len(changes)
             made = mistakes.numbers(frozenset(names))
             for name in each.numbers:
-                most_off = Fraction(values[name]) / 10 ** (min(digits, 10) - 1)
-                assert abs(made[name] - values[name]) <= most_off, (name, names)
-        wrong_kinds = {name.split()[-1] for name in each.numbers if values[name] != RIGHT[name]}
-        assert [*each.units] == [unit for of, unit in unsaid.items() if of in wrong_kinds]
+                if name != drawn.mistyped:
+                    most_off = abs(drawn.values[name]) / Fraction(10) ** (min(drawn.digits, 10) - 1)
+                    if "traffic" in name and "not" not in drawn.form:
+                        most_off = Fraction(0)
+                    assert abs(made[name] - drawn.values[name]) <= most_off, (name, names)
     for name, verdict in verdicts(submission).items():
-        if name in besides:
+        kind = name.split()[1]
+        if name == drawn.mistyped:
             continue
-        if values[name] == RIGHT[name]:
-            unit = unsaid.get(name.split()[-1])
-            assert verdict.startswith(f"wrong unit ({unit})" if unit else "right"), name
-        elif verdict.startswith("this is "):  # as of traffic that is not multiplied by N
-            assert values[name] in RIGHT.values()
-        elif not verdict.startswith("right"):  # as far as its digits go
-            assert verdict == "wrong" and name in explained, (name, verdict)
+        if name not in wrong:
+            unit = next((it for it in UNITS if f"{it}, not" in drawn.form), "")
+            in_other = unit and UNITS[unit][0] in name
+            assert verdict.startswith(f"right in {unit}, not in " if in_other else "right"), name
+            assert in_other or not verdict.startswith("right in"), name
+        elif drawn.values[name] in RIGHT.values() and verdict.startswith("this is "):
+            other = next(it for it in RIGHT if RIGHT[it] == drawn.values[name])
+            assert verdict == f"this is {other.rpartition(' ')[0]}'s", kind
+        elif " right number" in verdict:
+            times = {"twice": 2, "half": Fraction(1, 2), "four": 4, "a quarter": Fraction(1, 4)}
+            [ratio] = [ratio for word, ratio in times.items() if verdict.startswith(word)]
+            assert drawn.values[name] == ratio * RIGHT[name]
+        elif verdict == "wrong":
+            assert name in made_by, name
+        else:  # as far as its digits go
+            assert drawn.form in ("rounded", "cut", "typo"), (name, verdict)
+    return wrong, made_by
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-def test_what_comes_back_is_what_went_in(scope):
-    for seed in range(56):
-        changes, values, form, digits, text = drawn(seed, scope)
+@pytest.mark.parametrize("form", range(len(FORMS)), ids=FORMS)
+def test_what_comes_back_is_what_went_in(form):
+    whole = 0
+    for seed in range(form, 304, len(FORMS)):
+        drawn = Drawn(seed)
+        submission = check(drawn.text)
         try:
-            submission = check(text)
-            assert_told(submission, changes, values, form, digits)
-            assert scope == "Q2" or len(submission.explained) <= 1
+            wrong, made_by = assert_told(submission, drawn)
+            if drawn.form == "typo" or not wrong:
+                continue
+            if len(drawn.changes) > allowed(wrong, drawn.values, drawn.digits):
+                continue
+            assert sum(len(it.sets[0]) for it in submission.explained) <= len(drawn.changes)
+            assert len(submission.explained) <= 1
+            whole += wrong == {*made_by}
         except AssertionError as error:
-            raise AssertionError(f"{scope} {seed}: {sorted(changes)} {form}\n{text}") from error
+            raise AssertionError(f"{seed}: {drawn.changes} {drawn.scope}\n{drawn.text}") from error
+    assert whole > 15 or FORMS[form] == "typo"
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_mistyped_digit_is_not_explained(scope):
-    surprises = 0
-    for seed in range(0, 12 * len(FORMS), len(FORMS)):  # of exact ones
-        changes, values, _, _, text = drawn(seed, scope)
-        chance = random.Random(f"mistyped {scope} {seed}")
-        rows = text.splitlines()
-        at = chance.choice([n for n, row in enumerate(rows) if " is 0." in row])
-        front, number = rows[at].split(" is 0.")
-        place = chance.choice([n for n in range(2, 8) if number[n] != "0"])
-        rows[at] = (
-            f"{front} is 0.{number[:place]}{(int(number[place]) + 5) % 10}{number[place + 1 :]}"
-        )
-        submission = check("\n".join(rows))
-        [name] = [it.line for it in submission.numbers if it.given == rows[at].split()[-2]]
-        assert_told(submission, changes, values, besides=[name])
-        surprises += verdicts(submission)[name] != "not explained"
-    assert surprises <= 1  # three changes may give it by chance
-
-
-def test_right_numbers_under_other_labels():
-    for seed in range(20):
-        chance = random.Random(seed)
-        texts = {name: f"{decimal(Fraction(value), 17)}" for name, value in RIGHT.items()}
-        kind = chance.choice(["latency", "traffic"])
-        one, other = chance.sample([name for name in RIGHT if kind in name], 2)
-        texts[one], texts[other] = texts[other], texts[one]
-        submission = check(lines_of(texts))
-        found = verdicts(submission)
-        assert found.pop(one) == f"this is {other.removesuffix(f' {kind}')}'s"
-        assert found.pop(other) == f"this is {one.removesuffix(f' {kind}')}'s"
-        assert {*found.values()} == {"right"}
-        assert (submission.explained, submission.right_lines) == ([], 6)
-
-
-FP32, FP32_TEXT = (
-    "an element is 4 bytes (FP32)",
-    """\
------Q1 single input-----
-Total latency of tensor parallelism is 0.00322121216 seconds
-Total network traffic of tensor parallelism is 3846144 bytes
-Total latency of pipeline parallelism is 0.01273739264 seconds
-Total network traffic of pipeline parallelism is 1208320 bytes
---------Q2 32 inputs------
-Total latency of tensor parallelism is 0.10307878912 seconds
-Total network traffic of tensor parallelism is 123076608 bytes
-Total latency of pipeline parallelism is 0.1560882176 seconds
-Total network traffic of pipeline parallelism is 38666240 bytes
-""",
+@pytest.mark.parametrize(
+    ("verdict", "values"),
+    [
+        ("right", {"Q1 tensor latency": Fraction(1)}),  # called right, but is not
+        ("not explained", {}),  # right, but not called so
+        ("this is Q2 tensor's", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),
+        ("twice the right number", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),
+        ("wrong", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),  # by nothing
+    ],
 )
+def test_a_wrong_telling_is_noticed(verdict, values):
+    drawn, submission = Drawn(0), check(LAB_TEXT)
+    drawn.form, drawn.values, drawn.mistyped = "exact", {**RIGHT, **values}, ""
+    submission.numbers[0] = submission.numbers[0]._replace(verdict=verdict)
+    with pytest.raises(AssertionError):
+        assert_told(submission, drawn)
 
 
-def test_one_mistake_in_everything():
-    [explained] = check(FP32_TEXT).explained
-    assert ({*explained.numbers}, explained.sets) == ({*RIGHT}, [(FP32,)])
-    assert (explained.more, explained.units) == (0, ())
+def test_a_wrong_set_is_noticed():
+    drawn, submission = Drawn(0), check(text_with(FP32))
+    drawn.form, drawn.values, drawn.mistyped = "exact", mistakes.numbers(frozenset([FP32])), ""
+    assert_told(submission, drawn)
+    submission.explained[0].sets.append((INT8,))
+    with pytest.raises(AssertionError):
+        assert_told(submission, drawn)
 
 
-def test_a_mistake_in_one_number():
-    # half of 1,923,072 and 3 * 6,144 bytes, once: INT8 would change the latency, too
-    submission = check(LAB_TEXT.replace(" 1923072 ", " 970752 "))
-    [explained] = submission.explained
-    assert explained.numbers == ("Q1 tensor traffic",)
-    int8 = "an element is 1 byte (INT8)"
-    assert explained.sets[0] == (int8, "inputs start on one node")
-    assert submission.right_lines == 7
+@pytest.mark.parametrize("digits", range(5, 9))
+def test_random_numbers_are_not_explained(digits):
+    # a factor of its own for each number, or one for all latencies
+    for seed in range(15):
+        chance = random.Random(f"{digits} {seed}")
+        of_all = Fraction(10 ** chance.uniform(-1, 1))
+        each = {name: Fraction(10 ** chance.uniform(-1, 1)) for name in RIGHT}
+        one = {name: of_all if "latency" in name else 1 for name in RIGHT}
+        for factors in (each, one):
+            values = {name: decimal(RIGHT[name] * factors[name], digits) for name in RIGHT}
+            assert check(text_of(values)).explained == []
 
 
-def test_a_mistake_in_q2_alone():
-    # tensor parallelism started on one node, the pipeline's last output sent
-    start, last = "inputs start on one node", "the last output is sent, too"
-    text = LAB_TEXT
-    for old, new in [
-        ("0.10007232512", "0.10017062912"),
-        ("61538304", "62128128"),
-        ("0.1557861376", "0.1558598656"),
-        ("19333120", "24051712"),
-    ]:
-        text = text.replace(old, new)
-    [explained] = check(text).explained
-    assert {*explained.numbers} == {name for name in RIGHT if name.startswith("Q2")}
-    assert explained.sets == [(start, last)]
+# ------------------------------------------------ the rule of pairs
 
 
-def test_a_mistake_in_one_latency_is_held_against_the_traffic_beside_it():
-    # (4 + 31) * (4.62422016 + 0.100352) ms
-    stages = "a node that sends does not compute", "every stage takes as long as the longest"
-    text = LAB_TEXT.replace("0.1557861376", "0.1653600256")
-    for each in (text, text.replace("0.10007232512", "0.10607232512")):  # which nothing explains
-        [explained] = check(each).explained
-        assert {*explained.numbers} == {"Q2 pipeline latency", "Q2 pipeline traffic"}
-        assert explained.sets == [stages]
+def test_a_set_makes_all_that_is_given_of_a_pair():
+    # 563,712 bytes are also what one of a ring's links carries; then the latency would be longer
+    assert explained(text_with(Q1_tensor_traffic="563712", Q2_tensor_traffic="18038784")) == [
+        ([{"traffic counts gathers to one node only"}], ["Q1 tensor traffic", "Q2 tensor traffic"])
+    ]
+    # elements of 4 bytes, but with latencies to which no set of changes leads
+    pair = {"Q1_tensor_latency": "0.0071234567", "Q1_tensor_traffic": "3846144"}
+    [(sets, numbers)] = explained(text_with(**pair))
+    assert (sets, numbers) == ([{FP32}], ["Q1 tensor traffic"])
+    assert check(text_with(**pair)).explained[0].only == "traffic"
 
 
-def test_a_mistake_in_wrong_units():
-    # 3,846,144 / 1,024 ...
-    text = FP32_TEXT
-    for old, new in [
-        ("3846144", "3756"),
-        ("1208320", "1180"),
-        ("123076608", "120192"),
-        ("38666240", "37760"),
-    ]:
-        text = text.replace(old, new)
-    [explained] = check(text).explained
-    assert (explained.sets, explained.units, len(explained.numbers)) == ([(FP32,)], ("KiB",), 8)
+def test_the_set_that_makes_most_pairs_is_taken_then_the_next():
+    tensor = {START, "the last output goes to all nodes", WHOLE}
+    pipeline = {MAC, "the last output is sent, too", ALONE}
+    made, other = (mistakes.numbers(frozenset(changes)) for changes in (tensor, pipeline))
+    text = text_of({name: (made if "tensor" in name else other)[name] for name in RIGHT})
+    assert [sets for sets, _ in explained(text)] == [[pipeline], [tensor]]  # as in the table
 
 
-def text_with(numbers):
-    """The lab's, with other numbers."""
-    texts = {name: decimal(Fraction(value), 17) for name, value in RIGHT.items()}
-    return lines_of(texts | numbers)
+def test_of_equal_sets_the_one_that_contradicts_fewest_right_pairs():
+    # any number of inputs takes N times the slowest stage would change Q1, too
+    slowest = "N inputs take N times the slowest stage"
+    assert explained(text_with(slowest)) == [([{slowest}], ["Q2 pipeline latency"])]
+    # without Q1 there is nothing to contradict
+    text = "\n".join([Q2, *text_with(slowest).splitlines()[6:]])
+    assert [{*sets[0]} | {*sets[1]} for sets, _ in explained(text)] == [
+        {slowest, slowest.replace("N inputs take", "any number of inputs takes")}
+    ]
 
 
-def test_more_than_three_changes_are_told_of_each_strategy():
-    start, last = "inputs start on one node", "the last output is sent, too"
-    tensor = {start, "the output ends on every node", "whole outputs are sent, not shards"}
-    pipeline = {last, "inputs do not overlap", "nodes take as long as the slowest"}
-    made = mistakes.numbers(frozenset(tensor | pipeline))
-    explained = check(
-        text_with({name: decimal(Fraction(it), 17) for name, it in made.items()})
-    ).explained
-    assert [{*names} for each in explained for names in each.sets] == [tensor, pipeline]
+def test_a_change_of_both_strategies_is_in_both_parts_of_a_set_or_in_neither():
+    # FP32 in tensor parallelism, INT8 and no overlap in the pipeline
+    fp32, other = (mistakes.numbers(frozenset(it)) for it in ([FP32], [INT8, ALONE]))
+    text = text_of({name: (fp32 if "tensor" in name else other)[name] for name in RIGHT})
+    assert explained(text) == [([{INT8, ALONE, WHOLE}], [*RIGHT])]
 
 
-def test_what_follows_from_another_number_is_no_evidence():
-    # 1 MAC is 1 op, 2^30 ops/s: 1.506446 ms, 32 times 48.2063: three digits hold up one change
-    few = {"Q1 tensor latency": "0.00151", "Q2 tensor latency": "0.0482"}
-    assert check(text_with(few)).explained == []
-    more = {"Q1 tensor latency": "0.001506", "Q2 tensor latency": "0.04821"}
-    assert len(check(text_with(more)).explained[0].sets[0]) == 2
+@pytest.mark.parametrize(
+    ("numbers", "sets"),
+    [  # digits of evidence: 4 allow one change, 7 two, 9 three; a number alone needs 6
+        ({"Q2_pipeline_latency": "0.398"}, []),
+        ({"Q2_pipeline_latency": "0.3979"}, [[{ALONE}]]),
+        ({"Q2_pipeline_latency": "0.39793", "Q2_pipeline_traffic": "xxx"}, []),
+        ({"Q2_pipeline_latency": "0.397930", "Q2_pipeline_traffic": "xxx"}, [[{ALONE}]]),
+        ({"Q2_pipeline_latency": "0.203798"}, []),  # with 1 op for a MAC
+        ({"Q2_pipeline_latency": "0.2037983"}, [[{MAC, ALONE}]]),
+        # 1 op for a MAC, 2^30 ops/s: that of Q2 follows, and adds no digits
+        ({"Q1_tensor_latency": "0.001506", "Q2_tensor_latency": "0.04820628"}, []),
+        (
+            {"Q1_tensor_latency": "0.001506446", "Q2_tensor_latency": "0.0482062"},
+            [[{MAC, "GOPS are 2^30 ops/s"}]],
+        ),
+    ],
+)
+def test_how_many_changes_the_digits_allow(numbers, sets):
+    assert [found for found, _ in explained(text_with(**numbers))] == sets
 
 
-def test_a_mistake_in_both_questions_is_not_explained_in_one_by_chance():
-    # traffic per node: a quarter, as bits, 8 times as much, if not multiplied by 32
-    q1, q2 = {"Q1 tensor traffic": "480768"}, {"Q2 tensor traffic": "15384576"}
-    assert check(text_with(q1 | q2)).explained == []
-    [explained] = check(text_with(q2)).explained
-    assert explained.sets == [("traffic is counted in bits", "traffic is not multiplied by N")]
+def test_traffic_of_q1_that_is_wrong_and_latency_of_q2_are_counted_together():
+    # 5 + 5 digits of the pipeline's latencies: three changes, where tensor parallelism's allow one
+    changes = [MAC, "GOPS are 2^30 ops/s", "each layer takes as long as the slowest"]
+    made = mistakes.numbers(frozenset(changes))
+    texts = {n: decimal(made[n], 5) for n in RIGHT if "pipeline latency" in n}
+    assert explained(text_of(RIGHT | texts)) == [([{*changes}], [*texts])]
 
 
-def test_a_mistake_in_one_kind_of_number_is_not_explained_by_another_kinds_by_chance():
-    # whole outputs in the latency alone, 3,033.30816 + 4 * 93.952 us; the right traffic of 32
-    # inputs is 8 * 7,692,288, bits of whole outputs that are not multiplied
-    latencies = {"Q1 tensor latency": "0.00340911616", "Q2 tensor latency": "0.10909171712"}
-    [explained] = check(text_with(latencies)).explained
-    assert (explained.numbers, explained.sets) == (
-        tuple(latencies),
-        [("whole outputs are sent, not shards",)],
-    )
+def test_q2_traffic_that_is_q1s_is_judged_by_changes_first():
+    q2 = ["Q2 tensor traffic", "Q2 pipeline traffic"]
+    assert explained(text_with(ONCE)) == [([{ONCE}], q2)]
+    copied = check(text_of({name: RIGHT[name.replace("Q2", "Q1")] for name in RIGHT}))
+    assert copied.explained == []
+    assert verdicts(copied)["Q2 tensor traffic"] == "this is Q1 tensor's"
+    assert verdicts(copied)["Q2 pipeline latency"] == "this is Q1 pipeline's"
 
 
 def test_a_multiple_of_the_right_numbers_is_said_to_be_one():
     # with elements of 4 bytes latencies would be longer, too
-    twice = {"Q1 tensor traffic": "3846144", "Q2 tensor traffic": "123076608"}
-    for wrong in (twice, {"Q2 tensor traffic": "123076608"}):
-        submission = check(text_with(wrong))
-        said = {it.line: it.verdict for it in submission.numbers if it.line in wrong}
-        assert said == dict.fromkeys(wrong, "twice the right number")
-        assert submission.explained == []
-    half, *_ = check(text_with({"Q1 tensor latency": "0.00156363008"})).numbers
-    assert half.verdict == "half the right number"
+    for times, word in [(2, "twice"), (4, "four times"), (Fraction(1, 2), "half")]:
+        for questions in (["Q1"], ["Q2"], ["Q1", "Q2"]):
+            wrong = {f"{q} tensor traffic": times * RIGHT[f"{q} tensor traffic"] for q in questions}
+            submission = check(text_of(RIGHT | wrong))
+            told = {line: it for line, it in verdicts(submission).items() if it != "right"}
+            assert told == dict.fromkeys(wrong, f"{word} the right number")
+            assert submission.explained == []
+    # Q1's traffic per node; eight times as much would be Q2's in bits, not multiplied
+    quarter = check(text_with(Q1_tensor_traffic="480768", Q2_tensor_traffic="15384576"))
+    assert verdicts(quarter)["Q2 tensor traffic"] == "a quarter of the right number"
+    # as with elements of 1 byte and 1 op for a MAC, which right numbers contradict
+    half = {name: RIGHT[name] / Fraction(2) for name in RIGHT if name.startswith("Q2 tensor")}
+    assert check(text_of(RIGHT | half)).explained == []
+    assert explained(text_with(INT8, MAC)) == [([{INT8, MAC}], [*RIGHT])]
+
+
+def test_a_mistyped_digit_does_not_hide_the_rest():
+    typo = text_with(FP32).replace("0.00322121216", "0.00372121216")
+    [(sets, numbers)] = explained(typo)
+    assert (sets, numbers) == ([{FP32}], [name for name in RIGHT if name != "Q1 tensor latency"])
+    assert verdicts(check(typo))["Q1 tensor latency"] == "not explained"
+
+
+def test_of_equal_sets_those_remain_that_make_another_number_too():
+    # Q2's slowest stages: N inputs, or any number; Q1's latency decides, beside a wrong traffic
+    slowest = "any number of inputs takes N times the slowest stage"
+    rows = text_with(slowest).replace("604160", "612345").splitlines()
+    [(sets, numbers)] = explained("\n".join([*rows[:1], *rows[3:6], *rows[8:]]))
+    assert (sets, numbers) == ([{slowest}], ["Q1 pipeline latency", "Q2 pipeline latency"])
+
+
+def test_one_kind_of_number_needs_six_digits():
+    odd = {"Q1 tensor traffic": "1234567", "Q2 tensor traffic": "34567891"}
+    for change, only in [(FP32, "latency"), (MAC, "")]:  # 1 op for a MAC makes no other traffic
+        made = mistakes.numbers(frozenset([change]))
+        for digits in (5, 6):
+            texts = {n: decimal(made[n], digits) for n in made if "tensor latency" in n}
+            found = check(text_of(RIGHT | odd | texts)).explained
+            assert [(it.numbers, it.only) for it in found] == [([*texts], only)] * (digits - 5)
+
+
+def test_what_follows_from_a_wrong_number_of_q1():
+    its = check(text_with(Q1_pipeline_latency="0.01512345", Q2_pipeline_latency="0.4839504"))
+    assert verdicts(its)["Q1 pipeline latency"] == "not explained"
+    assert verdicts(its)["Q2 pipeline latency"] == "32 times your Q1 (inputs do not overlap)"
+    its = check(text_with(Q1_tensor_traffic="1234567", Q2_tensor_traffic="39506144"))
+    assert verdicts(its)["Q2 tensor traffic"] == "32 times your Q1"
+    its = check(text_with(Q1_tensor_traffic="1234567", Q2_tensor_traffic="1234567"))
+    assert verdicts(its)["Q2 tensor traffic"] == "the same as your Q1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "units", "told"),
+    [
+        ([FP32], {"latency": 1000}, ["ms"]),
+        ([FP32], {"latency": 10**6, "traffic": Fraction(1, 1024)}, ["us", "KiB"]),
+        ([INT8], {"traffic": Fraction(1, 2**30)}, ["GiB"]),
+        ([ALONE], {"latency": 1000}, ["ms"]),  # the others are right in ms
+        ([MAC], {"latency": Fraction(1, 1000)}, ["1,000 times too small"]),
+    ],
+)
+def test_a_mistake_in_wrong_units(changes, units, told):
+    made = mistakes.numbers(frozenset(changes))
+    texts = {name: decimal(Fraction(made[name] * units.get(name.split()[2], 1))) for name in made}
+    [found] = check(text_of(texts)).explained
+    assert ([{*names} for names in found.sets], found.units) == ([{*changes}], told)
 
 
 def test_one_number_alone_is_not_tried_in_other_units():
-    # 397.93000448 ms: inputs do not overlap
-    alone = {"Q2 pipeline latency": "397.93000448"}
-    assert check(text_with(alone)).explained == []
-    in_ms = {name: decimal(Fraction(RIGHT[name]) * 1000, 17) for name in RIGHT if "latency" in name}
-    [explained] = check(text_with(in_ms | alone)).explained
-    assert (explained.sets, explained.units) == ([("inputs do not overlap",)], ("ms",))
+    assert check(text_with(Q2_pipeline_latency="397.93000448")).explained == []
 
 
-def test_one_number_of_few_digits_is_not_explained_by_chance():
-    # 203.7982... ms: 1 MAC is 1 op, inputs do not overlap
-    for number, sets in [("0.204", 0), ("0.2038", 1), ("0.20380", 1), ("0.2037983", 1)]:
-        text = LAB_TEXT.replace("0.1557861376", number)
-        assert len(check(text).explained) == sets
+def test_two_wrong_units_in_one_submission():
+    alone = mistakes.numbers(frozenset([ALONE]))["Q2 pipeline latency"]
+    texts = {"Q1 tensor latency": "3.12726016", "Q1 pipeline latency": "12435.31264"}
+    [found] = check(
+        text_of(RIGHT | texts | {"Q2 pipeline latency": decimal(alone * 10**6)})
+    ).explained
+    assert (found.sets, found.units) == ([(ALONE,)], ["us"])
+
+
+def test_a_kb_may_be_1024_bytes_of_a_wrong_number_too():
+    text = text_with(Q1_tensor_traffic="3756 KB", Q2_tensor_traffic="120192 KB")
+    assert {*verdicts(check(text)).values()} == {"right", "twice the right number"}
 
 
 def test_of_many_sets_three_are_named():
-    # Two layers, each with shards of 2 * 2 / 2 elements of 2 bytes: 8 s. FP32, whole outputs and
-    # padding, from 2 to 4 places, double that; so do an input of 4 elements that is sent, and layer
-    # 1's output that is collected, then sent.
+    # Two layers of 1 op each, links of 1 byte/s: the shards of 2 bytes take 8 s, 6 elements; twice
+    # as long in many ways
     layers = (ConvLayer(2, 1, 3, 1, 4, 1), ConvLayer(2, 2, 1, 1, 2, 1))
     question = Question(layers, System(2, 10**12, 1), 1)
-    [explained] = check("Total latency of tensor parallelism is 16.0 seconds", question).explained
-    assert (len(explained.sets), explained.more) == (3, 2)
-    assert (FP32,) in explained.sets and len(set(explained.sets)) == 3
+    text = "Q1\nTotal latency of tensor parallelism is 16.00000 seconds"
+    [found] = check(text, question).explained
+    assert len(found.sets) == 3 == len({*found.sets}) and found.more > 0
+    assert (FP32,) in found.sets
 
 
-# ------------------------------------------------ which numbers are right
-
-LATENCY, TRAFFIC, OTHER = "0.00312726016 seconds", "1923072 bytes", "0.10007232512 seconds"
+# ------------------------------------------------ each number by itself
 
 
-def verdict_of(number, line="Q1 tensor latency", question=LAB):
+def verdict_of(number, line="Q1 tensor latency"):
     """If all others are right."""
-    old = {"Q1 tensor latency": LATENCY, "Q1 tensor traffic": TRAFFIC, "Q2 tensor latency": OTHER}
-    return verdicts(check(LAB_TEXT.replace(old[line], number), question))[line]
+    return verdicts(check(text_of(RIGHT | {line: number})))[line]
 
 
 @pytest.mark.parametrize(
@@ -365,35 +447,35 @@ def verdict_of(number, line="Q1 tensor latency", question=LAB):
         ("3.12726016E-03 sec", "right"),
         ("+0.00312726016s", "right"),
         (": 0.00312726016 s", "right"),
+        ("~0.00312726016 s", "right"),
         ("0.0031272601600000002 seconds", "right"),
+        ("0.0031272601599999998 seconds", "right"),
         ("3.12726016ms", "right, in ms"),
         ("3127.26016 \u00b5s", "right, in us"),
+        ("3127.26016 usec", "right, in us"),
         ("0.003127 seconds", "right, rounded to 4 digits"),
         ("0.00312 seconds", "right, cut to 3 digits"),
         ("3.127 ms", "right, rounded to 4 digits, in ms"),
-        ("0.0031 seconds", "agrees, with too few digits"),
-        ("0.003 seconds", "agrees, with too few digits"),
-        ("0.007 seconds", "too few digits to say more"),
-        ("3.12726016 seconds", "wrong unit (ms)"),
-        ("3127 seconds", "wrong unit (us)"),
-        ("3127260.16 seconds", "wrong unit (ns)"),
-        ("0.00000312726 ms", "wrong unit (1000 seconds)"),
-        ("3.127 hours", "wrong unit (ms)"),
+        ("0.0031 seconds", "too few digits to be called right"),
+        ("0.0047 seconds", "not explained"),
+        ("3.12726016 seconds", "right in ms, not in seconds"),
+        ("3127 seconds", "right in us, not in seconds"),
+        ("3127260.16", "right in ns, not in seconds"),
+        ("0.00312726 ms", "right in seconds, not in ms"),
+        ("0.00000312726", "1,000 times too small"),
+        ("3.127 hours", "right in ms, not in hours"),
         ("0.0124353 seconds", "this is Q1 pipeline's"),
         ("0.1000723 seconds", "this is Q2 tensor's"),
         ("155.786 ms", "this is Q2 pipeline's"),
         ("1923072 seconds", "this is Q1 tensor traffic"),
+        ("1923072 ms", "this is Q1 tensor traffic"),
         ("0.00333 seconds", "not explained"),
-        ("xxx seconds", "no number"),
-        ("nan seconds", "no number"),
-        ("None", "no number"),
-        ("", "no number"),
-        ("0,00312726016 seconds", "no number"),
-        ("0x3", "no number"),
-        ("0 seconds", "zero, negative or too large"),
-        ("-0.00312726016 seconds", "zero, negative or too large"),
-        ("inf seconds", "zero, negative or too large"),
-        ("1e999 seconds", "zero, negative or too large"),
+        *((it, "no number") for it in ("xxx seconds", "None", "", "0,00312 seconds", "0x3")),
+        *((it, "no number") for it in ("1e999", "1e9999999999999999999 s")),
+        ("nan seconds", "nan"),
+        ("0 seconds", "zero"),
+        ("-0.00312726016 seconds", "negative"),
+        ("inf seconds", "infinite"),
     ],
 )
 def test_the_verdict_of_a_latency(number, verdict):
@@ -407,39 +489,48 @@ def test_the_verdict_of_a_latency(number, verdict):
         ("1,923,072 bytes", "right"),
         ("1 923 072 bytes", "right"),
         ("1_923_072", "right"),
-        ("1.923072e+06", "right"),
         ("1.923e6 B", "right, rounded to 4 digits"),
+        ("1920000", "right, rounded to 3 digits"),
+        ("1900000", "too few digits to be called right"),
         ("1923.072 kB", "right, in kB"),
         ("1.92MB", "right, rounded to 3 digits, in MB"),
         ("1878 KiB", "right, in KiB"),
+        ("1878 KB", "right, in KiB"),
+        ("0.001791 GB", "right, rounded to 4 digits, in GiB"),
         ("15384576 bits", "right, in bits"),
         ("1923072.1 bytes", "not explained"),
         ("7 bytes", "not explained"),
-        ("1.92 bytes", "wrong unit (MB)"),
-        ("1878 bytes", "wrong unit (KiB)"),
-        ("1878 KB", "right, in KiB"),
-        ("1.834 MB", "right, rounded to 4 digits, in MiB"),
-        ("1923072 MB", "wrong unit (bytes)"),
+        ("1.92 bytes", "right in MB, not in bytes"),
+        ("1878", "right in KiB, not in bytes"),
+        ("0.001791 bytes", "right in GiB, not in bytes"),
+        ("1923072 MB", "right in bytes, not in MB"),
         ("604160 bytes", "this is Q1 pipeline's"),
         ("61538304 bytes", "this is Q2 tensor's"),
-        ("15384576 bytes", "wrong"),  # explained: in bits
-        ("0 bytes", "zero, negative or too large"),
+        ("15384576 bytes", "not explained"),  # in bits, but for the number of Q2
     ],
 )
 def test_the_verdict_of_traffic(number, verdict):
-    assert verdict_of(number, "Q1 tensor traffic") == verdict
+    found = verdict_of(number, "Q1 tensor traffic")
+    assert found == verdict or (found, number) == ("wrong", "15384576 bytes")
 
 
-def test_right_counts_lines():
+def test_a_traffic_of_0_is_right_where_nothing_is_sent():
+    one = LAB.on(nodes=1)._replace(inputs=1)
+    text = "Total network traffic of tensor parallelism is 0 bytes\n"
+    text += "Total latency of tensor parallelism is 0.01213323264 seconds"
+    assert [*verdicts(check(text, one)).values()] == ["right", "right"]
+
+
+def test_right_counts_lines(file_of):
     for number, right in [
-        ("1923072 bytes", 8),
-        ("1.923 MB", 8),
-        ("604160", 7),
-        ("xxx", 7),
-        ("1.9", 7),
-    ]:
-        submission = check(LAB_TEXT.replace("1923072 bytes", number))
+        ("1923072 bytes", 8), ("1.923 MB", 8), ("604160", 7), ("xxx", 7), ("1.9 MB", 7),
+    ]:  # fmt: skip
+        submission = check(text_with(Q1_tensor_traffic=number))
         assert (submission.right_lines, submission.lines) == (right, 8)
+    # of a line with two numbers both must be right
+    text = LAB_TEXT.replace(ROWS[2], f"{ROWS[2]}\n{TENSOR_TRAFFIC} 1923071 bytes")
+    [found] = json.loads(said(["check", "--json", file_of(text)], 1))["submissions"]
+    assert (found["right"], found["of"], len(found["numbers"])) == (7, 8, 9)
 
 
 # ------------------------------------------------ how it is written
@@ -449,15 +540,16 @@ def test_right_counts_lines():
     "text",
     [
         LAB_TEXT.upper(),
-        LAB_TEXT.lower(),
         LAB_TEXT.replace("\n", "\r\n"),
         LAB_TEXT.rstrip(),
         LAB_TEXT.replace(" ", " \t "),
-        "".join(f"  > {row}  \n\n" for row in LAB_TEXT.splitlines()),
+        LAB_TEXT.replace(" ", "\u00a0"),
+        "".join(f"  > {row}  \n\n" for row in ROWS),
         LAB_TEXT.replace(" seconds", "s").replace(" bytes", "bytes"),
-        "\n".join(LAB_TEXT.splitlines()[5:] + LAB_TEXT.splitlines()[:5]),
+        "\n".join(ROWS[5:] + ROWS[:5]),
         f"Simulating 32 inputs on 4 nodes: Q2\n{LAB_TEXT}Done: 32 inputs\n",
         LAB_TEXT.replace("\n", "\n(12 inputs, 7 inputs)\n"),
+        LAB_TEXT.replace("\n", "\nSlowest stage for one input: 0.0046 s\nmax, one input, in s\n"),
         LAB_TEXT + LAB_TEXT,
     ],
 )
@@ -467,10 +559,24 @@ def test_lines_are_known_however_they_are_written(text):
     assert [it for it in submission.form if "unit" not in it and " in " not in it] == []
 
 
-# ------------------------------------------------ form
-
-ROWS = LAB_TEXT.splitlines()
-Q2_TRAFFIC = "Total network traffic of tensor parallelism is"
+@pytest.mark.parametrize(
+    "heads",
+    [
+        *(
+            ("Q1", "Q2"),
+            ("question 1:", "Question 2 (32 inputs, 4 nodes)"),
+            ("1 input:", "32 inputs"),
+        ),
+        *(("Single input", "b) 32 Inputs"), ("one input =", "== 32 inputs ==")),
+        *((Q1, ""), ("", Q2), ("", "")),
+    ],
+)
+def test_heads(heads):
+    for of in (RIGHT, dict(reversed(RIGHT.items()))):
+        submission = check(text_of(of, heads=heads))
+        assert [it.verdict for it in submission.numbers] == ["right"] * 8
+        wrong = [head for head, asked in zip(heads, (Q1, Q2), strict=True) if head != asked]
+        assert len(submission.form) == len(wrong)
 
 
 @pytest.mark.parametrize(
@@ -478,65 +584,65 @@ Q2_TRAFFIC = "Total network traffic of tensor parallelism is"
     [
         (LAB_TEXT, []),
         (LAB_TEXT.replace("-", "").upper(), []),
-        (LAB_TEXT.replace(HEADS["Q1"], ""), [HEADS["Q1"]]),
-        (LAB_TEXT.replace(HEADS["Q2"], "Q2"), ["'Q2' " + HEADS["Q2"]]),
-        (LAB_TEXT.replace("32 inputs", "16 inputs"), ["Q2 16 inputs " + HEADS["Q2"]]),
-        ("\n".join(row for row in ROWS if row[0] != "-"), [HEADS["Q1"], HEADS["Q2"]]),
-        (LAB_TEXT.replace("is 0.003", "= 0.003"), ["sign Q1 tensor latency"]),
-        (LAB_TEXT.replace("is 0.00312726016 seconds", "= 3.12726016 ms"), ["'ms'", "sign"]),
+        (LAB_TEXT.replace(Q1, ""), [f"{Q1} missing"]),
+        (LAB_TEXT.replace(Q2, "Q2"), [f"'Q2' not {Q2}"]),
+        (LAB_TEXT.replace("32 inputs", "16 inputs"), [f"Q2 16 inputs {Q2}"]),
+        (LAB_TEXT.replace("is 0.003", "= 0.003"), ["'=' before number Q1 tensor latency"]),
+        (LAB_TEXT.replace("is 0.003", "is ~0.003"), ["'~' before number Q1 tensor latency"]),
+        (LAB_TEXT.replace("0.00312726016 seconds", "3.12726016 ms"), ["'ms' Q1 tensor latency"]),
         (LAB_TEXT.replace(" seconds", " s"), []),
-        (LAB_TEXT.replace(" bytes", ""), ["unit bytes 4 numbers"]),
+        (LAB_TEXT.replace(" bytes", ""), ["unit bytes 4 traffic numbers"]),
         (LAB_TEXT.replace("1923072 bytes", "1.923072 MB"), ["'MB' bytes Q1 tensor traffic"]),
-        (LAB_TEXT.replace("1923072 bytes", "1923072 seconds"), ["'seconds' bytes Q1"]),
-        ("\n".join(ROWS[:-1]), ["Q2 pipeline traffic missing sample"]),
-        ("\n".join(ROWS[:-2]), ["Q2 pipeline latency missing", "Q2 pipeline traffic missing"]),
+        (
+            LAB_TEXT.replace("1923072 bytes", "1923.072 kB").replace("604160 bytes", "604.16 kB"),
+            ["'kB' bytes Q1 tensor traffic and Q1 pipeline traffic"],
+        ),
+        ("\n".join(ROWS[:-2]), []),  # what is missing stands in the table
+        (LAB_TEXT + f"{TENSOR_TRAFFIC} 7 bytes\n", ["Q2 tensor traffic 2 different numbers"]),
+        (
+            LAB_TEXT + "".join(f"{TENSOR_TRAFFIC} {n} bytes\n" for n in range(101, 116)),
+            ["Q2 tensor traffic 4 different numbers 12 more numbers"],
+        ),
     ],
 )
 def test_faults_of_the_form(text, faults):
     form = check(text).form
     assert len(form) == len(faults)
     for said_of, named in zip(form, faults, strict=True):
-        assert all(word in said_of for word in named.split())
-        assert "sample" in named or "sample" not in said_of
+        assert all(word in said_of for word in named.split()), said_of
 
 
 def test_the_handouts_own_sample():
     # it repeats two lines of Q2 and omits the pipeline's traffic
     same = check("\n".join([*ROWS[:8], ROWS[7], ROWS[8], ROWS[8]]))
-    assert verdicts(same) == dict.fromkeys(RIGHT, "right") | {"Q2 pipeline traffic": "missing"}
-    assert (same.right_lines, len(same.form)) == (7, 1)
-    assert "sample" in same.form[0]
+    missing = {"Q2 pipeline traffic": "missing, as in the handout's sample"}
+    assert verdicts(same) == dict.fromkeys(RIGHT, "right") | missing
+    assert (same.right_lines, same.form) == (7, [])
+    other = check("\n".join(row for row in ROWS if row != ROWS[2]))
+    assert verdicts(other)["Q1 tensor traffic"] == "missing"
 
-    # the repeated line with the omitted one's number
-    other = check("\n".join([*ROWS[:8], f"{Q2_TRAFFIC} 19333120 bytes", ROWS[8], ROWS[8]]))
-    assert [(it.given, it.verdict) for it in other.numbers if it.line == "Q2 tensor traffic"] == [
-        ("61538304", "right"),
-        ("19333120", "the number of the missing line"),
-    ]
-    assert (other.right_lines, other.lines) == (7, 8)
-    assert any("Q2 tensor traffic has 2" in fault for fault in other.form)
-
-    # with another line's
-    other = check("\n".join([*ROWS[:8], f"{Q2_TRAFFIC} 604160 bytes", ROWS[8], ROWS[8]]))
-    assert "this is Q1 pipeline's" in [it.verdict for it in other.numbers]
-
-    # and with a wrong one
-    wrong = check("\n".join([*ROWS[:8], f"{Q2_TRAFFIC} 12345678 bytes", ROWS[8], ROWS[8]]))
-    assert [it.verdict for it in wrong.numbers if it.line == "Q2 tensor traffic"] == [
-        "right",
-        "not explained",
-    ]
-    assert wrong.right_lines == 6
+    # the repeated line with the omitted one's number; with another line's; with a wrong one
+    for number, verdict, right in [
+        ("19333120", "the number of the missing line", 7),
+        ("604160", "this is Q1 pipeline's", 6),
+        ("12345678", "not explained", 6),
+    ]:
+        rows = [*ROWS[:8], f"{TENSOR_TRAFFIC} {number} bytes", ROWS[8], ROWS[8]]
+        submission = check("\n".join(rows))
+        assert [it.verdict for it in submission.numbers if it.line == "Q2 tensor traffic"] == [
+            *("right", verdict)
+        ]
+        assert (submission.right_lines, submission.lines) == (right, 8)
 
 
 def test_a_strategy_that_is_impossible_has_no_lines():
     # 5 nodes do not divide 128 filters, 4 layers need 4 nodes
-    for nodes, expected in [(5, "pipeline"), (2, "tensor")]:
-        question = LAB.on(nodes=nodes)
-        submission = check(LAB_TEXT, question)
+    for nodes, expected, why in [(5, "pipeline", "over 5 nodes"), (2, "tensor", "more, not 2")]:
+        submission = check(LAB_TEXT, LAB.on(nodes=nodes))
         assert {name.split()[1] for name in verdicts(submission)} == {expected}
-        assert sum("is not expected" in fault for fault in submission.form) == 4
-        assert f"{nodes} nodes" in submission.form[0] or f"not {nodes}" in submission.form[0]
+        [fault] = submission.form
+        assert fault.startswith("4 lines are not expected. ") and fault.endswith(why)
+        assert submission.lines == 4
 
 
 def test_with_one_input_there_is_no_q2():
@@ -544,42 +650,48 @@ def test_with_one_input_there_is_no_q2():
     assert check("\n".join(ROWS[:5]), one).form == []
     submission = check(LAB_TEXT, one)
     assert submission.right_lines == submission.lines == 4
-    assert sum("is not expected" in fault for fault in submission.form) == 4
+    assert submission.form == ["4 lines are not expected. With 1 input there is no Q2"]
 
 
-def test_variants_of_the_lab_are_judged():
-    # 16 inputs take 16 * 3.12726016 and 12.43531264 + 15 * 4.62422016 ms
-    text = LAB_TEXT.replace("32 inputs", "16 inputs")
-    for old, new in [
-        ("0.10007232512", "0.05003616256"),
-        ("61538304", "30769152"),
-        ("0.1557861376", "0.08179861504"),
-        ("19333120", "9666560"),
-    ]:
-        text = text.replace(old, new)
-    submission = check(text, LAB._replace(inputs=16))
-    assert (submission.right_lines, submission.form, submission.explained) == (8, [], [])
-    # ODD on its ring: test_readings.py has the working
-    text = (
-        "Q1\nTotal latency of tensor parallelism is 1003.5 s\n"
-        "Total network traffic of tensor parallelism is 7920 bytes\nQ2\n"
-        "Total latency of tensor parallelism is 8028 s\n"
-        "Total latency of pipeline parallelism is 13143 s\n"
-    )
-    [explained] = check(text, ODD).explained
-    assert explained.sets == [("the bytes are spread over all links",)]
-    assert check(text, ODD_ALL_TO_ALL).explained[0].sets != explained.sets
+@pytest.mark.parametrize("question", [LAB.on(topology="ring"), ODD, LAB._replace(inputs=16)])
+def test_variants_of_the_lab_are_judged(question):
+    heads = "Q1", f"Q2 {question.inputs} inputs"
+    right = mistakes.numbers(question=question)
+    submission = check(text_of(right, heads=heads), question)
+    assert [it.verdict for it in submission.numbers] == ["right"] * 8
+    changes = frozenset([MAC, WHOLE, "the last output is sent, too"])
+    made = mistakes.numbers(changes, question)
+    [(sets, numbers)] = explained(text_of(made, heads=heads), question)
+    assert (sets, numbers) == ([changes], [name for name in RIGHT if made[name] != right[name]])
 
 
 # ------------------------------------------------ what is no submission
 
+PROGRAM = 'import sys\nt = 1\nprint(f"Total latency of tensor parallelism is {t} seconds")\n'
+
 
 @pytest.mark.parametrize(
-    "text", ["", "hello", "Total latency", "Q1\nQ2\n32 inputs", None, 5, b"Q1"]
+    ("text", "why"),
+    [
+        ("hello", "text has none of the lines; lines like 'Total latency of tensor parallelism"),
+        ("Tensor latency: 0.0031 s", "text has none of the lines"),
+        ("Q1\nQ2\n32 inputs", "text has none of the lines"),
+        ("", "text is empty; pipe in"),
+        (" \n", "text is empty; pipe in"),
+        (PROGRAM, "text is a program; pipe in what it prints: python3 lab3.py | python3 report"),
+        ("%PDF-1.7\nimport", "text is a PDF; pipe in"),
+        *((it, "is not a text") for it in (None, 5, b"Q1")),
+    ],
 )
-def test_a_text_without_any_line_is_refused(text):
-    with pytest.raises(ValueError, match=r"none of the required lines|not a text"):
+def test_a_text_that_is_refused(text, why):
+    with pytest.raises(ValueError, match=re.escape(why)):
         check(text)
+
+
+def test_what_a_program_prints_is_judged_even_if_it_looks_like_one():
+    assert check(f"import of numpy took 0.1 s\n{LAB_TEXT}").right_lines == 8
+    words = re.sub(r"is \S+", "is xxx", LAB_TEXT)
+    assert {*verdicts(check(words)).values()} == {"no number"}
 
 
 def test_a_wrong_question_is_refused():
@@ -592,20 +704,6 @@ def test_a_wrong_question_is_refused():
             check(LAB_TEXT, question)
 
 
-PIECES = st.sampled_from(
-    [*ROWS, *LAB_TEXT.split(), "\n", " ", "\r", "\x1b[31m", "\u00e9", "1e400", "\0"]
-)
-
-
-@given(st.one_of(st.text(), st.lists(PIECES | st.text(max_size=3)).map(" ".join)))
-def test_any_text_is_judged_or_refused(text):
-    try:
-        submission = check(text)
-    except ValueError:
-        return
-    assert 0 <= submission.right_lines <= submission.lines == 8
-
-
 @given(st.data())
 def test_a_submission_with_anything_in_it_is_judged(data):
     rows = [*ROWS]
@@ -614,17 +712,16 @@ def test_a_submission_with_anything_in_it_is_judged(data):
         start = data.draw(st.integers(0, len(rows[at])))
         end = data.draw(st.integers(start, len(rows[at])))
         rows[at] = rows[at][:start] + data.draw(st.text(max_size=5)) + rows[at][end:]
-    text = "\n".join(rows)
-    try:
-        submission = check(text)
-    except ValueError:
-        return
+    submission = check("\n".join(rows))
+    assert 0 <= submission.right_lines <= submission.lines == 8
     for it in submission.numbers:
         assert it.given is None or (it.given.isascii() and it.given.isprintable())
     assert all(fault.isascii() and fault.isprintable() for fault in submission.form)
 
 
 # ------------------------------------------------ the command
+
+ALL_RIGHT = "All 8 numbers are right, as read here (python3 report explain readings)."
 
 
 @pytest.fixture
@@ -638,84 +735,137 @@ def file_of(tmp_path):
 
 
 def test_all_is_right_in_one_line(file_of):
-    assert said(["check", file_of(LAB_TEXT)], 0) == "All 8 numbers are right.\n"
+    assert said(["check", file_of(LAB_TEXT)], 0) == f"{ALL_RIGHT}\n"
     result = shell("python3 lab3.py | python3 report check")
-    assert (result.returncode, result.stdout) == (0, "All 8 numbers are right.\n")
-    assert result.stderr == ""
-
-
-def test_a_file_is_told_from_what_explains_it(file_of):
-    out = said(["check", file_of(FP32_TEXT)], 1)
-    first, gap, head, *rows = out.splitlines()
-    assert first == "An element is 4 bytes (FP32): that explains all 8 numbers."
-    assert (gap, head.split()) == ("", ["yours", "right"])
-    wrong, right = ([row.split() for row in text.splitlines()] for text in (FP32_TEXT, LAB_TEXT))
-    assert [row.split()[-3:] for row in rows] == [
-        [a[-2], b[-2], "wrong"]
-        for a, b in zip(wrong, right, strict=True)
-        if a[-1] in ("seconds", "bytes")
-    ]
-    assert [row.split()[:2] for row in rows] == [
-        [question, strategy]
-        for question in ("Q1", "Q2")
-        for strategy in ("tensor", "tensor", "pipeline", "pipeline")
-    ]
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{ALL_RIGHT}\n", "")
 
 
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        (LAB_TEXT.replace("1923072", "1.923e6"), "All 8 numbers are right, as far as they go."),
-        (LAB_TEXT.replace("1923072 bytes", "1923.072 kB"), "All 8 numbers are right."),
-        (LAB_TEXT.replace("Q1", ""), "All 8 numbers are right."),
-    ],
-)
-def test_faults_of_the_form_do_not_count(file_of, text, first):
-    assert said(["check", file_of(text)], 0).splitlines()[0] == first
-
-
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        (LAB_TEXT.replace("1923072", "xxx"), "No number: Q1 tensor traffic."),
-        (LAB_TEXT.replace("0.00312726016", "3.12726016"), "Wrong unit (ms): Q1 tensor latency."),
-        (LAB_TEXT.replace("1923072", "604160"), "Another line's number: Q1 tensor traffic."),
-        (LAB_TEXT.replace("1923072", "1923071"), "Not explained: Q1 tensor traffic."),
-        ("\n".join(ROWS[:-1]), "Missing: Q2 pipeline traffic."),
         (
-            "\n".join([*ROWS[:-1], f"{Q2_TRAFFIC} 19333120"]),
-            "Missing: Q2 pipeline traffic.",
+            text_with(ALONE),
+            [
+                "7 of 8 numbers are right.",
+                "Q2 pipeline latency comes out as yours if inputs do not overlap.",
+                "How it is computed: python3 report explain pipeline",
+            ],
         ),
-        ("\n".join(ROWS[:5]), "Missing: 4 numbers."),
+        (
+            text_with(FP32).replace("0.00322121216", "0.00372121216"),
+            [
+                "0 of 8 numbers are right.",
+                "7 wrong numbers come out as yours if an element is 4 bytes (FP32).",
+                "Q1 tensor latency: not explained.",
+                "How it is computed: python3 report explain tensor pipeline",
+            ],
+        ),
+        (
+            text_with(ONCE),
+            [
+                "6 of 8 numbers are right.",
+                "Q2 tensor traffic and Q2 pipeline traffic come out as yours if traffic is that",
+            ],
+        ),
+        (
+            text_with(MAC, START, ALONE),
+            ["0 of 8 numbers are right.", "8 wrong numbers come out as yours if 1 MAC is 1 op and"],
+        ),
+        (
+            text_of({n: RIGHT[n] / Fraction(2) if "Q1 tensor" in n else RIGHT[n] for n in RIGHT}),
+            ["6 of 8 numbers are right.", "Q1 tensor: half the right numbers."],
+        ),
+        (
+            text_with(Q1_tensor_traffic="3846144", Q1_tensor_latency="0.0071234567"),
+            [
+                "6 of 8 numbers are right.",
+                "Q1 tensor traffic comes out as yours if an element is 4 bytes (FP32), in traffic",
+            ],
+        ),
+        ("\n".join(ROWS[:2]), ["1 of 8 numbers is right, 7 lines are missing.", ""]),
+        ("\n".join(ROWS[:-1]), ["7 of 8 numbers are right, 1 line is missing.", ""]),
+        (
+            text_of({n: RIGHT[n] * 1000 if "latency" in n else RIGHT[n] for n in RIGHT}),
+            ["4 of 8 numbers are right.", "4 latency numbers: right in ms, not in seconds.", ""],
+        ),
+        (LAB_TEXT.replace("1923072", "1.923e6"), [ALL_RIGHT, "", ""]),  # and the table
+        (LAB_TEXT.replace(" bytes", ""), [ALL_RIGHT, "", "Form:"]),
     ],
 )
-def test_what_is_wrong_is_told_first(file_of, text, first):
-    assert said(["check", file_of(text)], 1).splitlines()[:2] == [first, ""]
+def test_what_is_told_first(file_of, text, first):
+    rows = said(["check", file_of(text)], 0 if first[0] == ALL_RIGHT else 1).splitlines()
+    for row, start in zip(rows, first, strict=False):
+        assert row.startswith(start) and (start or not row or "yours" in row), rows
+
+
+def test_alternatives_are_told(file_of):
+    rows = text_with("N inputs take N times the slowest stage").splitlines()
+    out = " ".join(said(["check", file_of("\n".join(rows[5:]))], 1).split())
+    assert (
+        "comes out as yours if either N inputs take N times the slowest stage or any number of"
+        " inputs takes N times the slowest stage."
+    ) in out
+
+
+def test_the_table_has_all_lines(file_of):
+    _, table, *_ = said(["check", file_of(text_with(FP32))], 1).split("\n\n")
+    head, *rows = table.splitlines()
+    assert head.split() == ["yours", "right"]
+    wrong, right = (text.splitlines() for text in (text_with(FP32), LAB_TEXT))
+    assert [row.split()[-3:] for row in rows] == [
+        [a.split()[-2], b.split()[-2], "wrong"]
+        for a, b in zip(wrong, right, strict=True)
+        if a[0] != "-"
+    ]
+    assert [row.split()[:3] for row in rows] == [name.split() for name in RIGHT]
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (LAB_TEXT + " " * 10**6, "1,000,000 bytes"),
-        ("hello\n", "none of the required lines"),
-        (b"\xff" * 100, "none of the required lines"),
-        (b"", "none of the required lines"),
+        (LAB_TEXT + " " * 10**6, "output.txt has more than 1,000,000 bytes; pipe in"),
+        ("hello\n", "output.txt has none of the lines; lines like"),
+        (b"\xff" * 100, "output.txt has none of the lines; lines like"),
+        (b"", "output.txt is empty; pipe in"),
+        (PROGRAM, "output.txt is a program; pipe in what it prints: python3 lab3.py | python3"),
+        (b"%PDF-1.7 \xff", "output.txt is a PDF; pipe in"),
     ],
 )
 def test_a_file_that_cannot_be_judged(file_of, content, why):
-    because = refusal(["check", file_of(content)])
-    assert because.startswith("FILE '") and why in because
+    assert why in refusal(["check", file_of(content)])
 
 
 def test_a_folder_and_a_missing_file(tmp_path):
-    assert "directory" in refusal(["check", str(tmp_path)])
-    assert "No such file" in refusal(["check", str(tmp_path / "missing.txt")])
+    assert refusal(["check", str(tmp_path)]).endswith(": Is a directory")
+    assert refusal(["check", str(tmp_path / "missing.txt")]).endswith(": No such file or directory")
     assert "No such file" in refusal(["check", "missing\x1b[31m\u00e9.txt"])
     assert refusal(["check", "a\0b"])
 
 
-def test_a_million_bytes_are_judged(file_of):
-    assert said(["check", file_of(LAB_TEXT.ljust(10**6))], 0)
+LINE = "Total latency of tensor parallelism is "
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LAB_TEXT.ljust(10**6),
+        *(LINE + it * (900_000 // len(it)) for it in ("1", ",111", "1_", "1e9", "1 ", " ", "=")),
+        LINE + "1" * 4000 + ",5\n" + LAB_TEXT,
+        "".join(f"{LINE}{n}\n" for n in range(20_000)),
+        "".join(f"{LINE}{n} x\n" for n in range(20_000)),
+        "total latency of " * 50_000,
+        "total" + " " * 900_000 + "\n" + LAB_TEXT,
+        "1 input " * 100_000,
+        "Q2\n" * 300_000 + LAB_TEXT,
+        "\n" * 900_000 + "import",
+        f"{LINE}1e9999999999999999999 s\n" * 3,
+    ],
+    ids=range(17),
+)
+def test_a_hostile_file_is_answered(file_of, content):
+    result = python("report", "check", file_of(content), timeout=20)
+    assert result.returncode in (0, 1, 2) and "Traceback" not in result.stderr
+    assert len(result.stdout + result.stderr) < 3_000
 
 
 @pytest.mark.parametrize(
@@ -729,121 +879,93 @@ def test_a_million_bytes_are_judged(file_of):
     ],
 )
 def test_files_of_other_systems(file_of, data):
-    assert said(["check", file_of(data)], 0) == "All 8 numbers are right.\n"
+    assert said(["check", file_of(data)], 0) == f"{ALL_RIGHT}\n"
 
 
 def test_what_is_repeated_is_printable_ascii(file_of):
-    for number in (
-        "\x1b[31m3\x07 s",
-        "3\u00e9",
-        "\u0663\u0664",
-        "\u00e9" * 500,
-        "\x9b31m",
-        "\u202e3",
-    ):
-        text = LAB_TEXT.replace("1923072 bytes", number).replace(
-            HEADS["Q2"], f"Q2 {number} \x1b]0;x\x07"
-        )
+    for number in ("\x1b[31m3\x07 s", "3\u00e9", "\u0663", "\u00e9" * 500, "\x9b31m", "3\u017f"):
+        text = LAB_TEXT.replace("1923072 bytes", number).replace(Q2, f"Q2 {number} \x1b]0;x\x07")
         for options in ([], ["--json"]):
             assert said(["check", *options, file_of(text)], 1)
     good = file_of(LAB_TEXT, "h\u00e9\x1b[31m.txt")
-    assert "h?" in said(["check", good, file_of(FP32_TEXT)], 1)
+    assert "h?" in said(["check", good, file_of(text_with(FP32))], 1)
 
 
 def test_several_files_have_a_line_each(file_of):
-    start = "inputs start on one node"
-    made = mistakes.numbers(frozenset([start]))
-    started = text_with({name: decimal(Fraction(value), 17) for name, value in made.items()})
-    texts = [LAB_TEXT, started, FP32_TEXT, FP32_TEXT, "\n".join(ROWS[:-1])]
-    files = [file_of(text, f"{number}.txt") for number, text in enumerate(texts)]
-    by_file, by_reason = said(["check", *files], 1).split("\n\n")
-    assert re.findall("([0-9]) of 8", by_file) == ["8", "4", "0", "0", "7"]
-    assert [f"{n}.txt" in row for n, row in enumerate(by_file.splitlines()[1:3])] == [True, True]
-    counts = [row.split(maxsplit=1) for row in by_reason.splitlines()[1:]]
-    assert counts[0] == ["2", FP32]  # most frequent first
-    assert sorted(counts[1:]) == [["1", start], ["1", "missing"], ["1", "right"]]
+    texts = [
+        *(LAB_TEXT, text_with(START), text_with(FP32), text_with(FP32, ALONE)),
+        *("\n".join(ROWS[:-1]), LAB_TEXT.replace("1923072", "1923071").replace(" bytes", "")),
+    ]
+    names = ["123_A", "124_B", "125_B", "125_C", "126_D", "127_E"]
+    files = [
+        file_of(text, f"lab3_{name}_Lab3.txt") for text, name in zip(texts, names, strict=True)
+    ]
+    by_file, by_change = said(["check", *files], 1).split("\n\n")
+    rows = [row.split(maxsplit=4) for row in by_file.splitlines()[1:]]
+    assert [row[:4] for row in rows] == [
+        [name, right, "of", "8"]
+        for name, right in zip(names, ["8", "0", "0", "0", "7", "7"], strict=True)
+    ]
+    assert [row[4] for row in rows] == [
+        *("right", START, FP32, f"{FP32} and {ALONE}"),
+        *("missing (1)", "not explained (1); form (1)"),
+    ]
+    counts = [row.split(maxsplit=1) for row in by_change.splitlines()[1:]]
+    assert counts == [["2", FP32], ["1", START], ["1", ALONE]]  # most frequent first
 
     whole = json.loads(said(["check", "--json", *files], 1))
+    assert (whole["version"], whole["asked"]["inputs"]) == (5, 32)
     submissions = whole["submissions"]
-    assert [(it["right"], it["of"]) for it in submissions] == [(n, 8) for n in (8, 4, 0, 0, 7)]
-    assert whole["occurrences"] == {FP32: 2, "right": 1, start: 1, "missing": 1}
-    assert submissions[1]["explained"][0]["sets"] == [[start]]
+    assert [it["file"] for it in submissions] == files
+    assert [(it["right"], it["of"]) for it in submissions] == [(n, 8) for n in (8, 0, 0, 0, 7, 7)]
+    assert whole["occurrences"] == {FP32: 2, START: 1, ALONE: 1}
+    assert submissions[1]["explained"] == [
+        {"numbers": [*RIGHT], "sets": [[START]], "more": 0, "units": [], "only": ""}
+    ]
+    assert submissions[5]["why"] == ["not explained (1)", "form (1)"]
     assert submissions[1]["numbers"][1] == {
         "line": "Q1 tensor traffic", "given": "1941504", "right": 1_923_072, "verdict": "wrong"
     }  # fmt: skip
-    assert whole["asked"]["inputs"] == 32
 
 
 def test_a_file_that_cannot_be_judged_does_not_stop_others(file_of):
-    right, wrong, other = (
-        file_of(LAB_TEXT),
-        file_of("hello", "hello.txt"),
-        file_of(FP32_TEXT, "fp32.txt"),
-    )
-    for files in ([right, wrong], [wrong, right], [wrong, other]):
+    right, wrong = file_of(LAB_TEXT), file_of("hello", "hello.txt")
+    for files in ([right, wrong], [wrong, right], [wrong, file_of(PROGRAM, "lab3.py"), right]):
         status, out, err = call(["check", *files])
-        assert status == 2 and err.count("\n") == 1 and "hello.txt" in sentence(err)
-        assert ("8 of 8" in out) is (right in files)
+        assert status == 2 and "hello.txt has none of the lines" in err and "8 of 8" in out
+        assert [row.split(maxsplit=2)[1:] for row in out.splitlines() if "none" in row] == [
+            ["-", "none of the lines"]
+        ]
+        status, out, err = call(["check", "--json", *files])
+        found = {it["file"]: it.get("refused") for it in json.loads(out)["submissions"]}
+        assert (status, found[right], found[wrong]) == (2, None, "none of the lines")
     status, out, err = call(["check", wrong, "missing.txt"])
-    assert (status, out) == (2, "") and "hello.txt" in err and "missing.txt" in err
+    assert (status, out) == (2, "") and "hello.txt" in err and "missing.txt" in sentence(err)
 
 
 def test_standard_input(file_of):
     for files in ("", "-", f"- {file_of(LAB_TEXT)}"):
         result = shell(f"python3 lab3.py | sed 's/1923072/604160/' | python3 report check {files}")
         assert (result.returncode, result.stderr) == (1, "")
-        assert "nother line's number" in result.stdout
-    result = shell("python3 report check <&-")
-    assert (result.returncode, result.stdout) == (2, "") and "standard input" in result.stderr
+        assert "this is Q1 pipeline's" in result.stdout
+    for command, why in [
+        ("python3 report check <&-", "standard input is closed; pipe in"),
+        ("python3 report check </dev/null", "standard input is empty; pipe in"),
+        ("python3 report check <lab3.py", "standard input is a program; pipe in"),
+        ("python3 report check lab3.py", "lab3.py is a program; pipe in what it prints: python3"),
+    ]:
+        result = shell(command)
+        assert (result.returncode, result.stdout) == (2, "") and why in sentence(result.stderr)
+
+
+def test_a_single_line(file_of):
+    out = said(["check", file_of(f"Q2\n{ROWS[8].replace('0.1557861376', '0.39793000448')}")], 1)
+    assert out.startswith("0 of 8 numbers are right, 7 lines are missing.\nQ2 pipeline latency")
+    assert "inputs do not overlap.\n" in out
 
 
 def test_what_if_options_and_what_was_asked(file_of):
     out = said(["check", file_of(LAB_TEXT), *ODD_OPTIONS.split()], 1)
     assert out.startswith("what if: 8 inputs, 6 nodes, ring")
-    assert said(["check", "--nodes", "2", file_of(LAB_TEXT)], 1).count("is not expected") == 4
-    assert said(["check", "--inputs", "1", file_of("\n".join(ROWS[:5]))], 0)
+    assert "All 4 numbers" in said(["check", "--inputs", "1", file_of("\n".join(ROWS[:5]))], 0)
     assert "3 nodes" in refusal(["check", "--nodes", "3", file_of(LAB_TEXT)])
-
-
-def test_whose_numbers_are_explained(file_of):
-    # tensor parallelism with 1 op for a MAC, the pipeline with FP32
-    text = FP32_TEXT
-    for old, new in [
-        ("0.00322121216", "0.00161060608"),
-        ("3846144", "1923072"),
-        ("0.10307878912", "0.05153939456"),
-        ("123076608", "61538304"),
-    ]:
-        text = text.replace(old, new)
-    first, second, *_ = said(["check", file_of(text)], 1).splitlines()
-    assert first == "1 MAC is 1 op: that explains 4 tensor numbers."
-    assert second == "An element is 4 bytes (FP32): that explains 4 pipeline numbers."
-
-
-def test_kill17():
-    assert verdict_of("1923072 ms") == "this is Q1 tensor traffic"
-
-
-def test_kill18():
-    # FP32 in tensor parallelism, in ms and KiB, and in ms inputs that do not overlap
-    mixed = {
-        "Q1 tensor latency": "3.22121216",
-        "Q1 tensor traffic": "3756",
-        "Q2 tensor latency": "103.07878912",
-        "Q2 tensor traffic": "120192",
-        "Q2 pipeline latency": "397.93000448",
-    }
-    explained = check(text_with(mixed)).explained
-    assert [(it.sets, it.units) for it in explained] == [
-        ([(FP32,)], ("ms", "KiB")),
-        ([("inputs do not overlap",)], ("ms",)),
-    ]
-
-
-def test_kill21():
-    from report.check import reasons
-
-    layers = (ConvLayer(2, 1, 3, 1, 4, 1), ConvLayer(2, 2, 1, 1, 2, 1))
-    question = Question(layers, System(2, 10**12, 1), 1)
-    submission = check("Total latency of tensor parallelism is 16.0 seconds", question)
-    assert reasons(submission)[0].endswith(" (or 4 other sets)")
