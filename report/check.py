@@ -536,7 +536,8 @@ class NoSubmissionError(ValueError):
         self.what, self.wanted = what, wanted
 
 
-PIPE_IN = "pipe in what it prints: python3 lab3.py | python3 report check"
+HOW = "prints: python3 lab3.py | python3 report check"
+PIPE_IN = f"pipe in what lab3.py {HOW}"
 PROGRAM = re.compile(r"^[ \t]*(?:import|from|def|class|print)\b", re.ASCII | re.MULTILINE)
 
 
@@ -580,7 +581,7 @@ def _refuse(text: str, has_lines: bool) -> None:
     if text.startswith("%PDF"):
         raise NoSubmissionError("is a PDF", PIPE_IN)
     if PROGRAM.search(text):
-        raise NoSubmissionError("is a program", PIPE_IN)
+        raise NoSubmissionError("is a program", f"pipe in what it {HOW}")
     if not has_lines:
         like = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
         raise NoSubmissionError("has none of the lines", like)
@@ -804,7 +805,7 @@ def _text(name: str) -> str:
         with Path(name).open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", PIPE_IN)
+        raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", "an output has ten lines")
     is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # as PowerShell writes it
     return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
 

@@ -823,7 +823,7 @@ def test_the_table_has_all_lines(file_of):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (LAB_TEXT + " " * 10**6, "output.txt has more than 1,000,000 bytes; pipe in"),
+        (LAB_TEXT + " " * 10**6, "output.txt has more than 1,000,000 bytes; an output"),
         ("hello\n", "output.txt has none of the lines; lines like"),
         (b"\xff" * 100, "output.txt has none of the lines; lines like"),
         (b"", "output.txt is empty; pipe in"),
