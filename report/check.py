@@ -11,7 +11,7 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import lab3
-from lab3 import Network, Rate, System
+from lab3 import Rate
 from report import analysis, readings
 from report import question as asking
 from report.given import ASKED, BINARY, FULL_DIGITS, LEAST_DIGITS, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, headed, possible_strategies, question_of
-from report.readings import MOST_CHANGES, Names
+from report.readings import MOST_CHANGES, Names, Taken
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
 MOST_NAMED = 3  # sets of changes that make the same
@@ -55,12 +55,6 @@ class Line(NamedTuple):
 
 
 Pair = tuple[int, str]  # inputs and strategy
-CLOSED_FORMS: dict[tuple[str, str], Callable[[Network, System, int], Rate]] = {
-    ("tensor", "latency"): lab3.tensor_parallel_latency,
-    ("tensor", "traffic"): lab3.tensor_parallel_traffic,
-    ("pipeline", "latency"): lab3.pipeline_parallel_latency,
-    ("pipeline", "traffic"): lab3.pipeline_parallel_traffic,
-}
 LINE = re.compile(
     r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s*"
     r"(?:\bis\b|(?=[:=]))\s*(.*)",
@@ -79,10 +73,10 @@ def required(question: Question) -> dict[Line, Rate]:
     network, system, inputs = readings.checked(question)
     possible, _ = possible_strategies(network, system)
     return {
-        Line(n, strategy, kind): right(network, system, n)
+        Line(n, strategy, kind): getattr(lab3, f"{strategy}_parallel_{kind}")(network, system, n)
         for n in sorted({1, inputs})
-        for (strategy, kind), right in CLOSED_FORMS.items()
-        if strategy in possible
+        for strategy in possible
+        for kind in ASKED
     }
 
 
@@ -342,15 +336,14 @@ def _by_pairs(
                 ranked.setdefault((len(made), *by.rank), []).append(by)
         if not ranked:
             return found, wrong_of(left)
-        first, *others = ranked[max(ranked)]
-        made = first.pairs & left
-        if first.multiple:
+        best = ranked[max(ranked)]
+        made = best[0].pairs & left
+        if best[0].multiple:
             for it in wrong_of(made):
-                it.verdict = first.multiple
+                it.verdict = best[0].multiple
         else:
-            same = [by for by in others if by.pairs & left == made and by.times == first.times]
-            sets_of_same = [first, *(by for by in same if not by.multiple)]
-            found.append(_Found(sets_of_same, wrong_of(made)))
+            same = [by for by in best if (by.pairs & left, by.times) == (made, best[0].times)]
+            found.append(_Found([by for by in same if by.names], wrong_of(made)))
         left -= made
 
 
@@ -372,39 +365,31 @@ def _sets(
 ) -> Iterator[_Set]:
     """The sets of changes that make a pair with a wrong number, in the order of readings.py."""
     pairs: dict[Pair, list[_Number]] = {}
-    for it in numbers:
+    for it in sorted(numbers, key=lambda it: it.line.kind, reverse=True):  # fewer make a traffic
         pairs.setdefault(it.line.pair, []).append(it)
     right = {pair for pair, own in pairs.items() if all(it.is_right for it in own)}
     wrong = {it.line.pair for it in numbers if it.verdict == WRONG}
     strategies = tuple(dict.fromkeys(strategy for _, strategy in pairs))
     for times in wrong_units:
-        made_by = {strategy: _made(question, strategy, pairs, times) for strategy in strategies}
+        spans = {pair: [(it.line.kind, it.spans(times)) for it in pairs[pair]] for pair in pairs}
+        made_by = {
+            (strategy, names): [
+                pair
+                for pair in pairs
+                if pair[1] == strategy and _makes(taken[pair[0]], spans[pair])
+            ]
+            for strategy in strategies
+            for names, taken in readings.taken_by_sets(question, strategy).items()
+        }
         for names, parts in readings.sets_of_changes(question, strategies):
-            made = frozenset(pair for strategy, part in parts for pair in made_by[strategy][part])
+            made = frozenset(pair for part in parts for pair in made_by[part])
             if names and made & wrong:
                 yield _Set(names, made, len(right - made), times)
 
 
-def _made(
-    question: Question, strategy: str, pairs: Mapping[Pair, Sequence[_Number]], times: Times
-) -> dict[Names, set[Pair]]:
-    """By set of this strategy's changes the pairs that it makes: all that is given of them."""
-    spans = {
-        pair: [(it.line.kind, it.spans(times)) for it in sorted(own, key=lambda it: it.line.kind)]
-        for pair, own in pairs.items()
-        if pair[1] == strategy
-    }
-    return {
-        names: {
-            pair
-            for pair, own in spans.items()
-            if all(
-                any(low <= taken[pair[0]].of(kind) < high for low, high in either)
-                for kind, either in reversed(own)  # traffic first: fewer sets make it
-            )
-        }
-        for names, taken in readings.taken_by_sets(question, strategy).items()
-    }
+def _makes(taken: Taken, given_: Sequence[tuple[str, Sequence[tuple[Rate, Rate]]]]) -> bool:
+    """Whether it is all that is given of a pair."""
+    return all(any(low <= taken.of(kind) < high for low, high in spans) for kind, spans in given_)
 
 
 def _wrong_units(numbers: Sequence[_Number], right: Mapping[Line, Rate]) -> Iterator[Times]:
@@ -459,10 +444,10 @@ def _of_one_kind(
         singles = [names for names in readings.taken_by_sets(question, strategy, 1) if names]
         for times, names in product(wrong_units, singles):
             if all(it.agrees(_answer(question, it.line, names), times) for it in own):
-                _, other_kind = sorted(ASKED, key=kind.__ne__)
-                other = own[0].line._replace(kind=other_kind)
+                [other_kind] = {*ASKED} - {kind}
+                other = own[0].line._replace(kind=other_kind)  # that the change may not touch
                 is_other = _answer(question, other, names) != _answer(question, other, ())
-                only = kind if is_other else ""  # the change would make the other number wrong, too
+                only = kind if is_other else ""
                 yield _Found([_Set(names, frozenset(), times=times)], own, only)
                 break
 
