@@ -381,6 +381,8 @@ def test_what_follows_from_a_wrong_number_of_q1():
     assert verdicts(its)["Q2 pipeline latency"] == "32 times your Q1 (inputs do not overlap)"
     its = check(text_with(Q1_tensor_traffic="1234567", Q2_tensor_traffic="39506144"))
     assert verdicts(its)["Q2 tensor traffic"] == "32 times your Q1"
+    its = check(text_with(Q2_pipeline_latency="0.398"))  # of a right one it is said by changes
+    assert verdicts(its)["Q2 pipeline latency"] == "not explained"
     its = check(text_with(Q1_tensor_traffic="1234567", Q2_tensor_traffic="1234567"))
     assert verdicts(its)["Q2 tensor traffic"] == "the same as your Q1"
 
@@ -403,7 +405,9 @@ def test_a_mistake_in_wrong_units(changes, units, told):
 
 
 def test_one_number_alone_is_not_tried_in_other_units():
-    assert check(text_with(Q2_pipeline_latency="397.93000448")).explained == []
+    row = "Total latency of pipeline parallelism is 397.93000448 seconds"
+    for text in (LAB_TEXT.replace(ROWS[8], row), f"Q2\n{row}"):
+        assert check(text).explained == []
 
 
 def test_two_wrong_units_in_one_submission():

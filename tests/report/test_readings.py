@@ -432,7 +432,7 @@ def together():
                 yield "all-to-all", strategy, changes, numbers
 
 
-@pytest.mark.parametrize(("topology", "strategy", "changes", "numbers"), together())
+@pytest.mark.parametrize(("topology", "strategy", "changes", "numbers"), [*together()])
 def test_changes_together(topology, strategy, changes, numbers):
     asked = {CHANGES[short] for short in changes.split(", ")}
     names = tuple(it.name for it in readings.CHANGES if it.name in asked)
