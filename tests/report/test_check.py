@@ -518,6 +518,13 @@ def test_the_verdict_of_traffic(number, verdict):
     assert found == verdict or (found, number) == ("wrong", "15384576 bytes")
 
 
+def test_what_is_exact_needs_no_digits():
+    # 604,160 / 1,024
+    assert verdict_of("590", "Q1 pipeline traffic") == "right in KiB, not in bytes"
+    assert verdict_of("590 KB", "Q1 pipeline traffic") == "right, in KiB"
+    assert verdict_of("591", "Q1 pipeline traffic") == "not explained"
+
+
 def test_a_traffic_of_0_is_right_where_nothing_is_sent():
     one = LAB.on(nodes=1)._replace(inputs=1)
     text = "Total network traffic of tensor parallelism is 0 bytes\n"

@@ -71,7 +71,10 @@ def test_changed_constants_hold_in_every_command(changed, constants):
     assert printed == f"{lab3.answers(*question)}\n" and "not possible" not in printed
     assert out("report", "whatif") == printed  # without a line that says what differs
     amount = printed.count("Total")
-    assert out("report", "check", input=printed) == f"All {amount} numbers are right.\n"
+    assert (
+        out("report", "check", input=printed)
+        == f"All {amount} numbers are right, as read here (python3 report explain readings).\n"
+    )
 
     network, system, inputs = question
     strategies = json.loads(out("report", "explain", "--json"))["strategies"]
