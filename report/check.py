@@ -523,7 +523,7 @@ class NoSubmissionError(ValueError):
 
 HOW = "prints: python3 lab3.py | python3 report check"
 PIPE_IN = f"pipe in what lab3.py {HOW}"
-PROGRAM = re.compile(r"^[ \t]*(?:import|from|def|class|print)\b", re.ASCII | re.MULTILINE)
+PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()", re.M | re.ASCII)
 
 
 def check(text: str, question: Question = LAB) -> Submission:

@@ -687,6 +687,7 @@ PROGRAM = 'import sys\nt = 1\nprint(f"Total latency of tensor parallelism is {t}
         ("hello", "text has none of the lines; lines like 'Total latency of tensor parallelism"),
         ("Tensor latency: 0.0031 s", "text has none of the lines"),
         ("Q1\nQ2\n32 inputs", "text has none of the lines"),
+        ("from 32 inputs on\nprint it", "text has none of the lines"),
         ("", "text is empty; pipe in"),
         (" \n", "text is empty; pipe in"),
         (PROGRAM, "text is a program; pipe in what it prints: python3 lab3.py | python3 report"),
