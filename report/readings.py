@@ -306,8 +306,8 @@ def sets_of_changes(
 def taken_by_sets(
     question: Question, strategy: str, most: int = MOST_CHANGES
 ) -> dict[Names, dict[int, Taken]]:
-    """What a strategy that is possible takes with each set of its changes, by number of inputs: one,
-    and all. The question is one that is checked."""
+    """What a possible strategy takes with each set of its changes, by number of inputs: one, and
+    all. The question is one that is checked."""
     network, system, inputs = question
     sizes_of = cache(lambda *read: _sizes(network, dict(read)))
     rates_of = cache(lambda *read: _rates(system, dict(read)))
