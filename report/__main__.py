@@ -88,7 +88,9 @@ def main(argv: list[str]) -> int:
         again = f"then .venv/bin/python report {argv[0]} ..."
         return end(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, {again}")
     except OSError as error:
-        what = f"cannot write {error.filename}" if error.filename else "cannot write"
+        from report.terminal import path_text
+
+        what = f"cannot write {path_text(error.filename)}" if error.filename else "cannot write"
         return end(1, f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return end(130, "interrupted")

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import wraps
 from html import escape
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, islice
 from math import ceil, inf
 from operator import itemgetter
 from pathlib import Path
@@ -33,7 +33,7 @@ from report.plans import Plan, PlanResult
 from report.question import STRATEGIES, Impossible, Question, found_or_reason
 from report.schedule import TimedStep
 from report.sram import SramUse, is_upper_bound
-from report.terminal import MS, US, count, filled, shown
+from report.terminal import MS, US, count, filled, path_text, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -51,6 +51,7 @@ COLOURS = {
 }
 INK, NOTE, PALE = "#222222", "#595959", "#E4E4E4"
 ALARM = "#C00020"  # what does not fit
+IS_DARK = 1.25  # a colour whose red, green and blue are less together has white text
 
 ENDINGS = (".svg", ".png")
 Place = tuple[float, float]  # on axes
@@ -179,7 +180,7 @@ class Mark(NamedTuple):
     """A part of a bar, or an entry of a key."""
 
     text: str
-    face: str = ""
+    face: str = "white"
     size: Rate = 0  # in seconds or bytes
     edge: str = "white"
     hatch: str = ""
@@ -254,8 +255,9 @@ def _kind(question: Question, plan: Plan) -> str:
 
 MOST_BARS = 10_000  # of a timeline
 MOST_LANES = 8
-MOST_LINES = 32  # of all lanes, if that leaves each as many as a group may have
-MOST_NODES = 8  # of a group, that have a line each
+MOST_LINES = 64  # of all lanes together
+# Top and height of a bar in lines: a send is between its line and the next.
+BARS, ACROSS = {"compute": (-0.38, 0.76), "send": (0.35, 0.3)}, (-0.45, 0.9)
 HAIR_PT = 0.6  # what is shorter is drawn so wide if it can be told from what comes next
 
 
@@ -266,8 +268,8 @@ class Lane(NamedTuple):
     pace: str
     kind: str
     note: str  # where not all of it is shown
-    lines: list[str]  # names of nodes, one below the other
-    places: dict[int, range]  # the lines of each layer that is shown
+    lines: list[str]  # names of groups of nodes, which work alike, one below the other
+    places: dict[int, int]  # the line of each layer that is shown
     steps: list[TimedStep]  # of the first input, those that are shown
     interval_s: Fraction
     inputs: int
@@ -278,7 +280,7 @@ class Lane(NamedTuple):
 
     def bars(self, until_s: Fraction) -> int:
         """No more are drawn until then."""
-        return sum(self.started(it, until_s) * len(self.places[it.step.layer]) for it in self.steps)
+        return sum(self.started(it, until_s) for it in self.steps)
 
 
 @_in_style
@@ -302,8 +304,7 @@ def timeline(
     if not chosen:
         notes = [it.reason for it in analysis.impossible.values()]
         chosen = schedule.possible_plans(analysis.network, analysis.system)
-    most_lines = max(MOST_NODES, MOST_LINES // len(chosen))
-    lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
+    lanes = [_lane(analysis.question, plan, MOST_LINES // len(chosen)) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
     wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.steps[-1].end_s for it in lanes))
     end_s = wanted_s
@@ -344,20 +345,14 @@ def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     return Lane(name, pace, kind, note, lines, places, steps, interval_s, inputs)
 
 
-def _lines(plan: Plan, most: int) -> tuple[list[str], dict[int, range]]:
-    """A line for each node, or for each group of more than MOST_NODES, of the first groups, which
-    have no more lines than that; and the lines of each layer."""
+def _lines(plan: Plan, most: int) -> tuple[list[str], dict[int, int]]:
+    """A line for each of the first groups, and the line of each of their layers."""
     lines: list[str] = []
-    places: dict[int, range] = {}
-    for nodes, layers in groupby(schedule.layer_nodes(plan).items(), itemgetter(1)):
-        names = [f"nodes {nodes[0]:,}-{nodes[-1]:,}"]
-        if len(nodes) <= MOST_NODES:
-            names = [f"node {node}" for node in nodes]
-        start, end = len(lines), len(lines) + len(names)
-        if end > most:
-            break
-        lines += names
-        places |= dict.fromkeys((layer for layer, _ in layers), range(start, end))
+    places: dict[int, int] = {}
+    groups = groupby(schedule.layer_nodes(plan).items(), itemgetter(1))
+    for line, (nodes, layers) in enumerate(islice(groups, most)):
+        lines.append(f"nodes {nodes[0]:,}-{nodes[-1]:,}" if len(nodes) > 1 else f"node {nodes[0]}")
+        places |= dict.fromkeys((layer for layer, _ in layers), line)
     return lines, places
 
 
@@ -378,8 +373,10 @@ def _draw_lanes(
     axes.spines["bottom"].set_visible(True)
     axes.tick_params("x", length=3)
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.set_xlabel(f"{unit.name}; numbers: input; black or grey: transfer", loc="left")
+    axes.set_xlabel(f"time, {unit.name}", loc="right")
     _fit_width(figure, style, titles)
+    computing = Mark("computing; number: the input", COLOURS[lanes[0].kind][0])
+    _draw_key(figure, [computing, Mark("transfer", COLOURS["link"][0])])
     _fit_height(figure, style, 1.2 * style.line_pt * sum(heights))
     figure.draw_without_rendering()
     for axes, lane in zip(areas, lanes, strict=True):
@@ -401,32 +398,25 @@ def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style
     steps_on = Counter(lane.places[it.step.layer] for it in lane.steps)
     bars = defaultdict(list)  # start and length of those that look alike
     for it in lane.steps:
-        lines, work = lane.places[it.step.layer], it.step.work
-        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / steps_on[lines]
+        line, work = lane.places[it.step.layer], it.step.work
+        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / steps_on[line]
         shortest = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
         for before in range(lane.started(it, end_s)):
             later_s, shade, number = before * lane.interval_s, before % 2, f"{before + 1:,}"
             start = float((it.start_s + later_s) * unit.factor)
             end = float(min(it.end_s + later_s, end_s) * unit.factor)
-            bars[lines, work, shade].append((start, max(end - start, shortest)))
+            bars[line, work, shade].append((start, max(end - start, shortest)))
             room = (end - start) * to_pt / style.font_pt  # a digit is as wide as 0.65
             if work == "compute" and room > 0.65 * len(number) + 0.3:
                 looks: Any = {"color": ("white", "black")[shade], "transform": low, "zorder": 3}
-                for line in lines:
-                    axes.text((start + end) / 2, line, number, ha="center", **looks)
-    for (lines, work, shade), spans in bars.items():
+                axes.text((start + end) / 2, line, number, ha="center", **looks)
+    for (line, work, shade), spans in bars.items():
         colour = COLOURS[lane.kind if work == "compute" else "link"][shade]
-        for place in _bar_places(work, lines):
-            drawn = axes.broken_barh(spans, place, facecolors=colour, linewidth=0, label=work)
-            # if bars were snapped to whole pixels, some of equal ones would go
-            drawn.set(zorder=1 + (work != "compute"), snap=False)
-
-
-def _bar_places(work: str, lines: range) -> list[Place]:
-    """Top and height of each bar of a step: on each node, between two, or across all of a group."""
-    if work == "compute":
-        return [(line - 0.38, 0.76) for line in lines]
-    return [(lines[-1] + 0.35, 0.3)] if work == "send" else [(lines[0] - 0.45, len(lines) - 0.1)]
+        top, height = BARS.get(work, ACROSS)
+        place = line + top, height
+        drawn = axes.broken_barh(spans, place, facecolors=colour, linewidth=0, label=work)
+        # if bars were snapped to whole pixels, some of equal ones would go
+        drawn.set(zorder=1 + (work != "compute"), snap=False)
 
 
 # ------------------------------------------------ bars with names and values
@@ -458,36 +448,41 @@ def _draw_rows(
     what: str,
     rows: Sequence[Row],
     limit: Mark,
-    key: Sequence[Mark],
     style: Style,
+    head: str = "",
+    key: Sequence[Mark] = (),
     notes: Sequence[str] = (),
 ) -> Figure:
-    """Bars, and a limit across unless it is far beyond them. What they are is said unless the
-    height is given: such a picture is on a page that says it."""
+    """Bars, below a head of their values, and a limit across unless it is far beyond them. Without
+    a key their parts are named where they are or, if they have no room, in one. What the bars are
+    is said unless the height is given: such a picture is on a page that says it."""
     figure, [axes] = _sheet(question, [what * (style.height_pt is None), *notes])
     longest = max(row.size for row in rows)
     is_far = limit.size > 2 * longest
     end = longest if is_far else max(longest, limit.size)
-    axes.set(xlim=(0, float(end)), ylim=(len(rows) - 0.5, -0.5))
+    axes.set(xlim=(0, float(end)), ylim=(len(rows) - 0.5, -0.5 - bool(head)))
     axes.xaxis.tick_top()
     axes.set_xticks([float(min(limit.size, end))], [f"{limit.text} →" if is_far else limit.text])
     axes.set_yticks(range(len(rows)), [row.name for row in rows])
     values = axes.secondary_yaxis("right")
-    values.set_yticks(range(len(rows)), [row.value for row in rows])
+    values.set_yticks(range(-1, len(rows)), [head, *(row.value for row in rows)], ha="right")
     for each in (axes, values):
         each.tick_params("both", length=0, labelcolor=INK)
     values.spines["right"].set_visible(False)
-    texts = zip(axes.get_yticklabels(), values.get_yticklabels(), strict=True)
-    for number, (row, (name, value)) in enumerate(zip(rows, texts, strict=True)):
+    _, *sums = values.get_yticklabels()
+    widest_pt = max(it.get_window_extent().width for it in values.get_yticklabels())
+    values.tick_params("y", pad=widest_pt + style.font_pt / 2)
+    for number, (row, name, value) in enumerate(zip(rows, axes.get_yticklabels(), sums, strict=True)):
         name.set_color(COLOURS[row.kind][0])
-        if any(part.face == ALARM for part in row.parts):
+        if any(part.edge == ALARM for part in row.parts):
             value.set_color(ALARM)
         _draw_bar(axes, number, row)
         if not (is_far or row.why):
-            axes.vlines(float(limit.size), number - 0.5, number + 0.5, INK, label=limit.text)
+            top = number - 0.5 - (number == 0 and bool(head))
+            axes.vlines(float(limit.size), top, number + 0.5, INK, label=limit.text)
     _fit_width(figure, style, axes.texts)
-    _draw_key(figure, key)
-    _fit_height(figure, style, 1.25 * style.line_pt * len(rows))
+    _draw_key(figure, key or _name_parts(axes, rows, limit.size))
+    _fit_height(figure, style, 1.25 * style.line_pt * (len(rows) + bool(head)))
     return figure
 
 
@@ -500,6 +495,29 @@ def _draw_bar(axes: Axes, number: int, row: Row) -> None:
         start += part.size
     if row.why:
         axes.text(0, number, f" {row.why}", va="center_baseline", in_layout=False)
+
+
+def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
+    """Name each part on its bar. Returns those with too little room, with a hatch, or whose names
+    would cross the limit."""
+    from matplotlib.colors import to_rgb
+
+    axes.figure.draw_without_rendering()
+    per_pt = axes.get_xlim()[1] / axes.bbox.width
+    left: dict[str, Mark] = {}
+    for number, row in enumerate(rows):
+        start = 0.0
+        for part in row.parts:
+            end = start + float(part.size)
+            looks: Any = {"va": "center_baseline", "in_layout": False}
+            looks["color"] = "white" if sum(to_rgb(part.face)) < IS_DARK else "black"
+            name = axes.text(start + 4 * per_pt, number, part.text, **looks)
+            name_end = start + (name.get_window_extent().width + 8) * per_pt
+            if part.hatch or name_end > end or start < float(limit) < name_end:
+                name.remove()
+                left[part.text] = part
+            start = end
+    return [*left.values()]
 
 
 # ------------------------------------------------ how far from the lower bound
@@ -521,28 +539,27 @@ OTHER_PLAN = Mark("fastest with at most the pipeline's traffic", COLOURS["plan"]
 
 
 @_in_style
-def limits(analysis: Analysis, style: Style) -> Picture:
-    """Latency of all inputs against the lower bound: of whole-tensor transfers in parts, of the
-    best other plan that sends no more than the pipeline, and of row streaming."""
+def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
+    """Latency of all inputs against the lower bound: of whole-tensor transfers in parts and, unless
+    it is to be brief, of the best other plan that sends no more than the pipeline, and of row
+    streaming."""
     asking.check_possible(analysis.network, analysis.system)
     results = {kind: analysis.result(kind, analysis.inputs) for kind in STRATEGIES}
     rows = [
         _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, analysis.inputs),
-        *_other_plan(analysis, results["pipeline"]),
+        *([] if is_brief else _other_plan(analysis, results["pipeline"])),
         _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS),
     ]
-    for kind, found in results.items():
+    for kind, found in () if is_brief else results.items():
         streamed = found if isinstance(found, Impossible) else found.streamed
         total = Mark("row streaming, total", "white", edge=COLOURS[kind][0], hatch="//")
         rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}))
     unit = _unit(SECONDS, max(row.size for row in rows), 10)
     rows = [row if row.why else _with_values(row, unit) for row in rows]
-    in_parts_first = sorted(rows, key=lambda row: len(row.parts) < 2)
-    key = {part.text: part for row in in_parts_first for part in row.parts}
     bound = unit.text(analysis.lower_bound_s)
     limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
     what = f"Latency of {count(analysis.inputs, 'input')}"
-    figure = _draw_rows(analysis.question, what, rows, limit, [*key.values()], style)
+    figure = _draw_rows(analysis.question, what, rows, limit, style)
     told = "; ".join(_told(row) for row in rows)
     return Picture(figure, f"{what}: {told}. The lower bound is {bound}.")
 
@@ -610,7 +627,8 @@ class Cloud(NamedTuple):
 def pareto(analysis: Analysis, style: Style) -> Picture:
     """Latency against traffic of every plan or, where there are more than MOST_DOTS, of so many
     Pareto-optimal ones, evenly spread. As far as there is room, these have their number in the
-    table of `plans` on their left below, where no other plan can be.
+    table of `plans` on their left below, where no other plan can be. Up to MOST_NAMES all are in
+    the key, of more those that have room.
 
     Raises ValueError where no plan is known.
     """
@@ -628,7 +646,8 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     figure.draw_without_rendering()
     limit = float(analysis.lower_bound_s * cloud.times.factor)
     numbered = _number_front(axes, cloud, limit, style)
-    _draw_dots(axes, question, cloud, numbered)
+    named = numbered if len(cloud.best) > MOST_NAMES else cloud.best
+    _draw_dots(axes, question, cloud, named)
     axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
     handles = axes.get_legend_handles_labels()
     key = side.legend(*handles, title=head, alignment="left", loc="upper left")
@@ -636,9 +655,9 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     figure.set_figwidth(figure.get_figwidth() + 5 / 2 * lacking_pt / POINTS)
 
     told = "; ".join(
-        f"{cloud.numbers[it.text]:,} {_name(question, it.plan)}"
+        f"{cloud.numbers[it.text]:,}: {_name(question, it.plan)}"
         f" ({cloud.times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
-        for it in numbered
+        for it in named
     )
     second = f"Pareto-optimal by number: {told}" if told else cloud.note
     alt = f"{what.capitalize()} against traffic: {head}. {second}"
@@ -723,19 +742,19 @@ def _number_front(axes: Axes, cloud: Cloud, limit: float, style: Style) -> list[
 
 
 def _draw_dots(
-    axes: Axes, question: Question, cloud: Cloud, numbered: Iterable[PlanResult]
+    axes: Axes, question: Question, cloud: Cloud, in_key: Iterable[PlanResult]
 ) -> None:
-    """Those that are numbered and the strategies, each with its name; the others; the front."""
+    """Those in the key and the strategies, each with its name; the others; the front."""
 
     def draw(found: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
         face = colour if found[0].fits else "white"
         looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
         axes.plot(*zip(*map(cloud.place, found), strict=True), marker, color=colour, **looks)
 
-    named = {it.text: it for it in [*numbered, *cloud.strategies]}
+    named = {it.text: it for it in [*in_key, *cloud.strategies]}
     for text, it in named.items():
         name, kind = _name(question, it.plan), _kind(question, it.plan)
-        label = f"{cloud.numbers[text]:,} {name}" if text in cloud.numbers else name
+        label = f"{cloud.numbers[text]:,}: {name}" if text in cloud.numbers else name
         draw([it], MARKERS[kind], COLOURS[kind][0], label=label, gid=text, zorder=3)
     others = [it for it in cloud.drawn if it.text not in named]
     for fits in (False, True):
@@ -759,13 +778,17 @@ PARTS = (
     Mark("input", "#7A7A7A", hatch="///"),
     Mark("output", "#949494", hatch="\\\\\\"),
 )
+STREAMED = "row streaming"
 MOST_FULL = 8  # nodes of a pipeline, or groups of a plan, that are shown
 
 
 @_in_style
-def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) -> Picture:
+def sram(
+    analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None, is_brief: bool = False
+) -> Picture:
     """Weights, input and output on each node when it is fullest, with one input at a time: of both
-    strategies and data parallelism or, with whole-tensor transfers, of each group of these plans.
+    strategies and data parallelism, if it is to be brief without row streaming; or, with
+    whole-tensor transfers, of each group of these plans.
 
     Raises ValueError as plans.plan_sram does, and for more than MOST_LANES plans.
     """
@@ -775,6 +798,8 @@ def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) 
     chosen = _chosen(plans)
     held = _held_by_plans(analysis.question, chosen) if chosen else _held_by_strategies(analysis)
     for name, kind, found in held:
+        if is_brief and STREAMED in name:
+            continue
         if isinstance(found, Impossible):
             rows.append(_without_bar(name, kind, found))
             continue
@@ -783,12 +808,13 @@ def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) 
             notes.append(f"{name}: the {MOST_FULL} fullest of {len(found):,}")
         in_order = sorted(fullest, key=lambda use: use.layer)
         rows += [_held_row(f"{name}, {use.where}", kind, use, limit_bytes) for use in in_order]
-    key = [part._replace(text=f"{part.text}, bytes") for part in PARTS]
+    key = list(PARTS)
     if any(row.size > limit_bytes for row in rows):
-        key.append(Mark("more than the SRAM", ALARM))
+        key.append(Mark("more than the SRAM", edge=ALARM))
+    head = " + ".join(part.text for part in PARTS) + ", bytes"
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
     what = "Bytes that a node holds when it is fullest, one input at a time"
-    figure = _draw_rows(analysis.question, what, rows, limit, key, style, notes)
+    figure = _draw_rows(analysis.question, what, rows, limit, style, head, key, notes)
     told = "; ".join(
         f"{row.name}, {row.why or f'{row.size:,}'}{' (too many)' * (row.size > limit_bytes)}"
         for row in rows
@@ -797,13 +823,14 @@ def sram(analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None) 
 
 
 def _held_row(name: str, kind: str, use: SramUse, room: int) -> Row:
-    """Red beyond the SRAM."""
+    """Hollow and red beyond the SRAM."""
     sizes = (use.weight_bytes, use.input_bytes, use.output_bytes)
     parts: list[Mark] = []
     for part, size in zip(PARTS, sizes, strict=True):
         inside = min(room, size)
         room -= inside
-        parts += [part._replace(size=inside), part._replace(size=size - inside, face=ALARM)]
+        excess = part._replace(size=size - inside, face="white", edge=ALARM)
+        parts += [part._replace(size=inside), excess]
     value = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
     return Row(name, kind, [part for part in parts if part.size], value)
 
@@ -824,7 +851,7 @@ def _held_by_strategies(analysis: Analysis) -> Iterator[Held]:
     """Each node of a pipeline of whole tensors; else the fullest."""
     for strategy, found in analysis.sram.items():
         kind, _, is_streamed = strategy.partition(", ")
-        name = f"{kind}, row streaming" if is_streamed else kind
+        name = f"{kind}, {STREAMED}" if is_streamed else kind
         if isinstance(found, Impossible):
             yield name, kind, found
             continue
@@ -876,6 +903,5 @@ def run(options: Namespace) -> str:
         taken["until_s"] = options.until
     picture = PICTURES[name](Analysis(question), **taken)
     output.write_bytes(image(picture, output.suffix.lower()))
-    told, file = filled(picture.alt.replace("µ", "u")), str(output)
-    file = file if file.isascii() and file.isprintable() else ascii(file)
-    return asking.headed(question, f"{told}\n\ndrawn: {file}")
+    told = filled(picture.alt.replace("µ", "u"))
+    return asking.headed(question, f"{told}\n\ndrawn: {path_text(output)}")

@@ -57,6 +57,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else f"{start}..."
 
 
+def path_text(path: object) -> str:
+    """A file's name in printable ASCII; one that has other characters as repr does."""
+    text = str(path)
+    return text if text.isascii() and text.isprintable() else ascii(text)
+
+
 def filled(text: str, margin: str = "") -> str:
     """The text on lines of a terminal, those after the first behind the margin."""
     return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
