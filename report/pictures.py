@@ -13,6 +13,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
 from html import escape
@@ -146,13 +147,13 @@ class Unit(NamedTuple):
     name: str
     factor: Rate  # units per second, or per byte
 
-    def text(self, value: Rate) -> str:
-        """Rounded once: to two decimals, or where these are fewer to two digits."""
+    def text(self, value: Rate, decimals: int = 2) -> str:
+        """Rounded once: to so many decimals, or where these are fewer to two digits."""
         scaled = Fraction(value) * self.factor
-        if 0 < scaled < Fraction(1, 10):
+        if 0 < scaled < Fraction(10, 10**decimals):
             return f"{lab3.plain(scaled, 2)} {self.name}"
-        hundredths = round(100 * scaled)
-        return f"{hundredths // 100:,}.{hundredths % 100:02} {self.name}"
+        rounded = Decimal(round(scaled * 10**decimals)).scaleb(-decimals)
+        return f"{rounded:,f} {self.name}"
 
 
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
@@ -373,7 +374,8 @@ def _draw_lanes(
     axes.spines["bottom"].set_visible(True)
     axes.tick_params("x", length=3)
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.set_xlabel(f"time, {unit.name}", loc="right")
+    looks: Any = {"textcoords": "offset points", "ha": "right", "va": "top", "color": NOTE}
+    axes.annotate(f"time, {unit.name}", (0, 0), (-12, -6), xycoords="axes fraction", **looks)
     _fit_width(figure, style, titles)
     computing = Mark("computing; number: the input", COLOURS[lanes[0].kind][0])
     _draw_key(figure, [computing, Mark("transfer", COLOURS["link"][0])])
@@ -472,7 +474,9 @@ def _draw_rows(
     _, *sums = values.get_yticklabels()
     widest_pt = max(it.get_window_extent().width for it in values.get_yticklabels())
     values.tick_params("y", pad=widest_pt + style.font_pt / 2)
-    for number, (row, name, value) in enumerate(zip(rows, axes.get_yticklabels(), sums, strict=True)):
+    for number, (row, name, value) in enumerate(
+        zip(rows, axes.get_yticklabels(), sums, strict=True)
+    ):
         name.set_color(COLOURS[row.kind][0])
         if any(part.edge == ALARM for part in row.parts):
             value.set_color(ALARM)
@@ -522,6 +526,7 @@ def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
 
 # ------------------------------------------------ how far from the lower bound
 
+PARTS_DECIMALS = 3  # with two the lab's parts do not add up
 TENSOR, PIPELINE, LINK = COLOURS["tensor"], COLOURS["pipeline"], COLOURS["link"]
 RESULT_PARTS = {
     "compute_s": Mark("computing", TENSOR[0]),
@@ -556,7 +561,7 @@ def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
         rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}))
     unit = _unit(SECONDS, max(row.size for row in rows), 10)
     rows = [row if row.why else _with_values(row, unit) for row in rows]
-    bound = unit.text(analysis.lower_bound_s)
+    bound = unit.text(analysis.lower_bound_s, PARTS_DECIMALS)
     limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
     what = f"Latency of {count(analysis.inputs, 'input')}"
     figure = _draw_rows(analysis.question, what, rows, limit, style)
@@ -576,8 +581,11 @@ def _with_values(row: Row, unit: Unit) -> Row:
     """The total as the row's value; if it has several parts, each has its own in its text."""
     parts = row.parts
     if len(parts) > 1:
-        parts = [part._replace(text=f"{part.text} {unit.text(part.size)}") for part in parts]
-    return row._replace(parts=parts, value=unit.text(row.size))
+        parts = [
+            part._replace(text=f"{part.text} {unit.text(part.size, PARTS_DECIMALS)}")
+            for part in parts
+        ]
+    return row._replace(parts=parts, value=unit.text(row.size, PARTS_DECIMALS))
 
 
 def _told(row: Row) -> str:
@@ -741,9 +749,7 @@ def _number_front(axes: Axes, cloud: Cloud, limit: float, style: Style) -> list[
     return numbered
 
 
-def _draw_dots(
-    axes: Axes, question: Question, cloud: Cloud, in_key: Iterable[PlanResult]
-) -> None:
+def _draw_dots(axes: Axes, question: Question, cloud: Cloud, in_key: Iterable[PlanResult]) -> None:
     """Those in the key and the strategies, each with its name; the others; the front."""
 
     def draw(found: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
@@ -810,7 +816,7 @@ def sram(
         rows += [_held_row(f"{name}, {use.where}", kind, use, limit_bytes) for use in in_order]
     key = list(PARTS)
     if any(row.size > limit_bytes for row in rows):
-        key.append(Mark("more than the SRAM", edge=ALARM))
+        key.append(Mark("excess", edge=ALARM))
     head = " + ".join(part.text for part in PARTS) + ", bytes"
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
     what = "Bytes that a node holds when it is fullest, one input at a time"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from argparse import ArgumentParser, Namespace
+from fractions import Fraction
 from pathlib import Path
 
 import lab3
@@ -12,12 +13,13 @@ from lab3 import ConvLayer, System
 from report.analysis import Analysis
 from report.deck.facts import facts
 from report.question import LAB, Question
-from report.terminal import shown
+from report.terminal import path_text, shown
 
 HERE = Path(__file__).resolve().parent
 README_PIXELS_PER_INCH = 80
 BYLINE = ("author", "uid", "date")
-FACE, SMALL_PT = "Libertinus Serif", 13  # Typst brings the face
+FACE, SMALL_PT = "Libertinus Serif", 13.5  # Typst brings the face
+TIMELINE_S = Fraction(27, 2000)  # before the pipeline's node 4 starts a second input
 
 # Each word of slides.typ is true of these numbers; tests/deck/test_claims.py says why.
 WRITTEN_FOR = Question(
@@ -67,18 +69,19 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     """The looks and pictures for slides.typ, as JSON; a picture is SVG, its size and alternative
     text."""
     from report import pictures
-    from report.deck.diagram import machine
+    from report.deck.diagram import flow, machine
 
     def style(width_pt: float, height_pt: float) -> pictures.Style:
         return pictures.Style(width_pt, SMALL_PT, FACE, height_pt)
 
-    nodes = analysis.system.nodes
+    network, nodes = analysis.network, analysis.system.nodes
     found = {
-        "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(92, 92)),
+        "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(84, 84)),
         "ring": machine(lab3.RING, nodes, style(92, 92)),
-        "timeline": pictures.timeline(analysis, style=style(770, 171)),
-        "limits": pictures.limits(analysis, style=style(770, 136)),
-        "sram": pictures.sram(analysis, style=style(770, 158)),
+        **{name: flow(name, network, nodes, style(228, 84)) for name in ("tensor", "pipeline")},
+        "timeline": pictures.timeline(analysis, until_s=TIMELINE_S, style=style(770, 184)),
+        "limits": pictures.limits(analysis, is_brief=True, style=style(770, 130)),
+        "sram": pictures.sram(analysis, is_brief=True, style=style(770, 195)),
     }
     svgs = {
         name: [pictures.image(it, ".svg").decode(), *it.figure.get_size_inches() * 72, it.alt]
@@ -126,4 +129,4 @@ def run(options: Namespace) -> str:
         raise ValueError(f"--output: {shown(options.output)} is not an existing folder")
     contents = build({name: given[name] or "" for name in BYLINE})
     write(folder, contents)
-    return "\n".join(f"wrote {folder / name}" for name in contents)
+    return "\n".join(f"wrote {path_text(folder / name)}" for name in contents)
