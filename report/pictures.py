@@ -485,7 +485,7 @@ def _draw_rows(
             top = number - 0.5 - (number == 0 and bool(head))
             axes.vlines(float(limit.size), top, number + 0.5, INK, label=limit.text)
     _fit_width(figure, style, axes.texts)
-    _draw_key(figure, key or _name_parts(axes, rows, limit.size))
+    _draw_key(figure, key or _name_parts(figure, rows, limit.size))
     _fit_height(figure, style, 1.25 * style.line_pt * (len(rows) + bool(head)))
     return figure
 
@@ -501,12 +501,13 @@ def _draw_bar(axes: Axes, number: int, row: Row) -> None:
         axes.text(0, number, f" {row.why}", va="center_baseline", in_layout=False)
 
 
-def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
+def _name_parts(figure: Figure, rows: Sequence[Row], limit: Rate) -> list[Mark]:
     """Name each part on its bar. Returns those with too little room, with a hatch, or whose names
     would cross the limit."""
     from matplotlib.colors import to_rgb
 
-    axes.figure.draw_without_rendering()
+    figure.draw_without_rendering()
+    [axes] = figure.axes
     per_pt = axes.get_xlim()[1] / axes.bbox.width
     left: dict[str, Mark] = {}
     for number, row in enumerate(rows):

@@ -74,11 +74,11 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     def style(width_pt: float, height_pt: float) -> pictures.Style:
         return pictures.Style(width_pt, SMALL_PT, FACE, height_pt)
 
-    network, nodes = analysis.network, analysis.system.nodes
+    layers, nodes = len(analysis.network), analysis.system.nodes
     found = {
         "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(84, 84)),
         "ring": machine(lab3.RING, nodes, style(92, 92)),
-        **{name: flow(name, network, nodes, style(228, 84)) for name in ("tensor", "pipeline")},
+        **{name: flow(name, layers, nodes, style(228, 84)) for name in ("tensor", "pipeline")},
         "timeline": pictures.timeline(analysis, until_s=TIMELINE_S, style=style(770, 184)),
         "limits": pictures.limits(analysis, is_brief=True, style=style(770, 130)),
         "sram": pictures.sram(analysis, is_brief=True, style=style(770, 195)),

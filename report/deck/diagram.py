@@ -6,7 +6,6 @@ from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 import lab3
-from lab3 import Network
 from report.pictures import COLOURS, INK, PALE, Picture, Style
 
 if TYPE_CHECKING:
@@ -40,41 +39,35 @@ def machine(topology: str, nodes: int, style: Style) -> Picture:
     return Picture(figure, f"Nodes 1 to {nodes} with {links}.")
 
 
-def flow(strategy: str, network: Network, nodes: int, style: Style) -> Picture:
-    """A row per node and a column per layer: what a node computes, an arrow per transfer, and, hollow,
-    where the output is in the end."""
+def flow(strategy: str, layers: int, nodes: int, style: Style) -> Picture:
+    """A row per node and a column per layer: what a node computes, an arrow per transfer and,
+    hollow, where the output is in the end."""
     from matplotlib.patches import Rectangle
 
-    layers = range(1, len(network) + 1)
+    is_split, output = strategy == "tensor", layers + 1
     every = range(1, nodes + 1)
-    holders = {layer: every if strategy == "tensor" else [layer] for layer in layers}
-    holders[len(network) + 1] = [1 if strategy == "tensor" else len(network)]
+    holders = {layer: every if is_split else [layer] for layer in range(1, output)}
+    holders[output] = [1 if is_split else layers]
     height_pt = style.height_pt or style.width_pt
-    bottom_up = (nodes + 0.5, -0.5)
-    figure, axes = _sheet(style.width_pt, height_pt, (-0.5, len(holders) + 0.5), bottom_up)
+    figure, axes = _sheet(style.width_pt, height_pt, (-0.5, output + 0.5), (nodes + 0.5, -0.5))
     dark = COLOURS[strategy][0]
+    names = {1: "layer 1", output: "output"}
     for layer, there in holders.items():
-        is_output = layer not in layers
+        _write(axes, (layer, 0), names.get(layer, f"{layer}"), style)
         for node in there:
-            at = (layer - ROOM, node - 0.4)
-            axes.add_patch(Rectangle(at, 2 * ROOM, 0.8, ec=dark, fc="white" if is_output else dark))
-        name = "output" if is_output else f"layer {layer}" if layer == 1 else f"{layer}"
-        _write(axes, (layer, 0), name, style)
+            at, face = (layer - ROOM, node - 0.4), "white" if layer == output else dark
+            axes.add_patch(Rectangle(at, 2 * ROOM, 0.8, ec=dark, fc=face))
         for sender, receiver in product(holders.get(layer - 1, []), there):
             if sender != receiver:
                 _arrow(axes, (layer - 1 + ROOM, sender), (layer - ROOM, receiver), 0.12)
     for node in every:
-        name = f"node {node}" if node == 1 else f"{node}"
-        _write(axes, (0.5, node), name, style, ha="right")
-    told = (
-        "Each node computes a share of every layer's filters and sends its shard of the output to"
-    )
-    told += " all others; after the last layer, to node 1 alone."
-    if strategy == "pipeline":
+        _write(axes, (0.5, node), "node 1" if node == 1 else f"{node}", style, ha="right")
+    told = "Each node computes a layer and sends the output to the next; the last output stays."
+    if is_split:
         told = (
-            "Node 1 computes layer 1, sends its output to node 2 for layer 2, and so on; the last"
+            "Each node computes a share of every layer's filters and sends its shard to all others"
         )
-        told += " output stays."
+        told = f"{told}; after the last layer, to node 1 alone."
     return Picture(figure, told)
 
 
