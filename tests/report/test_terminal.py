@@ -2,11 +2,12 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from report.terminal import count, filled, json_text, number, short, shown, table
+from report.terminal import count, filled, json_text, number, path_text, short, shown, table
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,10 @@ def test_json_has_names_exact_ints_and_the_nearest_floats():
     one = {"bytes": 1, "seconds": 2.0, "others": []}
     all_of_it = {"bytes": 10**30, "seconds": 1 / 3, "others": [one, None]}
     assert json.loads(json_text({"it": record})) == {"it": all_of_it}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [("a b.svg", "a b.svg"), ("\x1b[31m", r"'\x1b[31m'"), ("\xe9", r"'\xe9'")]
+)
+def test_a_path_is_told_in_printable_ascii(path, text):
+    assert path_text(path) == path_text(Path(path)) == text
