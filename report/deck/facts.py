@@ -154,18 +154,19 @@ def bound(it: Analysis) -> Facts:
 
 def sram(it: Analysis) -> Facts:
     """Page 5."""
-    uses = possible(it.sram["pipeline"]).uses
-    rows = [use.input_bytes // layer.y for use, layer in zip(uses, it.network, strict=True)]
-    high = it.network[1].fy
+    second = it.network[1]
     return {
         "excess": said(it.totals.excess_bytes),
-        "rows": said(high),
-        "weights-2": said(uses[1].weight_bytes),
-        "row-2": said(rows[1]),
-        "output-2": said(uses[1].output_bytes),
+        "rows": said(second.fy),
+        "weights-2": said(second.weight_bytes),
+        "input-2": said(second.input_bytes),
+        "rows-2": said(second.y),
+        "output-2": said(second.output_bytes),
         **{
-            f"by-rows-{node}": said(use.weight_bytes + high * row + use.output_bytes)
-            for node, (use, row) in enumerate(zip(uses, rows, strict=True), 1)
+            f"by-rows-{node}": said(
+                layer.weight_bytes + layer.fy * layer.input_bytes // layer.y + layer.output_bytes
+            )
+            for node, layer in enumerate(it.network, 1)
             if node > 1
         },
         "outputs-bytes": said(it.totals.output_bytes),

@@ -85,7 +85,7 @@ PAGES = {
         12,133.23 4,624.22 µs = 7.509 ms        # 7,509.01248
         302.08 µs
         32 4 + 31 3,033.31 µs = 106.166 ms 100.072      # 35 * 3,033.30816 = 106,165.7856
-        97 3 3,033.31 < 97 93.95        # 9,099.92 is between 96 and 97 times 93.952
+        97 3 3,033.31 < 97 93.95 µs     # 9,099.92 is between 96 and 97 times 93.952
     """,
     5: """
         Q3 data
@@ -101,7 +101,7 @@ PAGES = {
         891,648 bytes 524,288 tensor
         367,360 bytes                   # 891,648 - 524,288
         pipeline 2 4 3
-        294,912 + 3 7,680 + 200,704 = 518,656   # a row of layer 2's input: 230,400 / 30
+        294,912 + 3 230,400 30 + 200,704 = 518,656
         489,472                         # 294,912 + 3 * 200,704 / 28 + 173,056
         462,336 bytes                   # 294,912 + 3 * 173,056 / 26 + 147,456
         latency 4.62 ms 3.13
@@ -163,6 +163,13 @@ def test_letters_have_three_sizes(pdf):
     for page in PdfReader(BytesIO(pdf)).pages:
         page.extract_text(visitor_text=note)
     assert {round(size, 3) for size in sizes} == {13.5, 17, 24}
+
+
+def test_the_readmes_alternative_text_has_numbers_of_page_1(pdf):
+    readme = (build.HERE.parents[1] / "README.md").read_text()
+    [alt] = re.findall(r"!\[([^]]+)\]\(report/results.png\)", readme)
+    numbers = re.findall(r"\d[\d,.]*\d", alt)
+    assert len(numbers) > 8 and {*numbers} <= {*TOKEN.findall(page_text(pdf, 1))}
 
 
 def test_every_fact_is_said():

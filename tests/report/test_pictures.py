@@ -836,9 +836,7 @@ def test_a_limit_beyond_the_axis_is_labelled(sram_bytes, arrow):
     assert f"{label}{arrow}" in said(figure) and "excess" not in said(figure)
 
 
-@pytest.mark.parametrize(
-    ("speed", "unit"), [(10**6, "ns"), (Fraction(1, 1_000), "s")]
-)
+@pytest.mark.parametrize(("speed", "unit"), [(10**6, "ns"), (Fraction(1, 1_000), "s")])
 def test_units_go_with_the_size_of_numbers(speed, unit):
     ops, link = LAB.system.ops_per_s, LAB.system.link_bytes_per_s
     analysis = Analysis(LAB.on(ops_per_s=speed * ops, link_bytes_per_s=speed * link))
