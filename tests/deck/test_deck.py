@@ -121,15 +121,19 @@ def test_pictures_have_their_alternative_texts_in_reading_order(deck):
     assert "12 links" in links and "from the last to the first" in ring
 
 
-@pytest.mark.parametrize(("strategy", "arrows"), [("tensor", 3 * 12 + 3), ("pipeline", 3)])
-def test_a_flow_has_an_arrow_for_each_transfer(strategy, arrows):
+@pytest.mark.parametrize(
+    ("strategy", "arrows", "cells", "output"),
+    [("tensor", 3 * 12 + 3, 16, (5, 1)), ("pipeline", 3, 4, (5, 4))],
+)
+def test_a_flow_has_an_arrow_for_each_transfer(strategy, arrows, cells, output):
     [axes] = flow(strategy, 4, 4, pictures.DEFAULT).figure.axes
     ways = {(it.get_position(), it.xy) for it in axes.texts if not it.get_text()}
     assert len(ways) == arrows
     for (x, sender), (to_x, receiver) in ways:  # from a layer to the next, to another node
         assert sender != receiver and 0 < to_x - x < 1
-    boxes = {(round(it.get_x() + it.get_width() / 2), it.get_y() + 0.4) for it in axes.patches}
-    assert len(boxes) == {"tensor": 4 * 4 + 1, "pipeline": 4 + 1}[strategy]
+    places = {tuple(map(round, it.get_center())): it.get_facecolor() for it in axes.patches}
+    white = places.pop(output)
+    assert len(places) == cells and white not in places.values()
 
 
 def test_text_of_pictures_is_in_the_decks_own_face(deck):
