@@ -226,7 +226,7 @@ def _draw_key(figure: Figure, marks: Sequence[Mark]) -> None:
     boxes = [Patch(fc=it.face, ec=it.edge, hatch=it.hatch, label=it.text) for it in marks]
     for columns in range(len(boxes), 0, -1):
         key = figure.legend(handles=boxes, ncols=columns, loc="outside lower left")
-        if columns == 1 or key.get_window_extent().width < figure.bbox.width:
+        if columns == 1 or key.get_window_extent().width + EDGE_PT < figure.bbox.width:
             return
         key.remove()
 
