@@ -53,24 +53,18 @@ def _four(it: Analysis) -> tuple[Result, Result, Result, Result]:
 def results(it: Analysis) -> Facts:
     """Page 1."""
     one, one_pipeline, tensor, pipeline = _four(it)
+    names = ("tensor-1", "pipeline-1", "tensor-32", "pipeline-32")
+    found = dict(zip(names, _four(it), strict=True))
     return {
         "inputs": said(it.inputs),
-        "tensor-1-s": said(one.latency_s, 11),
-        "tensor-1-bytes": said(one.traffic_bytes),
-        "tensor-32-s": said(tensor.latency_s, 11),
-        "tensor-32-bytes": said(tensor.traffic_bytes),
-        "pipeline-1-s": said(one_pipeline.latency_s, 11),
-        "pipeline-1-bytes": said(one_pipeline.traffic_bytes),
-        "pipeline-32-s": said(pipeline.latency_s, 11),
-        "pipeline-32-bytes": said(pipeline.traffic_bytes),
+        **{f"{name}-s": said(result.latency_s, 11) for name, result in found.items()},
+        **{f"{name}-bytes": said(result.traffic_bytes) for name, result in found.items()},
         "tensor-32-ms": said(tensor.latency_s * MS, 2),
         "pipeline-32-ms": said(pipeline.latency_s * MS, 2),
         "times-as-fast-1": said(one_pipeline.latency_s / one.latency_s, 2),
         "times-as-fast-32": said(pipeline.latency_s / tensor.latency_s, 2),
         "times-the-bytes": said(Fraction(one.traffic_bytes, one_pipeline.traffic_bytes), 2),
-        "tensor-times-as-long": said(tensor.latency_s / one.latency_s),
         "pipeline-times-as-long": said(pipeline.latency_s / one_pipeline.latency_s, 1),
-        "times-the-traffic": said(Fraction(pipeline.traffic_bytes, one_pipeline.traffic_bytes)),
         "tensor-sends-us": said(one.communication_s * US, 2),
         "pipeline-sends-us": said(one_pipeline.communication_s * US, 2),
         "tensor-each-ms": said(one.interval_s * MS, 2),
@@ -166,8 +160,7 @@ def sram(it: Analysis) -> Facts:
             f"by-rows-{node}": said(
                 layer.weight_bytes + layer.fy * layer.input_bytes // layer.y + layer.output_bytes
             )
-            for node, layer in enumerate(it.network, 1)
-            if node > 1
+            for node, layer in enumerate(it.network[1:], 2)
         },
         "outputs-bytes": said(it.totals.output_bytes),
         "all-sram": said(it.totals.sram_bytes),
@@ -179,15 +172,10 @@ def ring(it: Analysis) -> Facts:
     one, one_pipeline, _, pipeline = _four(it)
     there = possible(it.result("tensor", 1, lab3.RING))
     reverse_more_s = (it.system.nodes - 2) * one_pipeline.communication_s  # P - 1 links, not one
-    found: Facts = {
-        f"{name}-{what}": said(seconds * US, 3)
-        for name, found in (("one", one), ("ring", there), ("pipeline", one_pipeline))
-        for what, seconds in (
-            ("transfers", found.communication_s),
-            ("latency", found.latency_s),
-        )
-    }
-    return found | {
+    named = {"one": one, "ring": there, "pipeline": one_pipeline}
+    return {
+        **{f"{name}-transfers": said(on.communication_s * US, 3) for name, on in named.items()},
+        **{f"{name}-latency": said(on.latency_s * US, 3) for name, on in named.items()},
         "ring-bytes": said(there.traffic_bytes),
         "ring-ms": said(it.inputs * there.communication_s * MS, 3),
         "ring-more-percent": percent(there.latency_s / one.latency_s - 1, 1),

@@ -306,6 +306,8 @@ def test_a_timeline_of_very_much_has_few_marks_and_says_so(monkeypatch):
     assert pictures.MOST_BARS / 4 < len(marks(axes)) <= pictures.MOST_BARS  # halved until they fit
     left_out = "pipeline parallelism: only the first 64 of 1,000 layers are shown"
     assert left_out in said(picture.figure) and "window ends early" in picture.alt
+    both = [[plans.Group(1)] * 1_000] * 2
+    assert "first 32 of 1,000" in pictures.timeline(Analysis(question), both, until_s=10**6).alt
     end_s = Fraction(axes.get_xlim()[1]) / 10**6
     interval_s = schedule.interval(many, question.system, [plans.Group(1)] * 1_000)
     first = [it for it in marks(axes) if it[2] < 0 and it[5] == "compute"]
