@@ -200,6 +200,9 @@ class Need(NamedTuple):
 
     where: str  # "every node", "gathering node" or "node 2"
     layer: int
+    weight_bytes: int
+    input_bytes: int
+    output_bytes: int
     total_bytes: int
     fits: bool
     free_bytes: int  # below 0: lacking
@@ -229,7 +232,8 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
     room = system.sram_bytes - (uses[0] if on_first else use).total_bytes if free >= 0 else 0
     waiting = room // network[0].input_bytes
     waiting_where = "node 1" if on_first or system.nodes == 1 else "every node"
-    need = Need(use.where, use.layer, use.total_bytes, free >= 0, free, waiting, waiting_where)
+    parts = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
+    need = Need(use.where, use.layer, *parts, free >= 0, free, waiting, waiting_where)
     return SramResult(uses, need)
 
 
@@ -237,7 +241,11 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
 
 SIZES = ("out_x", "out_y", "weights", "macs", "ops")
 BYTES = ("weight_bytes", "input_bytes", "output_bytes")
-TWICE = {"ops/s": "ops_per_s", "link bandwidth": "link_bytes_per_s", "nodes": "nodes"}
+TWICE = {
+    "ops/s": "ops_per_s",
+    "link bandwidth": "link_bytes_per_s",
+    "nodes (and their links)": "nodes",
+}
 
 
 class Analysis:
