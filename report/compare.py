@@ -87,7 +87,7 @@ def best_plans_text(
         title = f"Pareto-optimal plans (latency, traffic) for {count(asked.inputs, 'input')}"
         if len(ranks) < len(listed):
             title += "; without number only among plans that fit"
-        blocks += [f"{title}:", table(["#", *NUMBERS, "plan"], rows)]
+        blocks += [filled(f"{title}:"), table(["#", *NUMBERS, "plan"], rows)]
         if len(rows) < len(listed):
             blocks.append(f"{len(listed) - len(rows):,} more: {more}")
     return blocks

@@ -134,9 +134,8 @@ def _number(
                 return convert(text)
         except (ValueError, InvalidOperation):  # not a number, or a NaN
             pass
-        if digits := re.fullmatch("([0-9.]+) ?[A-Za-z/]+", text):
-            raise ArgumentTypeError(f"{shown(text)}: write {digits[1]:.30}, without a unit")
-        raise ArgumentTypeError(f"{shown(text)} is not {wanted}")
+        unit = ", without a unit" if re.fullmatch("[0-9.]+ ?[A-Za-z/]+", text) else ""
+        raise ArgumentTypeError(f"{shown(text)} is not {wanted}{unit}")
 
     return parse
 

@@ -93,9 +93,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     ]
     widths = [max(map(len, column)) for column in columns]
     left_width = sum(widths[:-1]) + 2 * len(widths[:-1])
-    words = _words(" ".join(columns[-1])) if is_text[-1] else columns[-1]
-    longest_word = max(len(word.rstrip()) for word in words)
-    if left_width + longest_word > COLUMNS:
+    words = _words(" ".join(columns[-1])) if is_text[-1] else []
+    last_width = max((len(word.rstrip()) for word in words), default=widths[-1])
+    if left_width + last_width > COLUMNS:
         return _blocks(head, cells)
     lines = []
     for row in zip(*columns, strict=True):
@@ -123,9 +123,10 @@ def _transposed(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
 
 
 def _at_the_point(texts: Sequence[str]) -> list[str]:
-    """Numbers with blanks behind them, so that decimal points are below each other."""
-    behind = [len(text) - len(text.partition(".")[0]) for text in texts]
-    most = max(behind, default=0)
+    """Numbers with blanks behind them, so that decimal points are below each other, unless one has
+    an exponent."""
+    behind = [len(text.partition(".")[2]) + ("." in text) for text in texts]
+    most = 0 if any("e" in text for text in texts) else max(behind, default=0)
     return [text + " " * (most - length) for text, length in zip(texts, behind, strict=True)]
 
 
