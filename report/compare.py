@@ -45,11 +45,11 @@ def faster_text(comparison: Comparison, asked: Question) -> list[str]:
     if not comparison.faster:
         return []
     links = "" if asked.system.topology == lab3.RING else " on direct links"
+    pace = ", tensor parallelism taking inputs one by one" * (asked.inputs > 1)
     title = (
         f"Link bandwidths at which a plan is faster than tensor parallelism for"
-        f" {count(asked.inputs, 'input')}, with whole-tensor transfers{links}, tensor parallelism"
-        f" taking inputs one by one (ends rounded; here"
-        f" {short(Fraction(asked.system.link_bytes_per_s) / MB)} MB/s):"
+        f" {count(asked.inputs, 'input')}, with whole-tensor transfers{links}{pace} (ends rounded;"
+        f" here {short(Fraction(asked.system.link_bytes_per_s) / MB)} MB/s):"
     )
     rows = [[links_text(both[0].links), name] for name, both in comparison.faster.items()]
     return [filled(title), table(["link bandwidth", "plan"], rows)]
@@ -66,8 +66,9 @@ def best_plans_text(
     blocks = [
         filled(
             "A plan is groups of layers, each with its own nodes, which share filters evenly:"
-            " 1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. SRAM: of the fullest"
-            f" node's {asked.system.sram_bytes:,}, for whole-tensor transfers, one input at a time."
+            " 1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. SRAM bytes: of"
+            f" {asked.system.sram_bytes:,}, on the fullest node; whole-tensor transfers, one input"
+            " at a time."
         )
     ]
     if asked.system.topology == lab3.RING and asked.system.nodes > 2:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
 from report import analysis, question, streaming
-from report.analysis import Analysis, Latency, Need, Result, SramResult, Strategy, Streamed
+from report.analysis import Analysis, Need, Result, SramResult, Strategy, Streamed
 from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
 from report.sram import is_upper_bound
 from report.terminal import (
@@ -46,7 +46,7 @@ def page(it: Analysis) -> Blocks:
     yield "\n".join([filled(_asked(it)), *_terms(it)])
     for answer in QUESTIONS.values():
         yield from answer(it)
-    yield f"LOWER BOUND AND ROW STREAMING\n{_bounds(it)}"
+    yield f"LOWER BOUND{' AND ROW STREAMING' * bool(_streams(it))}\n{_bounds(it)}"
     sent = " but for row streaming, an output is sent once all of it is computed;"
     yield filled(
         f"Assumed: inputs are already where they are needed;{sent * _sends(it)} SRAM does not"
@@ -124,7 +124,7 @@ def several(it: Analysis) -> Blocks:
             f" {short(100 * each.utilisation)} %)"
             for name, each in _results(it, it.inputs).items()
         )
-        said = [*_comparison(it, it.inputs), f"Each later input takes further {later}."]
+        said = [*_comparison(it, it.inputs), f"Each further input adds {later}."]
         head = f"Q2: {count(it.inputs, 'input').upper()}"
         yield f"{head}\n{_answers(it, it.inputs)}\n{filled(' '.join(said))}"
 
@@ -137,14 +137,14 @@ def _comparison(it: Analysis, inputs: int) -> Iterator[str]:
         yield "One node does all the work and sends nothing."
     elif it.system.nodes > 1 and len(results) == 2:
         tensor, pipeline = results["tensor"], results["pipeline"]
-        fast, slow = sorted([tensor, pipeline], key=lambda each: each.latency_s)
-        name = "Tensor" if fast is tensor else "Pipeline"
-        said = f"{name} parallelism is {short(slow.latency_s / fast.latency_s)} times as fast"
-        if fast.latency_s == slow.latency_s:
+        ratio, joint = tensor.latency_s / pipeline.latency_s, "; tensor parallelism"
+        said = f"Pipeline parallelism is {short(ratio)} times as fast"
+        if ratio == 1:
             said = "Both take the same time"
+        elif ratio < 1:
+            said, joint = f"Tensor parallelism is {short(1 / ratio)} times as fast", ", but"
         if inputs == 1:
-            more = _more(tensor.traffic_bytes, pipeline.traffic_bytes)
-            said += f"{', but' if fast is tensor else '; tensor parallelism'} sends {more}"
+            said += f"{joint} sends {_more(tensor.traffic_bytes, pipeline.traffic_bytes)}"
         yield f"{said}."
 
 
@@ -186,8 +186,9 @@ def _why_distribute(it: Analysis) -> Iterator[str]:
         if it.system.nodes > 1:
             yield "So the work must be distributed, and data parallelism is not possible."
     elif lacking > 0:
-        yield f"{weights} fit {space}, but lack {count(lacking, 'byte')} for {pair} beside them."
-        yield "So layer by layer, one node cannot hold the CNN, nor can data parallelism."
+        yield f"{weights} fit {space}, but leave {count(lacking, 'byte')} too few for {pair}."
+        if it.system.nodes > 1:
+            yield "So no node can run the CNN alone, layer by layer, nor in data parallelism."
     else:
         yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
         if it.system.nodes > 1:
@@ -252,27 +253,28 @@ def _ring(it: Analysis) -> Iterator[str]:
 
 def _bounds(it: Analysis) -> str:
     """A small table of one input and of all."""
-    rows = {"lower bound for any schedule": it.latencies(streaming.compute_bound)}
-    for name in _streaming(it):
-        rows[f"{name} parallelism, row streaming"] = [
-            Latency(inputs, _streamed(it, name, inputs).latency_s) for inputs in it.counts
+    times_s = {
+        "lower bound for any schedule": [
+            each.latency_s for each in it.latencies(streaming.compute_bound)
         ]
-    cells = [[name, *(each.latency_s * MS for each in row)] for name, row in rows.items()]
-    return table(["latency", *(f"{count(n, 'input')} ms" for n in it.counts)], cells)
+    }
+    for name, streams in _streams(it).items():
+        times_s[f"{name} parallelism, row streaming"] = [each.latency_s for each in streams]
+    rows = [[name, *(time_s * MS for time_s in row)] for name, row in times_s.items()]
+    return table(["latency", *(f"{count(n, 'input')} ms" for n in it.counts)], rows)
 
 
-def _streaming(it: Analysis) -> list[str]:
-    """The strategies whose row streaming is modelled, if they send anything."""
-    results = _results(it, 1).items()
-    return [
-        name for name, it in results if it.communication_s and isinstance(it.streamed, Streamed)
-    ]
-
-
-def _streamed(it: Analysis, name: str, inputs: int) -> Streamed:
-    found = _results(it, inputs)[name].streamed
-    assert isinstance(found, Streamed)
-    return found
+def _streams(it: Analysis) -> dict[str, list[Streamed]]:
+    """Row streaming of the strategies that send anything, if it is modelled, by it.counts."""
+    found = {
+        name: [_results(it, inputs)[name].streamed for inputs in it.counts]
+        for name, each in _results(it, 1).items()
+        if each.communication_s
+    }
+    streams = {
+        name: [each for each in both if isinstance(each, Streamed)] for name, both in found.items()
+    }
+    return {name: both for name, both in streams.items() if both}
 
 
 QUESTIONS = {"q1": single, "q2": several, "q3": distribution, "q4": one_way_ring}
@@ -312,17 +314,6 @@ def model(it: Analysis) -> Blocks:
     sums = _sums(cells)
     sums[head.index("input_bytes")] = ""  # which is the output before it
     yield table(head, [*cells, sums])
-    if _sends(it):
-        rows = [[n, analysis.ops_per_byte(layer)] for n, layer in enumerate(it.network, 1)]
-        yield table(["layer", "C / A, ops per byte of output"], rows)
-        balance = number(analysis.machine_balance(it.system))
-        is_ring = it.system.topology == RING and it.system.nodes > 2
-        threshold = " With tensor parallelism on this ring, (P - 1) * R / B decides."
-        yield filled(
-            f"While a link carries a byte, a node does R / B = {balance} ops. A layer with more ops"
-            " per byte takes longer to compute than its output, or shards of it, to be sent."
-            f"{threshold * (is_ring and 'tensor' in it.possible)}"
-        )
 
 
 def _attributes(it: Analysis, names: Sequence[str]) -> list[list[object]]:
@@ -429,6 +420,7 @@ def _derivation(name: str, it: Analysis) -> Blocks:
         longest = f"the longest stage, {one.bottleneck}"
         parts = [("1 input", 1, one.latency_s), (longest, it.inputs - 1, one.interval_s)]
         yield filled(f"{count(it.inputs, 'input')}: {_sum_us(parts, every.latency_s)}")
+    if it.inputs > 1 and one.traffic_bytes:
         sent, total = number(one.traffic_bytes), number(every.traffic_bytes)
         yield filled(f"{it.inputs:,} * {sent} = {total} bytes")
 
@@ -490,23 +482,6 @@ def what_fits(it: Analysis) -> Blocks:
             "A row takes longer to send than another to compute, so with row streaming the fullest"
             " node of tensor parallelism holds at most that much."
         )
-    yield from _turnover(it)
-
-
-def _turnover(it: Analysis) -> Blocks:
-    """What of all inputs and outputs has no room beside the weights."""
-    totals = it.totals
-    free = totals.sram_bytes - totals.weight_bytes
-    for what, size, must in (
-        ("input", totals.input_bytes, "inputs must arrive"),
-        ("output", totals.output_bytes, "outputs must leave"),
-    ):
-        if size > free >= 0:
-            yield filled(
-                f"{count(it.inputs, what)}, {count(size, 'byte')}, exceed the"
-                f" {count(free, 'byte')} that one copy of the weights leaves on all nodes together,"
-                f" so {must} during the run (not timed)."
-            )
 
 
 def ring(it: Analysis) -> Blocks:
@@ -556,30 +531,24 @@ def row_streaming(it: Analysis) -> Blocks:
         "lower bound = N * sum(C) / (P * R) seconds: each input costs sum(C) ops, 2 per MAC, and P"
         " nodes do at most R ops per second each."
     )
-    if names := _streaming(it):
-        yield from (STREAMING[name] for name in ("both", *names))
-    for name, inputs in product(names, it.counts):
-        parts = _streamed_parts(it, name, inputs)
-        if len(parts) > 1:
-            latency_s = _streamed(it, name, inputs).latency_s
-            yield filled(f"{name}, {count(inputs, 'input')}: {_sum_us(parts, latency_s)}")
+    if found := _streams(it):
+        yield from (STREAMING[name] for name in ("both", *found))
+    for name, streams in found.items():
+        for inputs, (total_s, above_s) in zip(it.counts, streams, strict=True):
+            interval_s = _results(it, 1)[name].interval_s
+            parts = [("1 input", 1, streams[0].latency_s), ("interval", inputs - 1, interval_s)]
+            if name == "tensor":
+                share_s = it.last_row_share_s
+                assert not isinstance(share_s, Impossible)
+                parts = [
+                    ("lower bound", 1, total_s - above_s),
+                    ("last row's part", 1, share_s),
+                    ("waiting for links", 1, above_s - share_s),
+                ]
+            yield filled(f"{name}, {count(inputs, 'input')}: {_sum_us(parts, total_s)}")
     if _sends(it):
-        streams = [each.streamed for each in _results(it, 1).values()]
-        yield from _reasons([*it.impossible.values(), *streams])
-
-
-def _streamed_parts(it: Analysis, name: str, inputs: int) -> list[Part]:
-    """Of tensor parallelism the lower bound and what is above it, of the pipeline the law."""
-    if name == "tensor":
-        (total_s, above_s), share_s = _streamed(it, name, inputs), it.last_row_share_s
-        assert not isinstance(share_s, Impossible)
-        return [
-            ("lower bound", 1, total_s - above_s),
-            ("last row's part", 1, share_s),
-            ("waiting for links", 1, above_s - share_s),
-        ]
-    one = ("1 input", 1, _streamed(it, name, 1).latency_s)
-    return [one, ("interval", inputs - 1, _results(it, 1)[name].interval_s)][:inputs]
+        reasons = (each.streamed for each in _results(it, 1).values())
+        yield from _reasons([*it.impossible.values(), *reasons])
 
 
 def speed_up(it: Analysis) -> Blocks:
@@ -697,11 +666,12 @@ def _sum_us(parts: Sequence[Part], total_s: Fraction) -> str:
     """The parts above 0 added up, with ~ if a number is rounded."""
     counted = [(name, times, part_s * US) for name, times, part_s in parts if times * part_s]
     is_equal = all(map(is_exact, [total_s * US, *(value for *_, value in counted)]))
-    terms = (
+    terms = [
         f"{f'{times:,} * ' if times > 1 else ''}{number(value)} ({name})"
         for name, times, value in counted
-    )
-    return f"{' + '.join(terms)} {'=' if is_equal else '~'} {_us(total_s)}"
+    ]
+    sums = f"{' + '.join(terms)} {'=' if is_equal else '~'} " if len(terms) > 1 else ""
+    return f"{sums}{_us(total_s)}"
 
 
 def _sums(cells: Sequence[Sequence[object]]) -> list[object]:
