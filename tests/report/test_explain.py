@@ -184,7 +184,7 @@ SENTENCES = [
     # 1,322,752 - 1,116,160: row by row one node would do with 1,109,760
     (
         "Q3 --sram-kib 1090",
-        "leave 206,592 bytes too few for the largest layer's input and output. So no node can run the",
+        "leave 206,592 bytes too few for the largest layer's input and output. So no node can",
     ),
     (
         "Q3 --nodes 2 --sram-kib 1",
@@ -204,7 +204,7 @@ SENTENCES = [
     ("readings", "0.00312726016 0.10007232512 1,923,072 traffic is not multiplied by N"),
     (
         "plans",
-        "SRAM: of the fullest node's 524,288, for whole-tensor transfers, one input at a time",
+        "SRAM bytes: of 524,288, on the fullest node; whole-tensor transfers, one input at a",
     ),
     # Q1 and Q2: 12.43531264 / 3.12726016, 1,923,072 / 604,160, 155.7861376 / 100.07232512
     ("", "Tensor parallelism is 3.976 times as fast, but sends 3.183 times as many bytes."),
