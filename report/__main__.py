@@ -139,15 +139,12 @@ def answer(argv: list[str]) -> tuple[str, int]:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         wrong = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
-        usage = parser.format_usage()
-        known = re.findall("--[a-z-]+", usage)
+        known = re.findall("--[a-z-]+", parser.format_usage())
         if wrong.startswith("-"):
             parser.error(f"{wrong!a:.40} is not an option of {name}; {meant(wrong, known)}")
         if "--plan" in known and re.fullmatch("[0-9:,-]+|tensor|pipeline", wrong):
             parser.error(f"{wrong!a:.40} is a plan: write --plan {wrong:.40}")
-        takes = re.search(r"((?:\s+(?:[A-Z]+|\[[A-Z]+\]))*)\s*$", usage)
-        what = f"{name}{takes[1] if takes else ''}"
-        parser.error(f"{wrong!a:.40} is one word too many for {' '.join(what.split())}")
+        parser.error(f"{wrong!a:.40} is one word too many for {name}")
     said = module.run(options)
     return said if isinstance(said, tuple) else (said, 0)
 

@@ -265,10 +265,6 @@ SENTENCES = [
         "--sram-kib 1000",
         "but leave 298,752 bytes too few for the largest layer's input and output. So no",
     ),
-    (
-        "--sram-kib 1000",
-        "So layer by layer, one node cannot hold the CNN, nor can data parallelism",
-    ),
     # 8 times 12.13323264 ms where 1,291.75 KiB fit
     (
         "--sram-kib 1292",

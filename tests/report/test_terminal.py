@@ -160,7 +160,7 @@ def test_what_was_meant(word, told):
 def test_one_of_some_names_is_taken():
     taken = one_of("topic", ["ring", "sram"])
     assert taken("Ring") == "ring"
-    with pytest.raises(ArgumentTypeError, match="^'sra' is not a topic; did you mean sram"):
+    with pytest.raises(ArgumentTypeError, match=r"^'sra' is not a topic; did you mean sram"):
         taken("sra")
 
 
