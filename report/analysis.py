@@ -15,7 +15,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lab3
-from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, System
+from lab3 import ALL_TO_ALL, RING, Network, System
 from report import sram, streaming
 from report.question import (
     STRATEGIES,
@@ -26,8 +26,8 @@ from report.question import (
     found_or_reason,
     possible_strategies,
 )
-from report.steps import Step, duration, latency, pipeline_parallel_stages, traffic
-from report.terminal import count, plain_data, shown
+from report.steps import duration, latency, pipeline_parallel_stages, traffic
+from report.terminal import plain_data, shown
 
 if TYPE_CHECKING:  # imported only when they are needed, because the answers need neither
     from report import plans, readings
@@ -115,7 +115,6 @@ class Totals(NamedTuple):
 
     weight_bytes: int  # held once
     excess_bytes: int  # of the weights over a node's SRAM, below 0 if they fit
-    input_bytes: int
     output_bytes: int
     sram_bytes: int
 
@@ -147,20 +146,6 @@ def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1)
     return streaming.compute_bound(network, system, system.nodes + inputs - 1)
 
 
-def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """two-way ring = N * sum(C / (P * R) + (P - 1) * S / (2 * B)) seconds: tensor parallelism with
-    a link to each neighbour, and half of each shard sent each way.
-
-    Raises ValueError if tensor parallelism is not possible, and for fewer than three nodes.
-    """
-    lab3.check_tensor_parallel(network, system)
-    if system.nodes < 3:
-        links = "has both links already" if system.nodes == 2 else "has no links"
-        raise ValueError(f"A ring of {count(system.nodes, 'node')} {links}, so none is two-way")
-    twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
-    return lab3.tensor_parallel_latency(network, twice, inputs)
-
-
 def last_row_share_s(network: Network, system: System) -> Fraction:
     """last row's share = A_L / (P * out_y * B) seconds, on its link; one node sends nothing.
 
@@ -172,16 +157,6 @@ def last_row_share_s(network: Network, system: System) -> Fraction:
         return Fraction(0)
     last = network[-1]
     return Fraction(last.output_bytes, system.nodes * last.out_y) / system.link_bytes_per_s
-
-
-def ops_per_byte(layer: ConvLayer) -> Fraction:
-    """C / A, the compute-to-communication ratio: the ops for a byte of output."""
-    return Fraction(layer.ops, layer.output_bytes)
-
-
-def machine_balance(system: System) -> Fraction:
-    """R / B: the ops that a node does while a link carries a byte."""
-    return duration([Step(1, "send", link_bytes=1)], system) * system.ops_per_s
 
 
 # ------------------------------------------------ SRAM
@@ -206,8 +181,6 @@ class Need(NamedTuple):
     total_bytes: int
     fits: bool
     free_bytes: int  # below 0: lacking
-    waiting_inputs: int  # more inputs that fit where inputs wait
-    waiting_where: str
 
 
 class SramResult(NamedTuple):
@@ -227,13 +200,8 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
         return uses
     use = max(uses, key=lambda use: use.total_bytes)
     free = system.sram_bytes - use.total_bytes
-    # a pipeline's inputs wait on its first node, others wherever they are needed
-    on_first = strategy.startswith("pipeline")
-    room = system.sram_bytes - (uses[0] if on_first else use).total_bytes if free >= 0 else 0
-    waiting = room // network[0].input_bytes
-    waiting_where = "node 1" if on_first or system.nodes == 1 else "every node"
     parts = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
-    need = Need(use.where, use.layer, *parts, free >= 0, free, waiting, waiting_where)
+    need = Need(use.where, use.layer, *parts, fits=free >= 0, free_bytes=free)
     return SramResult(uses, need)
 
 
@@ -321,7 +289,6 @@ class Analysis:
         return Totals(
             weight_bytes=weights,
             excess_bytes=weights - self.system.sram_bytes,
-            input_bytes=self.inputs * self.network[0].input_bytes,
             output_bytes=self.inputs * self.network[-1].output_bytes,
             sram_bytes=self.system.nodes * self.system.sram_bytes,
         )
@@ -330,11 +297,6 @@ class Analysis:
     def losses(self) -> Losses | Impossible:
         """Where the pipeline's latency goes."""
         return self.impossible.get("pipeline") or losses(self.question)
-
-    @cached_property
-    def two_way_ring(self) -> list[Latency] | Impossible:
-        """Tensor parallelism."""
-        return found_or_reason(self.latencies, two_way_ring_latency)
 
     @cached_property
     def last_row_share_s(self) -> Fraction | Impossible:
@@ -427,11 +389,9 @@ def as_dict(question: Question) -> dict[str, Any]:
                 "layer": number,
                 **layer._asdict(),
                 **{name: getattr(layer, name) for name in (*SIZES, *BYTES)},
-                "ops_per_byte": ops_per_byte(layer),
             }
             for number, layer in enumerate(it.network, 1)
         ],
-        "machine_balance_ops_per_byte": machine_balance(it.system),
         "strategies": it.strategies,
         "lower_bound": it.latencies(streaming.compute_bound),
         "last_row_share_s": it.last_row_share_s,
@@ -439,7 +399,6 @@ def as_dict(question: Question) -> dict[str, Any]:
         "one_node": it.latencies(one_node_latency),
         "data_parallel": it.latencies(data_parallel_latency),
         "balanced_pipeline": it.latencies(balanced_pipeline_latency),
-        "two_way_ring": it.two_way_ring,
         "totals": it.totals,
         "sram": it.sram,
         "plans": it.plans,

@@ -1,8 +1,11 @@
 """explain: what is printed against the JSON, and the words that depend on a number by hand."""
 
 import json
+import math
 import re
+from fractions import Fraction
 
+import numpy
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 import lab3
 import reader
 from machines import TOPOLOGIES, questions
+from odd_machines import ODD_OPTIONS, SENDS
 from program import call, output, python, refusal
 from report.analysis import as_dict
 from report.explain import TOPICS, explain
@@ -362,6 +366,93 @@ def test_what_a_sentence_says(line, phrase):
 )
 def test_what_does_not_apply_is_not_said(line, phrase):
     assert phrase not in said(line)
+
+
+# ------------------------------------------------ formulas
+
+# Of ODD, by layer: ops, bytes of output and of a shard, rows of output.
+SYMBOLS = {
+    "C": numpy.array([3_840, 25_920, 31_104]) * Fraction(1),
+    "A": numpy.array([720, 540, 648]) * Fraction(1),
+    "S": numpy.array([120, 90, 108]) * Fraction(1),
+    "S_L": 108,
+    "out_y": numpy.array([5, 3, 2]),
+    "N": 8,
+    "P": 6,
+    "L": 3,
+    "R": Fraction(64, 3),
+    "B": Fraction(5, 2),
+    "interval": 1_458,
+    "sum": sum,
+    "max": lambda *several: max(map(max, several)),
+    "ceil": math.ceil,
+}
+SENT = {**SYMBOLS, "A": SYMBOLS["A"][:-1]}  # in a pipeline
+
+
+def value_of(formula, symbols=SYMBOLS):
+    """Of a formula as it is printed."""
+    written = " ".join(formula.split())
+    written = written.replace("S_1 + ... + S_(L-1)", "sum(S) - S_L").replace("longest C", "max(C)")
+    return eval(written.replace("A_1 + ... + A_(L-1)", "sum(A)"), {}, symbols)
+
+
+RING, DIRECT = ODD_OPTIONS, ODD_OPTIONS.replace(" ring ", " all-to-all ")
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "after", "value", "symbols"),
+    [
+        # the tables of odd_machines.py have the working
+        (f"tensor {DIRECT}", "latency = ", " seconds", Fraction("4821.6"), SYMBOLS),
+        (f"tensor {RING}", "latency = ", " seconds", 8_892, SYMBOLS),
+        (f"tensor {DIRECT}", "traffic = ", " bytes", 54_720, SYMBOLS),
+        (f"tensor {RING}", "traffic = ", " bytes", 63_360, SYMBOLS),
+        (f"pipeline {RING}", "latency = ", " seconds", 13_563, SENT),
+        (f"pipeline {RING}", "traffic = ", " bytes", 10_080, SENT),
+        (f"pipeline {RING}", "would take ", " seconds", Fraction("6181.5"), SYMBOLS),
+        (f"pipeline {RING}", "ideal compute ", ": all", 3_804, SYMBOLS),
+        (f"pipeline {RING}", "idle nodes ", ": only", 3_804, SYMBOLS),
+        (f"pipeline {RING}", "load imbalance ", ": the L", 4_056, SYMBOLS),
+        (f"streaming {RING}", "lower bound = ", " seconds", 3_804, SYMBOLS),
+        (f"speedup {RING}", "One node alone takes ", " seconds", 22_824, SYMBOLS),
+        (f"speedup {RING}", "Data parallelism takes ", " seconds", 5_706, SYMBOLS),
+    ],
+)
+def test_a_printed_formula_gives_the_number_worked_by_hand(line, before, after, value, symbols):
+    text = said(line).split(before)[1].split(after)[0]
+    formula = text[text.index("N *") :] if text[0].isdigit() else text
+    assert value_of(formula, symbols) == value
+
+
+def test_the_printed_formula_of_waiting_for_a_link():
+    [formula] = re.findall(r"waiting for a link +\S+ +\S+ +(N.*?):", explain(SENDS, ["pipeline"]))
+    sends = {"N": 3, "C": [60, 1_200, 1_200], "R": 40, "interval": 60, "max": max}
+    assert value_of(formula, sends) == 90
+
+
+def test_printed_formulas_of_an_exchange_give_its_time_and_bytes():
+    for options, times, exchanged in (
+        (DIRECT, [[48, 36, Fraction("43.2")]] * 2, (3_600, 540)),
+        (RING, [[240, 180, 216]] * 2, (3_600, 1_620)),
+    ):
+        text = said(f"tensor {options}")
+        found = [
+            (value_of(seconds), value_of(sent))
+            for seconds, sent in re.findall(r"gather (\S[^,]*?) seconds, (.*?) bytes", text)
+        ]
+        assert [[*seconds] for seconds, _ in found] == times
+        (first, *_), (*_, last) = (sent for _, sent in found)
+        assert (first, last) == exchanged
+
+
+def test_printed_formulas_of_rows_give_their_times():
+    # of a node and of a link, tensor parallelism first
+    formulas = re.findall(r"\b[CA] / \(.*?\)", said(f"streaming {DIRECT}"))
+    expected_s = "6 67.5 121.5", "9.6 12 21.6", "36 405 729", "57.6 72 129.6"
+    assert [[*value_of(it)] for it in formulas] == [
+        [*map(Fraction, it.split())] for it in expected_s
+    ]
 
 
 # ------------------------------------------------ what is not possible, what is refused
