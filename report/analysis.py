@@ -90,17 +90,7 @@ class Strategy(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Where the pipeline's latency goes:
-
-    ideal compute        N * sum(C) / (P * R): all nodes compute all the time
-    idle nodes           N * (sum(C) / (L * R) - sum(C) / (P * R)): only L of P
-                         nodes have a layer
-    load imbalance       N * (longest C / R - sum(C) / (L * R)): L nodes wait for
-                         the slowest
-    waiting for a link   N * (interval - longest C / R): a link is slower still
-    fill and drain       computing of one input that is not the bottleneck
-    sending              sends of one input that are not the bottleneck
-    """
+    """Where the pipeline's latency goes; explain.py has the formulas of the parts."""
 
     ideal_compute_s: Fraction
     idle_nodes_s: Fraction

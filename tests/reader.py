@@ -24,12 +24,6 @@ HEADS = {  # what a column is called, and its name in the JSON if that is not th
     "ops of a node": "node_ops",
     "bytes of a link": "link_bytes",
     "idle": "idle_nodes",
-    "fullest": "where",
-    "bytes": "total_bytes",
-    "left": "free_bytes",
-    "weights": "weight_bytes",
-    "input": "input_bytes",
-    "output": "output_bytes",
     "C / A, ops per byte of output": "ops_per_byte",
     "ms": "part_s",
     "%": "share",
@@ -125,10 +119,9 @@ def _readings(data):
         key = it["strategy"], ", ".join(it["changes"]) or "as read here"
         by_reading.setdefault(key, {})[it["inputs"]] = it
     for (strategy, reading), by in by_reading.items():
-        one, every = by.get(1, {}), by.get(data["asked"]["inputs"], {})
-        numbers = {"one_s": one.get("latency_s"), "all_s": every.get("latency_s")}
-        numbers["all_bytes"] = every.get("traffic_bytes")
-        yield {"name": strategy, "reading": reading, **numbers}
+        times_s = {_head(inputs): it["latency_s"] for inputs, it in by.items()}
+        sent = by[data["asked"]["inputs"]]["traffic_bytes"]
+        yield {"name": strategy, "reading": reading, "bytes": sent, **times_s}
 
 
 # ------------------------------------------------ tables

@@ -81,12 +81,12 @@ def test_the_labs_tables_have_a_row_for_each_record():
     assert rows["", "latency", "1 input ms", "32 inputs ms"] == 3
     assert rows["tensor", "layer", "step", "ops of a node"] == 9  # 4 layers, 2 steps each, the sum
     assert rows["pipeline", "layer", "step", "ops of a node"] == 8  # nothing is sent at the end
-    assert rows["", "strategy", "fullest", "layer"] == 5
+    assert rows["", "strategy", "where", "layer"] == 5
     assert rows["", "topology", "inputs", "strategy"] == 8  # 1 and 32 inputs, both of all
     assert rows["pipeline", "part of 32 inputs", "ms", "%"] == 4  # of six, two are 0
     assert rows["", "#", "latency ms", "traffic bytes"] == 8
-    assert rows["tensor", "one s", "all s", "all bytes"] > 10  # readings
-    assert rows["pipeline", "one s", "all s", "all bytes"] > 10
+    assert rows["tensor", "1 input s", "32 inputs s", "bytes"] > 10  # readings
+    assert rows["pipeline", "1 input s", "32 inputs s", "bytes"] > 10
 
 
 def test_a_wrong_number_is_told_by_its_heading_and_sentence():
