@@ -287,8 +287,6 @@ SENTENCES = [
     ("--nodes 2", "A ring of 2 nodes has the same links as all-to-all, so it changes nothing."),
     ("ring --nodes 2", "A ring of 2 nodes has the same links as all-to-all"),
     # topics
-    ("model", "R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s: 10^9)."),
-    ("model", "1 MAC is 2 ops"),
     ("model", "sum 303,330,816 606,661,632 891,648 751,616"),  # none of inputs, 610,304
     ("pipeline", "(P * R) seconds: 106,165.7856 us for 32 inputs."),  # 35 * 3.03330816
     # 12.13323264 ms 32 times, and 8 times
@@ -296,7 +294,6 @@ SENTENCES = [
     ("speedup", "sum(C) / R seconds: 12,133.23264 us for 1 input, 97,065.86112 us for 32 inputs"),
     ("sram", "tensor, row streaming every node 2 455,104 yes 69,184"),
     ("sram", "pipeline, row streaming 294,912 19,968 147,456 462,336"),
-    ("ring", "Communication is that of one input; in a pipeline it overlaps with the computing"),
     ("streaming", "97,065.86112 (lower bound) + 0.768 (last row's part) = 97,066.62912 us"),
     ("streaming", "4,942.32576 (1 input) + 31 * 4,624.22016 (interval) = 148,293.15"),
     # 300.6474368 - 97.06586112 - 0.0768 ms
@@ -304,22 +301,11 @@ SENTENCES = [
         "streaming --link-gbs 0.02",
         "76.8 (last row's part) + 203,504.77568 (waiting for links)",
     ),
-    ("speedup", "Idle: nodes without a layer. Bottleneck: the longest stage"),
-    ("speedup", "Utilisation: speed-up / P, the share of the time in which the nodes compute."),
     # 1,733,632 / 0.08493262848 bytes/s
     ("plans", "20.4 to 92.6 MB/s pipeline"),
-    (
-        "plans",
-        "whole-tensor transfers on direct links, tensor parallelism taking inputs one by one",
-    ),
     ("plans --link-gbs 0.05", "here 50 MB/s"),
     ("plans --topology ring", "groups of one node are modelled: 9 plans in all."),
     ("plans --nodes 8", "2 more: `python3 report plans --all`"),
-    ("readings", "10^9 ops/s, 10^9 bytes/s, 1,024 bytes"),
-    ("readings", "one-way, like the 12 links all-to-all"),
-    ("readings", "no batches; tensor parallelism takes one input at a time"),
-    ("readings", "without queued inputs or stored outputs"),
-    ("readings", "four lines as in Q1 (the sample repeats two and omits one)"),
 ]
 
 
