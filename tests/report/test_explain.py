@@ -4,6 +4,7 @@ import json
 import math
 import re
 from fractions import Fraction
+from functools import reduce
 
 import numpy
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 
 import lab3
 import reader
+from lab3 import ConvLayer
 from machines import TOPOLOGIES, questions
-from odd_machines import ODD_OPTIONS, SENDS
+from odd_machines import EVERYTHING, ODD, ODD_OPTIONS, SENDS
 from program import call, output, python, refusal
-from report.analysis import as_dict
+from report.analysis import BYTES, as_dict
 from report.explain import TOPICS, explain
 from report.question import LAB, headed
 
@@ -409,6 +411,32 @@ def test_a_printed_formula_gives_the_number_worked_by_hand(line, before, after, 
     text = said(line).split(before)[1].split(after)[0]
     formula = text[text.index("N *") :] if text[0].isdigit() else text
     assert value_of(formula, symbols) == value
+
+
+def test_the_models_formulas_give_sizes_and_sums_worked_by_hand():
+    formulas = dict(re.findall(r"^([a-z_ ]+) = (?:[CA] = )?(.*)$", explain(ODD, ["model"]), re.M))
+    sizes = {row.layer: [*vars(row).values()][2:] for row in EVERYTHING.layers}
+    for values in zip(*sizes.values(), strict=True):
+        expected = dict(zip(sizes, values, strict=True))
+        scope = {name: expected[name] for name in ConvLayer._fields}
+        for name in ("out_x", "out_y", "weights", "macs", "ops", *BYTES):
+            scope[name] = eval(formulas[name], {}, scope)
+        assert scope == expected
+
+    steps = [step for step in EVERYTHING.steps if step.group == "pipeline"]
+    words = {"ops of a node": "ops", "bytes of the busiest link": "sent", "step times": "times"}
+    words["traffic bytes of the steps"] = "sent_bytes"
+    named = {
+        name: reduce(lambda text, each: text.replace(*each), words.items(), formula)
+        for name, formula in formulas.items()
+    }
+    for step in steps:
+        scope = {**SYMBOLS, "ops": step.node_ops, "sent": step.link_bytes}
+        assert eval(named["step time"].removesuffix(" seconds"), {}, scope) == step.time_s
+    scope = {**SYMBOLS, "times": [step.time_s for step in steps]}
+    scope["sent_bytes"] = [step.traffic_bytes for step in steps]
+    assert eval(named["latency"], {}, scope) == 13_563
+    assert eval(named["traffic"], {}, scope) == 10_080
 
 
 def test_the_printed_formula_of_waiting_for_a_link():
