@@ -24,7 +24,6 @@ HEADS = {  # what a column is called, and its name in the JSON if that is not th
     "ops of a node": "node_ops",
     "bytes of a link": "link_bytes",
     "idle": "idle_nodes",
-    "C / A, ops per byte of output": "ops_per_byte",
     "ms": "part_s",
     "%": "share",
     "#": "rank",
