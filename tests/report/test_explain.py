@@ -134,7 +134,7 @@ def test_a_question_as_a_topic_is_its_block_of_the_page(number):
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_topic_is_short_and_uses_no_symbol_that_it_does_not_define(topic):
     text = output(f"explain {topic}")
-    assert text.count("\n") <= (80 if topic == "readings" else 60)
+    assert text.count("\n") <= (95 if topic == "readings" else 60)
     defined = re.findall(r"\b([A-Z]) = |\b([A-Z]):\s", text.split("\n\n")[0])
     used = {*re.findall(r"\b([A-Z])(?:_\w+)?\b", text)}
     assert used <= {letter for found in defined for letter in found}
@@ -207,7 +207,7 @@ SENTENCES = [
     ),
     # 3.03330816 ms and 0.01536 ns
     ("streaming --link-gbs 100000", "+ 0.00001536 (last row's part) ~ 97,065.8611 us"),
-    ("readings", "0.00312726016 0.10007232512 1,923,072 traffic is not multiplied by N"),
+    ("readings", "0.00312726016 0.10007232512 1,923,072 traffic is that of one input"),
     (
         "plans",
         "SRAM bytes: of 524,288, on the fullest node; whole-tensor transfers, one input at a",
