@@ -8,7 +8,7 @@ import re
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Iterable, NoReturn
+from typing import NoReturn
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -46,7 +46,7 @@ COMMANDS = {  # its module, what it does, examples
     ),
     "picture": (
         "report.pictures",
-        "Draw a timeline, lower bound, plans or SRAM.",
+        "Draw a timeline, the distance to the lower bound, plans, or SRAM.",
         "picture timeline --nodes 8 --plan 1-2:4,3-4:4",
         "picture limits --link-gbs 0.05 --output limits.png",
     ),
@@ -112,6 +112,8 @@ def end(status: int, why: str) -> int:
 
 def answer(argv: list[str]) -> tuple[str, int]:
     """What the command says, and its status."""
+    from report.terminal import meant  # Python 3.9 cannot import it
+
     if argv[:1] == ["help"]:
         argv = [*argv[1:], "--help"]
     if not argv or argv[0] in HELP:
@@ -120,7 +122,7 @@ def answer(argv: list[str]) -> tuple[str, int]:
     if name.startswith("-"):
         raise ValueError(f"{name!a:.40} comes before the command: write {PROG} COMMAND [options]")
     if name not in COMMANDS:
-        raise ValueError(f"{name!a:.40} is not a command{nearest(name, COMMANDS, PROG)}")
+        raise ValueError(f"{name!a:.40} is not a command; {meant(name, COMMANDS)}")
     module_name, does, *examples = COMMANDS[name]
     parser = Parser(
         prog=f"{PROG} {name}",
@@ -139,21 +141,14 @@ def answer(argv: list[str]) -> tuple[str, int]:
     options, unknown = parser.parse_known_args(words)
     if unknown:
         wrong = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
-        if not wrong.startswith("-"):
-            parser.error(f"{wrong!a:.40} is one word too many for {name}")
         known = re.findall("--[a-z-]+", parser.format_usage())
-        meant = nearest(wrong, known, f"{PROG} {name} --help")
-        parser.error(f"{wrong!a:.40} is not an option of {name}{meant}")
+        if wrong.startswith("-"):
+            parser.error(f"{wrong!a:.40} is not an option of {name}; {meant(wrong, known)}")
+        if "--plan" in known and re.fullmatch("[0-9:,-]+|tensor|pipeline", wrong):
+            parser.error(f"{wrong!a:.40} is a plan: write --plan {wrong:.40}")
+        parser.error(f"{wrong!a:.40} is one word too many for {name}")
     said = module.run(options)
     return said if isinstance(said, tuple) else (said, 0)
-
-
-def nearest(word: str, known: Iterable[str], where: str) -> str:
-    """The end of a sentence: which of the known ones was meant, or where they are listed."""
-    from difflib import get_close_matches  # only an error needs it
-
-    found = get_close_matches(word, known, 1, 0.7)
-    return f"; did you mean {found[0]}?" if found else f"; {where} lists them"
 
 
 def overview() -> str:
@@ -167,7 +162,5 @@ def overview() -> str:
 if __name__ == "__main__":
     if sys.version_info < (3, 10):
         sys.exit("report needs Python 3.10 or newer; lab3.py does not")
-    if sys.flags.optimize > 1:
-        sys.exit("report prints docstrings, which python -OO removes: run it without")
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # of lab3, report
     sys.exit(main(sys.argv[1:]))

@@ -90,17 +90,7 @@ class Strategy(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Where the pipeline's latency goes:
-
-    ideal compute        N * sum(C) / (P * R): all nodes compute all the time
-    idle nodes           N * (sum(C) / (L * R) - sum(C) / (P * R)): only L of P
-                         nodes have a layer
-    load imbalance       N * (longest C / R - sum(C) / (L * R)): L nodes wait for
-                         the slowest
-    waiting for a link   N * (interval - longest C / R): a link is slower still
-    fill and drain       computing of one input that is not the bottleneck
-    sending              sends of one input that are not the bottleneck
-    """
+    """Where the pipeline's latency goes; explain.py has the formulas of the parts."""
 
     ideal_compute_s: Fraction
     idle_nodes_s: Fraction
@@ -115,7 +105,6 @@ class Totals(NamedTuple):
 
     weight_bytes: int  # held once
     excess_bytes: int  # of the weights over a node's SRAM, below 0 if they fit
-    input_bytes: int
     output_bytes: int
     sram_bytes: int
 
@@ -200,11 +189,13 @@ class Need(NamedTuple):
 
     where: str  # "every node", "gathering node" or "node 2"
     layer: int
+    weight_bytes: int
+    input_bytes: int
+    output_bytes: int
     total_bytes: int
     fits: bool
     free_bytes: int  # below 0: lacking
     waiting_inputs: int  # more inputs that fit where inputs wait
-    waiting_where: str
 
 
 class SramResult(NamedTuple):
@@ -224,12 +215,10 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
         return uses
     use = max(uses, key=lambda use: use.total_bytes)
     free = system.sram_bytes - use.total_bytes
-    # a pipeline's inputs wait on its first node, others wherever they are needed
-    on_first = strategy.startswith("pipeline")
+    parts = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
+    on_first = strategy.startswith("pipeline")  # a pipeline's inputs wait on its first node
     room = system.sram_bytes - (uses[0] if on_first else use).total_bytes if free >= 0 else 0
-    waiting = room // network[0].input_bytes
-    waiting_where = "node 1" if on_first or system.nodes == 1 else "every node"
-    need = Need(use.where, use.layer, use.total_bytes, free >= 0, free, waiting, waiting_where)
+    need = Need(use.where, use.layer, *parts, free >= 0, free, room // network[0].input_bytes)
     return SramResult(uses, need)
 
 
@@ -237,7 +226,11 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
 
 SIZES = ("out_x", "out_y", "weights", "macs", "ops")
 BYTES = ("weight_bytes", "input_bytes", "output_bytes")
-TWICE = {"ops/s": "ops_per_s", "link bandwidth": "link_bytes_per_s", "nodes": "nodes"}
+TWICE = {
+    "ops/s": "ops_per_s",
+    "link bandwidth": "link_bytes_per_s",
+    "nodes (and their links)": "nodes",
+}
 
 
 class Analysis:
@@ -313,7 +306,6 @@ class Analysis:
         return Totals(
             weight_bytes=weights,
             excess_bytes=weights - self.system.sram_bytes,
-            input_bytes=self.inputs * self.network[0].input_bytes,
             output_bytes=self.inputs * self.network[-1].output_bytes,
             sram_bytes=self.system.nodes * self.system.sram_bytes,
         )
@@ -322,11 +314,6 @@ class Analysis:
     def losses(self) -> Losses | Impossible:
         """Where the pipeline's latency goes."""
         return self.impossible.get("pipeline") or losses(self.question)
-
-    @cached_property
-    def two_way_ring(self) -> list[Latency] | Impossible:
-        """Tensor parallelism."""
-        return found_or_reason(self.latencies, two_way_ring_latency)
 
     @cached_property
     def last_row_share_s(self) -> Fraction | Impossible:
@@ -419,11 +406,9 @@ def as_dict(question: Question) -> dict[str, Any]:
                 "layer": number,
                 **layer._asdict(),
                 **{name: getattr(layer, name) for name in (*SIZES, *BYTES)},
-                "ops_per_byte": ops_per_byte(layer),
             }
             for number, layer in enumerate(it.network, 1)
         ],
-        "machine_balance_ops_per_byte": machine_balance(it.system),
         "strategies": it.strategies,
         "lower_bound": it.latencies(streaming.compute_bound),
         "last_row_share_s": it.last_row_share_s,
@@ -431,7 +416,6 @@ def as_dict(question: Question) -> dict[str, Any]:
         "one_node": it.latencies(one_node_latency),
         "data_parallel": it.latencies(data_parallel_latency),
         "balanced_pipeline": it.latencies(balanced_pipeline_latency),
-        "two_way_ring": it.two_way_ring,
         "totals": it.totals,
         "sram": it.sram,
         "plans": it.plans,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,7 +19,7 @@ from report.plans import (
     ring_plans,
 )
 from report.question import Impossible, Question, headed, question_of
-from report.terminal import MB, MS, count, filled, json_text, number, table
+from report.terminal import MB, MS, count, filled, json_text, rounded, short, table
 
 MOST_SHOWN = 10  # of the best plans, unless all are asked for
 NUMBERS = ("latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits")
@@ -43,63 +44,53 @@ def faster_text(comparison: Comparison, asked: Question) -> list[str]:
     depends."""
     if not comparison.faster:
         return []
-    links = ", each output sent on its direct links"
-    others = " or detours over idle links"
-    if asked.system.topology == lab3.RING:
-        links, others = "", ""
-    here = number(Fraction(asked.system.link_bytes_per_s) / MB)
+    links = "" if asked.system.topology == lab3.RING else " on direct links"
+    pace = ", tensor parallelism taking inputs one by one" * (asked.inputs > 1)
     title = (
-        "Link bandwidths between which a plan is faster than tensor parallelism, ends excluded"
-        f" (MB/s: 10^6 bytes/s; here: {here} MB/s). These hold for whole-tensor transfers{links},"
-        " and tensor parallelism that takes inputs one by one. With row streaming"
-        f"{others}, they could differ."
+        f"Link bandwidths at which a plan is faster than tensor parallelism for"
+        f" {count(asked.inputs, 'input')}, with whole-tensor transfers{links}{pace} (ends rounded;"
+        f" here {short(Fraction(asked.system.link_bytes_per_s) / MB)} MB/s):"
     )
-    columns = [count(asked.inputs, "input"), "steady state (N large)", "plan"]
-    rows = [
-        [*(links_text(it.links) for it in both), name] for name, both in comparison.faster.items()
-    ]
-    return [filled(title), table(columns, rows)]
+    rows = [[links_text(both[0].links), name] for name, both in comparison.faster.items()]
+    return [filled(title), table(["link bandwidth", "plan"], rows)]
 
 
 def best_plans_text(
     comparison: Comparison,
     asked: Question,
     most: int | None = MOST_SHOWN,
-    more: str = "--all lists every Pareto-optimal plan",
+    more: str = "--all lists all",
 ) -> list[str]:
     """What the words mean, and the best plans, at most so many, or why there was no search. What
     lists more of them is said."""
     blocks = [
         filled(
-            "A plan is groups of consecutive layers, each with its own nodes: 1-2:2,3,4 is layers 1"
-            " and 2 on two nodes, then layers 3 and 4 on one each. A group's nodes have equal"
-            " shares of each layer's filters: 43, 43 and 42 filters on three nodes are no plan"
-            " here. Latency and traffic are for"
-            f" {count(asked.inputs, 'input')}, with whole-tensor transfers. SRAM is what the"
-            " fullest node of a plan needs for one input at a time; queued inputs and stored"
-            f" outputs are not counted. A plan fits if that is at most the"
-            f" {count(asked.system.sram_bytes, 'byte')} of a node."
+            "A plan is groups of layers, each with its own nodes, which share filters evenly:"
+            " 1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. SRAM bytes: of"
+            f" {asked.system.sram_bytes:,}, on the fullest node; whole-tensor transfers, one input"
+            " at a time."
         )
     ]
     if asked.system.topology == lab3.RING and asked.system.nodes > 2:
         modelled = "On a ring, only one group on all nodes and groups of one node are modelled"
-        searched = count(ring_plans(asked.network, asked.system), "plan")
+        every = count(ring_plans(asked.network, asked.system), "plan")
         is_known = not isinstance(comparison.best, Impossible)
-        blocks.append(filled(f"{modelled}{f': {searched} in all' * is_known}."))
-    both = [(comparison.fitting, "of those that fit"), (comparison.best, "whether they fit or not")]
-    if comparison.fitting == comparison.best:
-        both = [(comparison.best, "all of which fit")]
-    for listed, which in both:
-        title = f"Pareto-optimal plans (latency, traffic), {which}:"
-        if isinstance(listed, Impossible):
-            blocks.append(filled(f"{listed.reason}."))
-        elif not listed:
-            blocks.append(f"{title} none.")
-        else:
-            rows = [[rank, *_cells(it), it.text] for rank, it in enumerate(listed[:most], 1)]
-            blocks += [title, table(["#", *NUMBERS, "plan"], rows)]
-            if len(rows) < len(listed):
-                blocks.append(f"{len(listed) - len(rows):,} more: {more}")
+        blocks.append(filled(f"{modelled}{f': {every} in all' * is_known}."))
+    searched = (comparison.best, comparison.fitting)
+    reasons = (it for it in searched if isinstance(it, Impossible))
+    blocks += [filled(f"{it.reason}.") for it in dict.fromkeys(reasons)]
+    best, fitting = ([] if isinstance(it, Impossible) else it for it in searched)
+    if not comparison.fitting:
+        blocks.append("No plan fits.")
+    if listed := sorted({*best, *fitting}, key=lambda it: (it.latency_s, it.traffic_bytes)):
+        ranks = {it: rank for rank, it in enumerate(best, 1)}
+        rows = [[ranks.get(it), *_cells(it), it.text] for it in listed[:most]]
+        title = f"Pareto-optimal plans (latency, traffic) for {count(asked.inputs, 'input')}"
+        if len(ranks) < len(listed):
+            title += "; without number only among plans that fit"
+        blocks += [filled(f"{title}:"), table(["#", *NUMBERS, "plan"], rows)]
+        if len(rows) < len(listed):
+            blocks.append(f"{len(listed) - len(rows):,} more: {more}")
     return blocks
 
 
@@ -111,12 +102,9 @@ def _side_by_side(
     if isinstance(best, Impossible):
         rows = [[*_cells(it), name] for name, it in compared.items()]
         return ["Side by side:", table([*NUMBERS, "plan"], rows)]
-    title = (
-        'Side by side. "Beaten by" names a plan of the table above (--all lists all of it) that is'
-        " no worse in latency and traffic, and better in one of them."
-    )
     rows = [[*_cells(it), _beaten_by(it, best), name] for name, it in compared.items()]
-    return [filled(title), table([*NUMBERS, "beaten by", "plan"], rows)]
+    title = "Side by side; what beats a plan is no worse in both, and better in one:"
+    return [title, table([*NUMBERS, "beaten by", "plan"], rows)]
 
 
 def _cells(plan: PlanResult) -> list[object]:
@@ -125,20 +113,21 @@ def _cells(plan: PlanResult) -> list[object]:
 
 def _beaten_by(plan: PlanResult, best: Sequence[PlanResult]) -> str:
     """The fastest of the best that sends no more bytes: as one of the best, it is not slower."""
-    ranked = enumerate(best, 1)
-    rank, rival = next(each for each in ranked if each[1].traffic_bytes <= plan.traffic_bytes)
+    rival = next(it for it in best if it.traffic_bytes <= plan.traffic_bytes)
     as_good = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
-    return "none" if as_good else f"#{rank:,}"
+    return "none" if as_good else rival.text
 
 
 def links_text(links: Links | None) -> str:
-    """What faster_between returns, in MB/s."""
+    """What faster_between returns, in MB/s, with three digits or as many as tell both apart."""
     if links is None:
         return "never"
-    low, high = (number(each / MB) if each else "" for each in links)
-    if high:
-        return f"{low} to {high} MB/s" if low else f"below {high} MB/s"
-    return f"above {low} MB/s" if low else "always"
+    low, high = links
+    if not high:
+        return f"above {short(low / MB, 3)} MB/s" if low else "always"
+    digits = next(n for n in itertools.count(3) if rounded(low, n) < rounded(high, n))
+    below = f"{short(high / MB, digits)} MB/s"
+    return f"{short(low / MB, digits)} to {below}" if low else f"below {below}"
 
 
 # ------------------------------------------------ the command: plans

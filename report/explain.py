@@ -1,35 +1,37 @@
 """Why: Q1 to Q4 on one page, and topics that derive every number, for people and as JSON.
 
-Numbers are computed in analysis.py; formulas are printed from the docstrings of what computes them.
+Numbers are computed in analysis.py. What does not apply to a question is left out.
 """
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, product
-from typing import TYPE_CHECKING
+from itertools import chain, groupby, product
+from operator import attrgetter
 
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
-from report import analysis, question, sram, streaming
-from report.analysis import Analysis, Latency, Result, SramResult, Strategy
+from report import analysis, question, streaming
+from report.analysis import Analysis, Need, Result, SramResult, Strategy, Streamed
 from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
-from report.steps import (
-    all_gather,
-    duration,
-    gather,
-    latency,
-    pipeline_parallel_stages,
-    tensor_parallel_stages,
-    traffic,
+from report.sram import is_upper_bound
+from report.terminal import (
+    GIGA,
+    MS,
+    NS,
+    US,
+    count,
+    filled,
+    is_exact,
+    json_text,
+    number,
+    one_of,
+    rounded,
+    short,
+    table,
 )
-from report.terminal import GIGA, MS, NS, US, count, filled, json_text, number, short, shown, table
-
-if TYPE_CHECKING:
-    from report.readings import Answer
 
 Blocks = Iterator[str]
 
@@ -37,25 +39,22 @@ Blocks = Iterator[str]
 
 
 def page(it: Analysis) -> Blocks:
-    """The answers, each with its reason: whole-tensor transfers."""
-    yield filled(_in_symbols(it))
-    for n, inputs in enumerate(it.counts, 1):
-        why = _why_all if n > 1 else _why_one
-        reason = _joined(_comparison(it, inputs), *why(it), *_faster_than_both(it, inputs))
-        yield f"Q{n}: {count(inputs, 'input').upper()}\n{_answers(it, inputs)}\n{reason}"
-    yield f"Q3: WHY DISTRIBUTE, AND DATA PARALLELISM\n{_joined(*_distribution(it))}"
-    yield f"Q4: A ONE-WAY RING\n{_joined(*_ring(it))}"
-    assumed = (
-        "Assumed: whole-tensor transfers (a layer's output is sent when complete), enough SRAM,"
-        " inputs already wherever needed, tensor parallelism taking them one by one."
+    """The answers, each with its reason."""
+    yield "\n".join([filled(_asked(it)), *_terms(it)])
+    for answer in QUESTIONS.values():
+        yield from answer(it)
+    yield f"LOWER BOUND{' AND ROW STREAMING' * bool(_streams(it))}\n{_bounds(it)}"
+    sent = " but for row streaming, an output is sent once all of it is computed;"
+    yield filled(
+        f"Assumed: inputs are already where they are needed;{sent * _sends(it)} SRAM does not"
+        " change latency."
     )
-    yield f"{_lower_bound(it)}\n{_joined(*_with_row_streaming(it))}\n{filled(assumed)}"
-    topics = "\n".join(f"  {name:<11}{what}" for name, (_, what) in TOPICS.items())
-    yield f"`python3 report explain TOPIC ...` derives the numbers; topics, or {ALL}:\n{topics}"
+    yield filled(
+        f"`python3 report explain TOPIC ...` derives it: {', '.join(TOPICS)}; Q1 to Q4; all"
+    )
 
 
-def _in_symbols(it: Analysis) -> str:
-    """What was asked."""
+def _asked(it: Analysis) -> str:
     system = it.system
     gops, gbs = (Fraction(each) / GIGA for each in (system.ops_per_s, system.link_bytes_per_s))
     return (
@@ -65,8 +64,19 @@ def _in_symbols(it: Analysis) -> str:
     )
 
 
-def _joined(*sentences: str) -> str:
-    return filled(" ".join(filter(None, sentences)))
+def _terms(it: Analysis) -> Blocks:
+    """What is needed to read on, if anything is sent."""
+    if _sends(it):
+        what = "an output"
+        if "tensor" in it.possible:
+            what = "an output or shard"
+            yield "Shard: the part of a layer's output that one of the P nodes computes."
+        yield f"Whole-tensor transfers: {what} is sent once all of it is computed."
+        yield f"Row streaming: each row of {what} is sent once that row is computed."
+
+
+def _sends(it: Analysis) -> bool:
+    return any(each.communication_s for each in _results(it, 1).values())
 
 
 def _results(it: Analysis, inputs: int, topology: str = "") -> dict[str, Result]:
@@ -89,187 +99,211 @@ def _answers(it: Analysis, inputs: int) -> str:
     return "\n".join(lines)
 
 
-def _comparison(it: Analysis, inputs: int) -> str:
+def single(it: Analysis) -> Blocks:
+    """Q1: all steps of an input follow each other."""
+    said = [*_comparison(it, 1)]
+    how = {"tensor": "all nodes share each layer", "pipeline": "one node at a time"}
+    for name, each in _results(it, 1).items():
+        if it.system.nodes > 1:
+            sends = "sends nothing"
+            if each.communication_s:
+                sends = f"communicates for {_time(each.communication_s)}"
+            computes = f"computes for {_time(each.compute_s)} ({how[name]})"
+            said.append(f"{name.capitalize()} parallelism {computes} and {sends}.")
+    yield f"Q1: 1 INPUT\n{_answers(it, 1)}\n{filled(' '.join(said))}"
+
+
+def several(it: Analysis) -> Blocks:
+    """Q2: inputs follow each other by an interval. Nothing if there is one input."""
+    if it.inputs > 1:
+        later = ", ".join(
+            f"{_time(each.interval_s)} with {name} parallelism ({each.bottleneck}; nodes busy"
+            f" {short(100 * each.utilisation)} %)"
+            for name, each in _results(it, it.inputs).items()
+        )
+        said = [*_comparison(it, it.inputs), f"Each further input adds {later}."]
+        head = f"Q2: {count(it.inputs, 'input').upper()}"
+        yield f"{head}\n{_answers(it, it.inputs)}\n{filled(' '.join(said))}"
+
+
+def _comparison(it: Analysis, inputs: int) -> Iterator[str]:
     """Which strategy is faster; for one input also that tensor parallelism sends more, which it
     does on two nodes or more."""
     results = _results(it, inputs)
     if it.system.nodes == 1 and inputs == 1:
-        return "One node does all the work and sends nothing."
-    if len(results) < 2:
-        return ""
-    tensor, pipeline = results["tensor"], results["pipeline"]
-    fastest = "tensor" if tensor.latency_s <= pipeline.latency_s else "pipeline"
-    fast_s, slow_s = sorted([tensor.latency_s, pipeline.latency_s])
-    ratio, gap_s = slow_s / fast_s, slow_s - fast_s
-    if not gap_s:
-        said = "Both take the same time"
-    elif short(ratio) == "1":
-        said = f"{fastest.capitalize()} parallelism is faster by {_time(gap_s)}"
-    else:
-        said = f"{fastest.capitalize()} parallelism is {short(ratio)} times as fast"
-    if inputs > 1:
-        return f"{said}."
-    joint = ", but" if gap_s and fastest == "tensor" else "; tensor parallelism"
-    return f"{said}{joint} sends {_more(tensor.traffic_bytes, pipeline.traffic_bytes)}."
+        yield "One node does all the work and sends nothing."
+    elif it.system.nodes > 1 and len(results) == 2:
+        tensor, pipeline = results["tensor"], results["pipeline"]
+        ratio, joint = tensor.latency_s / pipeline.latency_s, "; tensor parallelism"
+        said = f"Pipeline parallelism is {short(ratio)} times as fast"
+        if ratio == 1:
+            said = "Both take the same time"
+        elif ratio < 1:
+            said, joint = f"Tensor parallelism is {short(1 / ratio)} times as fast", ", but"
+        if inputs == 1:
+            said += f"{joint} sends {_more(tensor.traffic_bytes, pipeline.traffic_bytes)}"
+        yield f"{said}."
 
 
 def _more(many_bytes: int, few_bytes: int) -> str:
-    ratio = short(Fraction(many_bytes, few_bytes)) if few_bytes else "1"
-    if ratio == "1":
-        return f"{count(many_bytes - few_bytes, 'byte')} more"
-    return f"{ratio} times as many bytes"
+    if few_bytes:
+        return f"{short(Fraction(many_bytes, few_bytes))} times as many bytes"
+    return f"{count(many_bytes, 'byte')} more"
 
 
-def _why_one(it: Analysis) -> Iterator[str]:
-    """All steps of an input follow each other."""
-    if it.system.nodes == 1:
-        return
-    how = {"tensor": "all nodes share each layer", "pipeline": "at most one node at a time"}
-    for name, each in _results(it, 1).items():
-        sends = "sends nothing"
-        if each.communication_s:
-            sends = f"communicates for {_time(each.communication_s)}"
-        subject = f"{name.capitalize()} parallelism"
-        yield f"{subject} computes for {_time(each.compute_s)} ({how[name]}) and {sends}."
-
-
-def _why_all(it: Analysis) -> Iterator[str]:
-    """Inputs follow each other by an interval."""
-    said = []
-    for name, each in _results(it, it.inputs).items():
-        pace = "all its steps" if name == "tensor" else f"its bottleneck, {each.bottleneck}"
-        share = f"utilisation {_percent(each.utilisation)}"
-        said.append(f"every {_time(each.interval_s)} with {name} parallelism ({pace}; {share})")
-    yield f"Inputs finish {', '.join(said)}."
-
-
-def _faster_than_both(it: Analysis, inputs: int) -> Iterator[str]:
-    """All other ways that are faster than the strategies: row streaming, one node alone, and data
-    parallelism that fits. Nothing if that is only row streaming of the faster strategy."""
-    results = _results(it, inputs)
-    best = min(results, key=lambda name: results[name].latency_s)
-    streamed = {name: f"{name} parallelism with row streaming" for name in results}
-    others_s = {
-        streamed[name]: each.streamed.latency_s
-        for name, each in results.items()
-        if not isinstance(each.streamed, Impossible)
-    }
-    one_node_fits = _sram(it)["data"].fullest.fits
-    if inputs > 1 and one_node_fits:
-        data_s = analysis.data_parallel_latency(it.network, it.system, inputs)
-        others_s["data parallelism"] = data_s
-    alone_s = analysis.one_node_latency(it.network, it.system, inputs)
-    others_s["one node alone" + ", if all fitted its SRAM" * (not one_node_fits)] = alone_s
-    best_s = results[best].latency_s
-    faster = [name for name in others_s if others_s[name] < best_s]
-    if {*faster} - {streamed[best]}:
-        ranked = sorted(faster, key=others_s.__getitem__)
-        said = ", ".join(f"{name} ({_time(others_s[name])})" for name in ranked)
-        yield f"Faster{' than both' * (len(results) == 2)}: {said}."
-
-
-def _distribution(it: Analysis) -> Iterator[str]:
+def distribution(it: Analysis) -> Blocks:
     """Q3: why to distribute, data parallelism, and which answers fit."""
+    needs = _fullest(it)
+    said = [*_why_distribute(it)]
+    for how, is_streamed in (
+        ("One input at a time, whole-tensor transfers", False),
+        ("Row streaming", True),
+    ):
+        fits = (
+            _fits(it, name, need)
+            for name, need in needs.items()
+            if name != "data" and name.endswith("streamed") == is_streamed
+        )
+        if told := ", ".join(fits):
+            said.append(f"{how}: {told}.")
+    if not any(need.fits or _is_at_most(it, name) for name, need in needs.items()):
+        said.append("On this machine nothing above fits.")
+    yield f"Q3: WHY DISTRIBUTE, AND DATA PARALLELISM\n{filled(' '.join(said))}"
+
+
+def _why_distribute(it: Analysis) -> Iterator[str]:
+    over, data = it.totals.excess_bytes, it.sram["data"]
+    assert isinstance(data, SramResult)
+    lacking = -data.fullest.free_bytes
     weights = f"All weights, {count(it.totals.weight_bytes, 'byte')},"
     space = f"the {count(it.system.sram_bytes, 'byte')} of SRAM per node"
-    over, lacking = it.totals.excess_bytes, -_sram(it)["data"].fullest.free_bytes
     pair = "the largest layer's input and output"
-    if lacking <= 0:
-        data_s = _time(analysis.data_parallel_latency(*it.question))
-        yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
-        yield f"Data parallelism is possible: {data_s} for {count(it.inputs, 'input')}."
+    if over > 0:
+        yield f"{weights} exceed {space} by {count(over, 'byte')}."
+        if it.system.nodes > 1:
+            yield "So the work must be distributed, and data parallelism is not possible."
+    elif lacking > 0:
+        yield f"{weights} fit {space}, but leave {count(lacking, 'byte')} too few for {pair}."
+        if it.system.nodes > 1:
+            yield "So no node can run the CNN alone, layer by layer, nor in data parallelism."
     else:
-        one_node = it.system._replace(nodes=1)
-        rows = analysis.sram_result("tensor, streamed", it.network, one_node)
-        one_suffices = isinstance(rows, SramResult) and rows.fullest.fits
-        short_by = count(lacking, "byte")
-        if over > 0:
-            exceed = f"alone exceed {space} by {count(over, 'byte')}, and by {short_by} with {pair}"
-            yield f"{weights} {exceed}."
-        else:
-            yield f"{weights} fit {space}, but not with {pair}: it is {short_by} short."
-        so = "Holding whole tensors," if one_suffices else "So"
-        yield f"{so} the work must be distributed, and data parallelism is not possible."
-        if one_suffices:
-            yield "With input rows freed after their last use, one node suffices."
-    yield f"One input at a time, whole-tensor transfers: {_fits(it)}."
-    if streamed := _fits(it, ", streamed"):
-        yield f"With row streaming: {streamed}."
+        yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
+        if it.system.nodes > 1:
+            data_s = _time(analysis.data_parallel_latency(*it.question))
+            yield f"Data parallelism is possible: {data_s} for {count(it.inputs, 'input')}."
 
 
-def _fits(it: Analysis, how: str = "") -> str:
-    """Of each strategy, whether its fullest node fits."""
-    said = []
-    for name in it.possible:
-        if need := _sram(it).get(f"{name}{how}"):
-            size = count(need.fullest.total_bytes, "byte")
-            fits = "fits" if need.fullest.fits else "does not fit"
-            if how and name == "tensor" and sram.is_upper_bound(it.network, it.system):
-                size, fits = f"at most {size}", fits.replace("does not", "may")
-            said.append(f"{name} {fits} ({need.fullest.where}: {size})")
-    return ", ".join(said)
+def _fullest(it: Analysis) -> dict[str, Need]:
+    """Of each strategy that is possible; where it sends nothing, without row streaming, and data
+    parallelism on several nodes."""
+    applies = {
+        "tensor, streamed": it.system.nodes > 1,
+        "pipeline, streamed": len(it.network) > 1,
+        "data": it.system.nodes > 1,
+    }
+    return {
+        name: found.fullest
+        for name, found in it.sram.items()
+        if isinstance(found, SramResult) and applies.get(name, True)
+    }
 
 
-def _sram(it: Analysis) -> dict[str, SramResult]:
-    return {name: use for name, use in it.sram.items() if isinstance(use, SramResult)}
+def _is_at_most(it: Analysis, name: str) -> bool:
+    return name == "tensor, streamed" and is_upper_bound(it.network, it.system)
+
+
+def _fits(it: Analysis, name: str, need: Need) -> str:
+    """Whether the fullest node fits, and on which condition."""
+    size, fits = count(need.total_bytes, "byte"), "fits" if need.fits else "does not fit"
+    if _is_at_most(it, name):
+        size, fits = f"at most {size}", "fits" if need.fits else "may fit"
+    elif name == "pipeline, streamed" and need.fits:
+        fits = "fits if a row is sent only when the next node has room"
+    return f"{name.split(',')[0]} {fits} ({need.where}: {size})"
+
+
+def one_way_ring(it: Analysis) -> Blocks:
+    """Q4: what a ring changes for one input."""
+    yield f"Q4: A ONE-WAY RING\n{filled(' '.join(_ring(it)))}"
 
 
 def _ring(it: Analysis) -> Iterator[str]:
-    """Q4: what a ring changes for one input."""
-    if it.system.nodes < 3:
-        yield _no_ring(it.system.nodes)
+    nodes = it.system.nodes
+    if nodes < 3:
+        links = "the same links as all-to-all" if nodes == 2 else "no links"
+        yield f"A ring of {count(nodes, 'node')} has {links}, so it changes nothing."
         return
     before, after = (_results(it, 1, topology) for topology in (ALL_TO_ALL, RING))
     if "tensor" in after:
         was, now = before["tensor"], after["tensor"]
-        shards = f"{it.system.nodes - 1:,}"
         yield (
-            f"Tensor parallelism communicates for {_time(now.communication_s)} per input instead of"
-            f" {_time(was.communication_s)}, {shards} times as long (the busiest link carries"
-            f" {shards} shards), so 1 input takes"
-            f" {_percent(now.latency_s / was.latency_s - 1)} longer."
+            f"Tensor parallelism communicates for {_time(now.communication_s)} per input on a"
+            f" ring, for {_time(was.communication_s)} all-to-all: {nodes - 1:,} times as long,"
+            f" because the busiest link carries {nodes - 1:,} shards one after the other. So an"
+            f" input takes {short(100 * (now.latency_s / was.latency_s - 1))} % longer."
         )
-    if "pipeline" in after:
+    if "pipeline" in after and after["pipeline"].communication_s:
         yield "Pipeline parallelism is unaffected if its layers follow the ring."
+    if not _sends(it):
+        yield "Nothing is sent, so a ring changes nothing."
 
 
-def _no_ring(nodes: int) -> str:
-    links = "the same links as all-to-all" if nodes == 2 else "no links"
-    return f"A ring of {count(nodes, 'node')} has {links}, so it changes nothing."
+def _bounds(it: Analysis) -> str:
+    """A small table of one input and of all."""
+    times_s = {
+        "lower bound for any schedule": [
+            each.latency_s for each in it.latencies(streaming.compute_bound)
+        ]
+    }
+    for name, streams in _streams(it).items():
+        times_s[f"{name} parallelism, row streaming"] = [each.latency_s for each in streams]
+    rows = [[name, *(time_s * MS for time_s in row)] for name, row in times_s.items()]
+    return table(["latency", *(f"{count(n, 'input')} ms" for n in it.counts)], rows)
 
 
-def _with_row_streaming(it: Analysis) -> Iterator[str]:
-    """The latencies of each strategy that can."""
-    said, reasons = [], []
-    for name in it.possible:
-        found = [_results(it, inputs)[name].streamed for inputs in it.counts]
-        times = [_time(each.latency_s) for each in found if not isinstance(each, Impossible)]
-        if times:
-            said.append(f"{name} {' and '.join(times)}")
-        reasons += [f"{each.reason}." for each in found[:1] if isinstance(each, Impossible)]
-    if said:
-        yield f"Row streaming: {', '.join(said)}."
-    yield from reasons
+def _streams(it: Analysis) -> dict[str, list[Streamed]]:
+    """Row streaming of the strategies that send anything, if it is modelled, by it.counts."""
+    found = {
+        name: [_results(it, inputs)[name].streamed for inputs in it.counts]
+        for name, each in _results(it, 1).items()
+        if each.communication_s
+    }
+    streams = {
+        name: [each for each in both if isinstance(each, Streamed)] for name, both in found.items()
+    }
+    return {name: both for name, both in streams.items() if both}
 
 
-def _lower_bound(it: Analysis) -> str:
-    bounds = it.latencies(streaming.compute_bound)
-    times = (f"{_time(each.latency_s)} for {count(each.inputs, 'input')}" for each in bounds)
-    return filled(f"Lower bound for any schedule: {', '.join(times)}.")
-
+QUESTIONS = {"q1": single, "q2": several, "q3": distribution, "q4": one_way_ring}
 
 # ------------------------------------------------ topics
 
 
+MODEL = """\
+An input goes through steps: each computes a layer or transfers its output. A
+stage is a run of steps that one input must finish before the next may start it.
+The first input takes all steps one after the other; each later one finishes one
+interval, the time of the longest stage, after the one before.
+
+step time = ops of a node / R + bytes of the busiest link / B seconds
+latency = sum(step times) + (N - 1) * interval
+traffic = N * sum(traffic bytes of the steps)
+
+Layers are convolutions of stride 1, without padding or pooling.
+
+out_x = x - fx + 1
+out_y = y - fy + 1
+weights = filters * in_channels * fx * fy
+macs = weights * out_x * out_y
+ops = C = 2 * macs
+weight_bytes = weights * element_bytes
+input_bytes = in_channels * x * y * element_bytes
+output_bytes = A = filters * out_x * out_y * element_bytes"""
+
+
 def model(it: Analysis) -> Blocks:
     """The law; then the layers: what they compute, hold and send."""
-    yield "THE MODEL"
-    yield _told(duration)
-    yield _told(latency)
-    yield _told(traffic)
-    yield _told(ConvLayer)
-    sizes = [*analysis.SIZES, *analysis.BYTES]
-    yield "\n".join(f"{name} = {_told(getattr(ConvLayer, name))}" for name in sizes)
+    yield f"THE MODEL\n\n{MODEL}"
     head = ["layer", *ConvLayer._fields, *analysis.SIZES[:2]]
     yield table(head, _attributes(it, head[1:]))
     head = ["layer", *analysis.SIZES[3:], *analysis.BYTES]
@@ -277,17 +311,6 @@ def model(it: Analysis) -> Blocks:
     sums = _sums(cells)
     sums[head.index("input_bytes")] = ""  # which is the output before it
     yield table(head, [*cells, sums])
-    yield table(
-        ["layer", "C / A, ops per byte of output"],
-        [[n, analysis.ops_per_byte(layer)] for n, layer in enumerate(it.network, 1)],
-    )
-    balance = number(analysis.machine_balance(it.system))
-    on_ring = "With tensor parallelism on a ring, the threshold is P - 1 times as high."
-    yield _joined(
-        f"While a link carries a byte, a node does R / B = {balance} ops. A layer with more ops per"
-        " byte takes longer to compute than its output takes on a link.",
-        on_ring * ("tensor" in it.possible and it.system.nodes > 2),
-    )
 
 
 def _attributes(it: Analysis, names: Sequence[str]) -> list[list[object]]:
@@ -295,185 +318,222 @@ def _attributes(it: Analysis, names: Sequence[str]) -> list[list[object]]:
     return [[n, *(getattr(layer, name) for name in names)] for n, layer in enumerate(it.network, 1)]
 
 
+ONE_STAGE = """\
+Each node has 1 / P of each layer's filters: it computes C / P ops, which give a
+shard of S bytes. Between layers an all-gather sends each shard to the P - 1
+other nodes; after the last layer a gather sends P - 1 shards to one node. Only
+then the next input starts, so all steps are one stage."""
+COLLECTIVES = {
+    ALL_TO_ALL: """\
+all-gather  S / B seconds, P * (P - 1) * S bytes: each pair of nodes has a link
+gather      S / B seconds, (P - 1) * S bytes
+
+latency = N * (sum(C) / (P * R) + sum(A) / (P * B)) seconds
+traffic = N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + (P - 1) * S_L) bytes""",
+    RING: """\
+all-gather  (P - 1) * S / B seconds, P * (P - 1) * S bytes: all shards that a
+            node lacks come over the one link to it
+gather      (P - 1) * S / B seconds, P * (P - 1) / 2 * S bytes: shards cross 1,
+            2, ... P - 1 links
+
+latency = N * (sum(C) / (P * R) + (P - 1) * sum(A) / (P * B)) seconds
+traffic = N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + P * (P - 1) / 2 * S_L)
+          bytes""",
+}
+EACH_A_STAGE = """\
+Each layer has its own node, which computes C ops, then sends A bytes to the
+next layer's node while it computes the next input. The last output, A_L, is not
+sent. Each step is a stage, because a node or link takes one input at a time.
+
+latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, without
+          A_L
+traffic = N * (A_1 + ... + A_(L-1)) bytes"""
+
+
 def tensor(it: Analysis) -> Blocks:
     """Its steps and their sums."""
     yield "TENSOR PARALLELISM"
-    functions = (
-        tensor_parallel_stages,
-        all_gather,
-        gather,
-        lab3.tensor_parallel_latency,
-        lab3.tensor_parallel_traffic,
-    )
-    yield from _derivation("tensor", it, functions)
+    if "tensor" not in it.possible:
+        yield from _reasons(it.impossible.values())
+        return
+    if it.system.nodes == 1:
+        yield "One node computes all layers: latency = N * sum(C) / R seconds."
+    else:
+        yield f"{ONE_STAGE}\n\n{COLLECTIVES[it.system.topology]}"
+    yield from _derivation("tensor", it)
 
 
 def pipeline(it: Analysis) -> Blocks:
     """Its steps and their sums, and where the time goes."""
     yield "PIPELINE PARALLELISM"
-    functions = (
-        pipeline_parallel_stages,
-        lab3.pipeline_parallel_latency,
-        lab3.pipeline_parallel_traffic,
-    )
-    yield from _derivation("pipeline", it, functions)
     if isinstance(it.losses, Impossible):
+        yield from _reasons([it.losses])
+        return
+    if len(it.network) == 1:
+        yield "One node computes the layer and sends nothing: latency = N * C / R seconds."
+    else:
+        yield EACH_A_STAGE
+    yield from _derivation("pipeline", it)
+    if it.system.nodes == 1:
         return
     inputs, total_s = count(it.inputs, "input"), sum(it.losses)
-    yield _told(analysis.Losses)
-    yield table(
-        [f"part of {inputs}", "ms", "% of the latency"],
-        [
-            [name[:-2].replace("_", " "), part_s * MS, 100 * part_s / total_s]
-            for name, part_s in it.losses._asdict().items()
-        ],
-    )
+    rows = [
+        [name[:-2].replace("_", " "), part_s * MS, rounded(100 * part_s / total_s), LOSSES[name]]
+        for name, part_s in it.losses._asdict().items()
+        if part_s
+    ]
+    yield table([f"part of {inputs}", "ms", "%", "what it is"], rows)
     balanced_s = analysis.balanced_pipeline_latency(*it.question)
-    told = _told(analysis.balanced_pipeline_latency)
-    yield filled(f"{told} For {inputs} that is {_exact(balanced_s)}.")
+    yield filled(
+        "P equal stages with free communication would take (P + N - 1) * sum(C) / (P * R) seconds:"
+        f" {_us(balanced_s)} for {inputs}."
+    )
 
 
-def _derivation(name: str, it: Analysis, functions: Sequence[object]) -> Blocks:
+LOSSES = {
+    "ideal_compute_s": "N * sum(C) / (P * R): all nodes compute all the time",
+    "idle_nodes_s": "N * (sum(C) / (L * R) - sum(C) / (P * R)): only L of P nodes have a layer",
+    "load_imbalance_s": "N * (longest C / R - sum(C) / (L * R)): the L layers are unequal",
+    "waiting_for_a_link_s": "N * (interval - longest C / R): a link takes longest",
+    "fill_and_drain_s": "computing of one input, without the longest step",
+    "sending_s": "sends of one input, without the longest step",
+}
+
+
+def _derivation(name: str, it: Analysis) -> Blocks:
+    """The steps that take time, and how they add up."""
     strategy = it.strategies[name]
-    if isinstance(strategy, Impossible):
-        yield from _reasons([strategy])
-        return
-    yield from map(_told, functions)
+    assert isinstance(strategy, Strategy)
     cells: list[list[object]] = [
-        [*step[:4], step.time_s * US, step.traffic_bytes] for step in strategy.steps
+        [*step[:4], step.time_s * US, step.traffic_bytes] for step in strategy.steps if step.time_s
     ]
     head = ["layer", "step", "ops of a node", "bytes of a link", "time us", "traffic bytes"]
     yield table(head, [*cells, _sums(cells)])
-    results = [each for each in strategy.results if each.topology == it.system.topology]
-    yield filled(
-        "Each later input finishes one interval after the one before: the time of the longest"
-        f" stage (consecutive steps on the same nodes and links), here {results[0].bottleneck}."
-        " Computing + communicating + (N - 1) * interval, and N * traffic:"
-    )
-    for each in results:
-        parts_s = (each.compute_s, each.communication_s, each.interval_s, each.latency_s)
-        compute, communication, interval, total = (number(part_s * US) for part_s in parts_s)
-        law = f"{compute} + {communication} + {each.inputs - 1:,} * {interval} = {total} us"
-        sent = f"{number(results[0].traffic_bytes)} = {count(each.traffic_bytes, 'byte')}"
-        yield f"{filled(law)}\n{filled(f'{each.inputs:,} * {sent}')}"
+    one, every = _results(it, 1)[name], _results(it, it.inputs)[name]
+    if one.communication_s:
+        parts = [("computing", 1, one.compute_s), ("communicating", 1, one.communication_s)]
+        yield filled(f"1 input: {_sum_us(parts, one.latency_s)}")
+    if it.inputs > 1:
+        longest = f"the longest stage, {one.bottleneck}"
+        parts = [("1 input", 1, one.latency_s), (longest, it.inputs - 1, one.interval_s)]
+        yield filled(f"{count(it.inputs, 'input')}: {_sum_us(parts, every.latency_s)}")
+    if it.inputs > 1 and one.traffic_bytes:
+        sent, total = number(one.traffic_bytes), number(every.traffic_bytes)
+        yield filled(f"{it.inputs:,} * {sent} = {total} bytes")
+
+
+HELD = {
+    "tensor": "1 / P of all weights, a layer's input, a shard of its output; at last the gathering"
+    " node all output",
+    "tensor, streamed": "1 / P of all weights; while row r (0, 1, ...) of a layer is computed, the"
+    " input rows from r on, r whole rows of output and a shard of row r; of the last layer whole"
+    " rows on the gathering node only, at last all output",
+    "pipeline": "its layer's weights, input and output",
+    "pipeline, streamed": "its layer's weights, as many input rows as a filter is high, one row of"
+    " output; the first node all input, the last node all output",
+    "data": "all weights, a layer's input and output",
+}
 
 
 def what_fits(it: Analysis) -> Blocks:
-    """Q3: every byte that a node must hold."""
+    """Q3: what the fullest node of each strategy holds."""
     yield "SRAM (Q3)"
-    yield _told(sram)
-    found = _sram(it)
-    printed = {name: name.replace("streamed", "row streaming") for name in found}
-    held = {name: _told(analysis.SRAM[name]).partition("\n\n")[0] for name in found}
-    rows = [[printed[name], what.replace("\n", " ")] for name, what in held.items()]
-    yield table(["strategy", "what a node holds"], rows)
-    yield from _reasons(it.sram.values())
     yield filled(
-        "The fullest node of each strategy, and what is left of its"
-        f" {count(it.system.sram_bytes, 'byte')}. More: further inputs that also fit (pipeline: on"
-        " node 1; others: a copy on every node)."
+        "There is no DRAM: weights stay in the SRAM throughout. Activations count for one input at"
+        f" a time, without queued inputs and stored outputs. A node has"
+        f" {count(it.system.sram_bytes, 'byte')}; of each strategy this is the fullest node:"
     )
-    head = ["strategy", "fullest", "layer", "bytes", "fits", "left", "more"]
-    yield table(head, [[printed[name], *use.fullest[:-1]] for name, use in found.items()])
-    streamed = found.get("tensor, streamed")
-    if streamed and sram.is_upper_bound(it.network, it.system):
-        may = "" if streamed.fullest.fits else ", so it may fit"
+    needs = _fullest(it)
+    held = HELD | ({"tensor": HELD["data"]} if it.system.nodes == 1 else {})
+    names = {name: name.replace("streamed", "row streaming") for name in needs}
+    for fields in (
+        ("where", "layer", "total_bytes", "fits", "free_bytes"),
+        ("weight_bytes", "input_bytes", "output_bytes", "total_bytes"),
+    ):
+        rows = [
+            [names[name], *(getattr(need, field) for field in fields)]
+            for name, need in needs.items()
+        ]
+        yield table(["strategy", *fields], rows)
+    yield table(["strategy", "a node holds"], [[names[name], held[name]] for name in needs])
+    yield from _reasons(it.sram.values())
+    if "pipeline, streamed" in needs:
         yield filled(
-            "A row takes longer to send than another to compute, so the fullest node of tensor,"
-            f" row streaming holds at most {count(streamed.fullest.total_bytes, 'byte')}{may}."
+            "With row streaming, the pipeline holds so little if a row is sent only when the next"
+            " node has room; rows sent as soon as they are computed can need more."
         )
-    head = ["strategy", "layer", "work", "weights", "input", "output", "total bytes"]
-    uses = [
-        [printed[name], *use[1:], use.total_bytes] for name in found for use in found[name].uses
-    ]
-    yield table(head, uses)
-    yield filled(_queue(it))
-
-
-def _queue(it: Analysis) -> str:
-    """Whether all inputs and outputs have room beside the weights."""
-    weights, _, inputs, outputs, held = it.totals
-    free = held - weights
-    said = (
-        f"{count(it.inputs, 'input')}: {count(inputs, 'byte')};"
-        f" {count(it.inputs, 'output')}: {count(outputs, 'byte')}; all nodes together:"
-        f" {count(held, 'byte')} of SRAM,"
-    )
-    if free < 0:
-        return f"{said} less than all weights."
-    said += f" of which one copy of the weights leaves {count(free, 'byte')}."
-    late = [("inputs must arrive", inputs), ("outputs must leave the machine", outputs)]
-    must = " and ".join(words for words, needed in late if needed > free)
-    if must:
-        return f"{said} So {must} during the run (not timed)."
-    return f"{said} Activations of the current input need part of this, too."
+    if "tensor, streamed" in needs and _is_at_most(it, "tensor, streamed"):
+        yield filled(
+            "A row takes longer to send than another to compute, so with row streaming the fullest"
+            " node of tensor parallelism holds at most that much."
+        )
 
 
 def ring(it: Analysis) -> Blocks:
     """Q4: both topologies side by side."""
     yield "RING (Q4)"
-    if it.system.nodes < 3:
-        yield filled(_no_ring(it.system.nodes))
-        return
-    yield _joined(*_ring(it))
-    head = ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"]
-    rows: list[list[object]] = []
-    for inputs, name, topology in product(it.counts, it.possible, (ALL_TO_ALL, RING)):
-        each = _results(it, inputs, topology)[name]
-        times = (each.communication_s * US, each.latency_s * MS)
-        rows.append([topology, inputs, name, *times, each.traffic_bytes])
-    yield table(head, rows)
-    yield filled(
-        "Communication is that of one input; in a pipeline it overlaps with the computing of other"
-        " inputs."
-    )
-    if not isinstance(it.two_way_ring, Impossible):
-        yield _told(all_gather)
-        yield _told(gather)
-        yield _with_times(analysis.two_way_ring_latency, it.two_way_ring)
+    yield filled(" ".join(_ring(it)))
+    if it.system.nodes > 2:
+        head = ["topology", "inputs", "strategy", "communication us", "latency ms", "traffic bytes"]
+        rows = []
+        for inputs, name, topology in product(it.counts, it.possible, (ALL_TO_ALL, RING)):
+            each = _results(it, inputs, topology)[name]
+            times = (each.communication_s * US, each.latency_s * MS)
+            rows.append([topology, inputs, name, *times, each.traffic_bytes])
+        yield table(head, rows)
+        yield filled(
+            "Communication is that of one input; in a pipeline it overlaps with the computing of"
+            " other inputs."
+        )
+
+
+STREAMING = {
+    "both": """\
+With row streaming, each of a layer's out_y output rows (all filters, all x, one
+y) is sent as soon as it is computed; row r of the next layer, whose filters are
+fy rows high, needs the rows r to r + fy - 1. All inputs are there at time 0,
+the SRAM is ample, rows keep the order of layers and inputs, and a row starts
+
+on a node  once the node's row before is done and the last input row that it
+           needs has arrived
+on a link  once it is computed and the link's row before is gone""",
+    "tensor": """\
+Tensor parallelism: every node computes its part of a row in C / (P * out_y * R)
+seconds and sends it to each other node on a link of its own in
+A / (P * out_y * B), in the last layer to the gathering node only. The last
+row's part is sent after all computing.""",
+    "pipeline": """\
+Pipeline parallelism: each node computes a row of its layer in C / (out_y * R)
+seconds and sends it in A / (out_y * B). Each later input takes one interval
+more: the longest C / R or, of what is sent, A / B.""",
+}
 
 
 def row_streaming(it: Analysis) -> Blocks:
     """Row streaming, and the lower bound."""
     yield "ROW STREAMING, AND THE LOWER BOUND"
-    yield _told(streaming)
-    streams = {name: each.streamed for name, each in _results(it, 1).items()}
-    told, rows = _told(streaming.streamed_latency).split("\n\n")
-    known = [
-        row
-        for row in re.split(r"\n(?=\S)", rows)
-        if isinstance(streams.get(row.split()[0]), analysis.Streamed)
-    ]
-    if known:
-        yield told
-        yield "\n".join(known)
-    yield _told(streaming.compute_bound)
-    if not isinstance(it.last_row_share_s, Impossible):
-        yield _told(analysis.last_row_share_s)
-    for inputs in it.counts:
-        for name, each in _results(it, inputs).items():
-            if not isinstance(each.streamed, Impossible):
-                yield filled(f"{name}, N = {inputs:,}: {_streamed_sum(name, each, it)}")
-    yield from _reasons([*it.impossible.values(), *streams.values()])
-
-
-def _streamed_sum(name: str, result: Result, it: Analysis) -> str:
-    """Of tensor parallelism the lower bound and what is above it, of the pipeline the law."""
-    assert not isinstance(result.streamed, Impossible)
-    total_s, above_s = result.streamed
-    if name == "pipeline":
-        further, interval_s = result.inputs - 1, result.interval_s
-        first = f"{_exact(total_s - further * interval_s)} (the first input)"
-        return f"{first} + {further:,} * {_exact(interval_s)} (interval) = {_exact(total_s)}"
-    share_s = it.last_row_share_s
-    assert not isinstance(share_s, Impossible)
-    parts_s = {
-        "lower bound": total_s - above_s,
-        "last row's share": share_s,
-        "waiting for links": above_s - share_s,
-    }
-    terms = (f"{_exact(part_s)} ({part})" for part, part_s in parts_s.items() if part_s)
-    return f"{' + '.join(terms)} = {_exact(total_s)}"
+    yield filled(
+        "lower bound = N * sum(C) / (P * R) seconds: each input costs sum(C) ops, 2 per MAC, and P"
+        " nodes do at most R ops per second each."
+    )
+    if found := _streams(it):
+        yield from (STREAMING[name] for name in ("both", *found))
+    for name, streams in found.items():
+        for inputs, (total_s, above_s) in zip(it.counts, streams, strict=True):
+            interval_s = _results(it, 1)[name].interval_s
+            parts = [("1 input", 1, streams[0].latency_s), ("interval", inputs - 1, interval_s)]
+            if name == "tensor":
+                share_s = it.last_row_share_s
+                assert not isinstance(share_s, Impossible)
+                parts = [
+                    ("lower bound", 1, total_s - above_s),
+                    ("last row's part", 1, share_s),
+                    ("waiting for links", 1, above_s - share_s),
+                ]
+            yield filled(f"{name}, {count(inputs, 'input')}: {_sum_us(parts, total_s)}")
+    if _sends(it):
+        reasons = (each.streamed for each in _results(it, 1).values())
+        yield from _reasons([*it.impossible.values(), *reasons])
 
 
 def speed_up(it: Analysis) -> Blocks:
@@ -482,26 +542,31 @@ def speed_up(it: Analysis) -> Blocks:
     yield filled(
         "With whole-tensor transfers and ample SRAM. Speed-up: how many times as fast as one node"
         " alone. Utilisation: speed-up / P, the share of the time in which the nodes compute. Idle:"
-        " nodes without a layer. Bottleneck: the longest stage, that is, the longest time for which"
-        " an input keeps the same nodes and links busy."
+        " nodes without a layer. Bottleneck: the longest stage."
     )
-    for latency_of in (analysis.one_node_latency, analysis.data_parallel_latency):
-        yield _with_times(latency_of, it.latencies(latency_of))
+    for alone, latency_of in (
+        ("One node alone takes N * sum(C) / R", analysis.one_node_latency),
+        ("Data parallelism takes ceil(N / P) * sum(C) / R", analysis.data_parallel_latency),
+    )[: it.system.nodes]:
+        found = it.latencies(latency_of)
+        times = (f"{_us(each.latency_s)} for {count(each.inputs, 'input')}" for each in found)
+        yield filled(f"{alone} seconds: {', '.join(times)}.")
     head = ["inputs", "strategy", "speed-up", "utilisation %", "idle", "bottleneck"]
-    rows = [
-        [inputs, name, each.speed_up, 100 * each.utilisation, each.idle_nodes, each.bottleneck]
+    rows: list[list[object]] = [
+        [inputs, name, *map(rounded, ratios), each.idle_nodes, each.bottleneck]
         for inputs in it.counts
         for name, each in _results(it, inputs).items()
+        for ratios in [(each.speed_up, 100 * each.utilisation)]
     ]
     yield table(head, rows)
     yield "Speed-up from doubling one resource, if that is possible:"
-    doubled = [
-        [each.inputs, name, each.speed_up, each.twice]
+    rows = [
+        [each.inputs, name, rounded(each.speed_up), each.twice]
         for name, strategy in it.strategies.items()
         if isinstance(strategy, Strategy)
         for each in strategy.doubling
     ]
-    yield table(["inputs", "strategy", "speed-up", "twice"], doubled)
+    yield table(["inputs", "strategy", "speed-up", "twice"], rows)
     yield from _reasons(it.impossible.values())
 
 
@@ -528,23 +593,18 @@ SRAM                one input at a time, without queued inputs or stored outputs
 def readings(it: Analysis) -> Blocks:
     """What a grader compares other numbers with."""
     yield "READINGS OF THE HANDOUT"
-    counts = " and for ".join(count(inputs, "input") for inputs in it.counts)
-    told = (
-        f"Other readings and common mistakes, one change at a time: seconds for {counts}, bytes for"
-        f" {count(it.inputs, 'input')}. `python3 report check` recognises them."
-    )
-    yield f"{READINGS}\n{filled(told)}"
+    inputs = count(it.inputs, "input")
+    told = f"Other readings and common mistakes, one at a time; bytes are of {inputs}."
+    yield f"{READINGS}\n{filled(f'{told} `python3 report check` recognises them.')}"
+    head = [*(f"{count(n, 'input')} s" for n in it.counts), "bytes", "reading"]
     for strategy in it.possible:
-        found: dict[str, dict[int, Answer]] = {}
-        for each in it.readings:
-            if each.strategy == strategy:
-                reading = ", ".join(each.changes) or "as read here"
-                found.setdefault(reading, {})[each.inputs] = each
-        head = [*["one input s", "all inputs s"][: len(it.counts)], "all inputs bytes", "reading"]
-        rows = [
-            [*(by[n].latency_s for n in it.counts), by[it.inputs].traffic_bytes, reading]
-            for reading, by in found.items()
-        ]
+        found = [each for each in it.readings if each.strategy == strategy]
+        rows = []
+        for changes, group in groupby(found, key=attrgetter("changes")):
+            answers = [*group]  # of one input and of all
+            times_s = [each.latency_s for each in answers]
+            reading = ", ".join(changes) or "as read here"
+            rows.append([*times_s, answers[-1].traffic_bytes, reading])
         yield f"{strategy.upper()} PARALLELISM\n{table(head, rows)}"
     yield from _reasons(it.impossible.values())
 
@@ -555,24 +615,10 @@ def readings(it: Analysis) -> Blocks:
 def _legend(it: Analysis) -> str:
     """What was asked, and the meaning of what formulas are made of."""
     return filled(
-        f"{_in_symbols(it)}. R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s:"
-        " 10^9). A layer costs C ops (1 MAC is 2 ops) and has A bytes of output; a shard of it, a"
-        " node's part, has S = A / P bytes."
+        f"{_asked(it)}. R: ops/s of a node (GOPS: 10^9). B: bytes/s of a one-way link (GB/s: 10^9)."
+        " C: ops of a layer (1 MAC is 2 ops). A: bytes of its output. S: A / P, bytes of a shard, a"
+        " node's part of it."
     )
-
-
-def _told(formula: object) -> str:
-    """A docstring without its paragraph on errors; tables stay as they are."""
-    from inspect import getdoc  # a slow import that the page does not need
-
-    told = [text for text in (getdoc(formula) or "").split("\n\n") if not text.startswith("Raises")]
-    return "\n\n".join(text if "  " in text else filled(text) for text in told)
-
-
-def _with_times(formula: object, found: Sequence[Latency]) -> str:
-    """The docstring, and what one input and all take by it."""
-    times = (f"{_exact(each.latency_s)} for {count(each.inputs, 'input')}" for each in found)
-    return filled(f"{_told(formula)} That takes {' and '.join(times)}.")
 
 
 def _reasons(found: Iterable[object]) -> Blocks:
@@ -588,38 +634,49 @@ def _time(seconds: Fraction) -> str:
     return f"{short(seconds * units[unit], 5)} {unit}"
 
 
-def _exact(seconds: Fraction) -> str:
+def _us(seconds: Fraction) -> str:
     return f"{number(seconds * US)} us"
 
 
-def _percent(share: Fraction) -> str:
-    rounded = short(100 * share)
-    return "over 99.99 %" if rounded == "100" and share < 1 else f"{rounded} %"
+Part = tuple[str, int, Fraction]  # what it is, how often it counts, its seconds
+
+
+def _sum_us(parts: Sequence[Part], total_s: Fraction) -> str:
+    """The parts above 0 added up, with ~ if a number is rounded."""
+    counted = [(name, times, part_s * US) for name, times, part_s in parts if times * part_s]
+    is_equal = all(map(is_exact, [total_s * US, *(value for *_, value in counted)]))
+    terms = [
+        f"{f'{times:,} * ' if times > 1 else ''}{number(value)} ({name})"
+        for name, times, value in counted
+    ]
+    sums = f"{' + '.join(terms)} {'=' if is_equal else '~'} " if len(terms) > 1 else ""
+    return f"{sums}{_us(total_s)}"
 
 
 def _sums(cells: Sequence[Sequence[object]]) -> list[object]:
-    """Of the columns of numbers after the first."""
+    """Of the columns of numbers after the first; with ~ if a number of it is rounded."""
     columns = [*zip(*cells, strict=True)][1:]
-    return ["sum", *("" if isinstance(column[0], str) else sum(column) for column in columns)]
+    sums = ["" if isinstance(column[0], str) else sum(column) for column in columns]
+    every = chain(*columns, sums)
+    is_rounded = any(isinstance(each, Fraction) and not is_exact(each) for each in every)
+    return ["~ sum" if is_rounded else "sum", *sums]
 
 
 # ------------------------------------------------ the command: explain
 
 TOPICS = {
-    "model": (model, "the latency formula, and the CNN layer by layer"),
-    "tensor": (tensor, "tensor parallelism, step by step"),
-    "pipeline": (pipeline, "pipeline parallelism, step by step, and where its time goes"),
-    "sram": (what_fits, "what each node must hold (Q3)"),
-    "ring": (ring, "both topologies side by side (Q4)"),
-    "streaming": (
-        row_streaming,
-        "row streaming (each row sent once it is computed), the lower bound",
-    ),
-    "speedup": (speed_up, "speed-up over one node, and from doubling a resource"),
-    "plans": (best_plans, "other ways to split the layers over the nodes"),
-    "readings": (readings, "other readings of the handout, and what they give"),
+    "model": model,
+    "tensor": tensor,
+    "pipeline": pipeline,
+    "sram": what_fits,
+    "ring": ring,
+    "streaming": row_streaming,
+    "speedup": speed_up,
+    "plans": best_plans,
+    "readings": readings,
 }
 ALL = "all"
+_topic = one_of("topic", [*TOPICS, ALL, *QUESTIONS])
 
 
 def explain(question: Question, topics: Sequence[str] = ()) -> str:
@@ -627,20 +684,17 @@ def explain(question: Question, topics: Sequence[str] = ()) -> str:
     if neither strategy is possible."""
     it = Analysis(question)
     check_possible(it.network, it.system)
-    if not topics:
-        return "\n\n".join(page(it))
     try:
         names = dict.fromkeys(map(_topic, topics))
     except ArgumentTypeError as error:
         raise ValueError(f"topic: {error}") from None
+    if "q2" in names and it.inputs == 1:
+        raise ValueError("topic: Q2 is about more than 1 input")
+    if not names:
+        return "\n\n".join(page(it))
+    every = {**QUESTIONS, **TOPICS}
     chosen = TOPICS if ALL in names else names
-    return "\n\n".join([_legend(it), *chain(*(TOPICS[name][0](it) for name in chosen))])
-
-
-def _topic(name: str) -> str:
-    if name not in (*TOPICS, ALL):
-        raise ArgumentTypeError(f"{shown(name)} is not one of {', '.join(TOPICS)}, {ALL}")
-    return name
+    return "\n\n".join([_legend(it), *chain(*(every[name](it) for name in chosen))])
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -651,7 +705,7 @@ def add_options(parser: ArgumentParser) -> None:
         nargs="*",
         type=_topic,
         default=(),
-        help=f"{', '.join(TOPICS)}, or {ALL} (default: Q1 to Q4 on one page)",
+        help=f"{', '.join(TOPICS)}, {ALL}, or Q1 to Q4 (default: Q1 to Q4 on one page)",
     )
     question.add_options(parser)
     parser.add_argument(

@@ -34,7 +34,7 @@ from report.plans import Plan, PlanResult
 from report.question import STRATEGIES, Impossible, Question, found_or_reason
 from report.schedule import TimedStep
 from report.sram import SramUse, is_upper_bound
-from report.terminal import MS, US, count, filled, path_text, shown
+from report.terminal import MS, US, count, filled, one_of, path_text, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -886,7 +886,8 @@ TAKEN_BY = {"plan": ("timeline", "sram"), "until": ("timeline",)}
 
 def add_options(parser: ArgumentParser) -> None:
     """Which picture, what if, and where to."""
-    parser.add_argument("picture", choices=PICTURES, metavar="{timeline,limits,plans,sram}")
+    picture = one_of("picture", PICTURES)
+    parser.add_argument("picture", type=picture, metavar="{timeline,limits,plans,sram}")
     asking.add_options(parser)
     planning.add_plan_option(parser)
     ms = asking.decimal("ms", 14, 10**12, Fraction(1, MS))

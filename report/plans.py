@@ -224,7 +224,8 @@ def _obstacle(network: Network, system: System, start: int, group: Group) -> str
             return f"layer {number}'s {filters} cannot be split evenly over {nodes}"
     if system.topology == lab3.RING and group.nodes > 1 and group != (len(network), system.nodes):
         modelled = f"groups of 1 node, or of all {count(system.nodes, 'node')} and all layers"
-        return f"on a ring, only {modelled} are modelled, not of {count(group.nodes, 'node')}"
+        group_text = f"{count(group.nodes, 'node')} and {count(group.layers, 'layer')}"
+        return f"on a ring, only {modelled} are modelled, not of {group_text}"
     return ""
 
 

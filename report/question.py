@@ -3,6 +3,7 @@ say so, which the commands share."""
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -133,7 +134,8 @@ def _number(
                 return convert(text)
         except (ValueError, InvalidOperation):  # not a number, or a NaN
             pass
-        raise ArgumentTypeError(f"{shown(text)} is not {wanted}")
+        unit = ", without a unit" if re.fullmatch("[0-9.]+ ?[A-Za-z/]+", text) else ""
+        raise ArgumentTypeError(f"{shown(text)} is not {wanted}{unit}")
 
     return parse
 
@@ -275,6 +277,7 @@ def run(options: Namespace) -> str:
     question = question_of(options)
     check_possible(question.network, question.system)
     lines = [filled(line, "  ") for line in lab3.answers(*question).splitlines()]
-    if any("not possible" in line for line in lines):
+    is_split = len(question.network) > 1 and question.system.nodes > 1
+    if is_split and any("not possible" in line for line in lines):
         lines.append(f"{OTHER_SPLITS}.")
     return headed(question, "\n".join(lines), "\n")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
-from decimal import Decimal
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -34,12 +35,25 @@ def number(value: Rate) -> str:
     return f"{Decimal(lab3.plain(value, ROUNDED_DIGITS)):.{ROUNDED_DIGITS - 1}e}"
 
 
+def rounded(value: Rate, digits: int = SHORT_DIGITS) -> Decimal:
+    """To so many significant digits, of which zeros at the end stay; with fewer it is exact."""
+    quotient = Decimal(value.numerator), Decimal(value.denominator)
+    return Context(prec=digits).divide(*quotient)
+
+
 def short(value: Rate, digits: int = SHORT_DIGITS) -> str:
-    """A Fraction rounded for a sentence, an int whole."""
-    if isinstance(value, int):
-        return number(value)
-    rounded = Fraction(lab3.plain(value, digits))
-    return number(rounded)
+    """Rounded, for a sentence or a ratio."""
+    return _plain(rounded(value, digits))
+
+
+def _plain(value: Decimal) -> str:
+    text = f"{value:,f}"
+    return text if len(text) <= EXACT_DIGITS + 4 else f"{value:e}"
+
+
+def is_exact(value: Rate) -> bool:
+    """Whether number prints all of it."""
+    return Fraction(number(value).replace(",", "")) == value
 
 
 def count(amount: int, thing: str) -> str:
@@ -72,16 +86,22 @@ def filled(text: str, margin: str = "") -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns of text flush left and of numbers flush right; a last column of text is broken
-    between words or after commas. A table too wide for that is a block of lines per row."""
+    """Columns of text flush left and of numbers flush right, decimal points below each other; a
+    last column of text is broken between words or after commas. A table too wide for that is a
+    block of lines per row."""
     cells = [[_cell(value) for value in row] for row in rows]
-    columns = [*zip(head, *cells, strict=True)]
     is_text = [any(isinstance(row[n], str) and row[n] for row in rows) for n in range(len(head))]
+    columns = [
+        (name, *(texts if flush_left else _at_the_point(texts)))
+        for name, texts, flush_left in zip(
+            head, _transposed(cells, len(head)), is_text, strict=True
+        )
+    ]
     widths = [max(map(len, column)) for column in columns]
     left_width = sum(widths[:-1]) + 2 * len(widths[:-1])
-    words = _words(" ".join(columns[-1])) if is_text[-1] else columns[-1]
-    longest_word = max(len(word.rstrip()) for word in words)
-    if left_width + longest_word > COLUMNS:
+    words = _words(" ".join(columns[-1])) if is_text[-1] else []
+    last_width = max((len(word.rstrip()) for word in words), default=widths[-1])
+    if left_width + last_width > COLUMNS:
         return _blocks(head, cells)
     lines = []
     for row in zip(*columns, strict=True):
@@ -98,8 +118,22 @@ def _cell(value: object) -> str:
         return value
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "NO"}[value]
+    if isinstance(value, Decimal):
+        return _plain(value)
     assert isinstance(value, (int, Fraction))
     return number(value)
+
+
+def _transposed(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    return [[row[n] for row in rows] for n in range(width)]
+
+
+def _at_the_point(texts: Sequence[str]) -> list[str]:
+    """Numbers with blanks behind them, so that decimal points are below each other, unless one has
+    an exponent."""
+    behind = [len(text.partition(".")[2]) + ("." in text) for text in texts]
+    most = 0 if any("e" in text for text in texts) else max(behind, default=0)
+    return [text + " " * (most - length) for text, length in zip(texts, behind, strict=True)]
 
 
 def _blocks(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
@@ -128,6 +162,35 @@ def _broken(left: str, text: str) -> list[str]:
             lines.append(" " * len(left))
         lines[-1] += word
     return [line.rstrip() for line in lines]
+
+
+# ------------------------------------------------ names
+
+
+def one_of(what: str, known: Iterable[str]) -> Callable[[str], str]:
+    """The type of an argument that takes one of these names, in small letters or not."""
+    names = [*known]
+
+    def parse(word: str) -> str:
+        if word.lower() in names:
+            return word.lower()
+        raise ArgumentTypeError(f"{shown(word)} is not a {what}; {meant(word, names)}")
+
+    return parse
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """The end of a refusal: the name that was meant, which begins with the word, has it or is like
+    it; if there is none, all names."""
+    from difflib import get_close_matches  # only an error needs it
+
+    names, letters = [*known], word.strip("-").lower()
+    having = sorted(
+        (name for name in names if letters and letters in name),
+        key=lambda name: (not name.strip("-").startswith(letters), len(name)),
+    )
+    found = [*having, *get_close_matches(word.lower(), names, 1)]
+    return f"did you mean {found[0]}?" if found else f"there are {', '.join(names)}"
 
 
 # ------------------------------------------------ JSON

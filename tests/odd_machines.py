@@ -48,7 +48,7 @@ def _cell(text, per_s):
 #   doubling  latency as it is, and with twice as much
 #   steps     from so many seconds on, for so many, on which nodes or links
 #   sram      bytes of weights, input and output, their sum; and of the fullest node, the first row
-#             with the largest sum, bytes left and how many inputs can wait where
+#             with the largest sum, the bytes left
 
 
 # ================================================ the lab
@@ -91,7 +91,6 @@ name               one_ms       all_ms
 one_node           12.13323264  388.26344448  # 606,661,632 ops at 50 per ns
 data_parallel      12.13323264   97.06586112  # 8 rounds
 balanced_pipeline  12.13323264  106.1657856   # 35 slots of 3.03330816 ms
-two_way_ring        3.17423616  101.57555712  # 3.03330816 ms and 3 * 93.952 / 2 us
 lower_bound         3.03330816   97.06586112
 """)
 THE_LAB.losses = table("""
@@ -106,45 +105,44 @@ sending_s                302.08
 # All weights are 6,912 + 3 * 294,912 = 891,648 bytes, a quarter of them 222,912; a quarter of layer
 # 1's output is 230,400 / 4 = 57,600.
 THE_LAB.sram = table("""
-where           layer  work     weights  input    output   total      free      waiting  on
+where           layer  work     weights  input    output   total      free
 tensor
-every node      1      compute  222,912    6,144   57,600    286,656         -  -        -
-every node      2      compute  222,912  230,400   50,176    503,488    20,800  3        every node
-every node      3      compute  222,912  200,704   43,264    466,880         -  -        -
-every node      4      compute  222,912  173,056   36,864    432,832         -  -        -
-gathering node  4      gather   222,912        0  147,456    370,368         -  -        -
+every node      1      compute  222,912    6,144   57,600    286,656         -
+every node      2      compute  222,912  230,400   50,176    503,488    20,800
+every node      3      compute  222,912  200,704   43,264    466,880         -
+every node      4      compute  222,912  173,056   36,864    432,832         -
+gathering node  4      gather   222,912        0  147,456    370,368         -
 tensor, streamed
 # layer 1 in its last row: 3 input rows of 192, 29 output rows of 7,680 and a share of 1,920; the
 # others in their first: the whole input, and of rows of 7,168, 6,656, 6,144 a quarter
-every node      1      compute  222,912      576  224,640    448,128         -  -        -
-every node      2      compute  222,912  230,400    1,792    455,104    69,184  11       every node
-every node      3      compute  222,912  200,704    1,664    425,280         -  -        -
-every node      4      compute  222,912  173,056    1,536    397,504         -  -        -
-gathering node  4      gather   222,912        0  147,456    370,368         -  -        -
+every node      1      compute  222,912      576  224,640    448,128         -
+every node      2      compute  222,912  230,400    1,792    455,104    69,184
+every node      3      compute  222,912  200,704    1,664    425,280         -
+every node      4      compute  222,912  173,056    1,536    397,504         -
+gathering node  4      gather   222,912        0  147,456    370,368         -
 pipeline
-node 1          1      compute    6,912    6,144  230,400    243,456         -  -        -
-node 2          2      compute  294,912  230,400  200,704    726,016  -201,728  0        node 1
-node 3          3      compute  294,912  200,704  173,056    668,672         -  -        -
-node 4          4      compute  294,912  173,056  147,456    615,424         -  -        -
+node 1          1      compute    6,912    6,144  230,400    243,456         -
+node 2          2      compute  294,912  230,400  200,704    726,016  -201,728
+node 3          3      compute  294,912  200,704  173,056    668,672         -
+node 4          4      compute  294,912  173,056  147,456    615,424         -
 pipeline, streamed
 # three rows of the input, one of the output: layer 2 reads 3 * (128 * 30 * 2) = 23,040 and makes
 # 128 * 28 * 2 = 7,168, layer 1 makes 128 * 30 * 2 = 7,680; but layer 1 has all of its input from
-# the start, layer 4 all of its output in the end. On node 1 (524,288 - 20,736) / 6,144 wait.
-node 1          1      compute    6,912    6,144    7,680     20,736         -  -        -
-node 2          2      compute  294,912   23,040    7,168    325,120         -  -        -
-node 3          3      compute  294,912   21,504    6,656    323,072         -  -        -
-node 4          4      compute  294,912   19,968  147,456    462,336    61,952  81       node 1
+# the start, layer 4 all of its output in the end.
+node 1          1      compute    6,912    6,144    7,680     20,736         -
+node 2          2      compute  294,912   23,040    7,168    325,120         -
+node 3          3      compute  294,912   21,504    6,656    323,072         -
+node 4          4      compute  294,912   19,968  147,456    462,336    61,952
 data
-every node      1      compute  891,648    6,144  230,400  1,128,192         -  -        -
-every node      2      compute  891,648  230,400  200,704  1,322,752  -798,464  0        every node
-every node      3      compute  891,648  200,704  173,056  1,265,408         -  -        -
-every node      4      compute  891,648  173,056  147,456  1,212,160         -  -        -
+every node      1      compute  891,648    6,144  230,400  1,128,192         -
+every node      2      compute  891,648  230,400  200,704  1,322,752  -798,464
+every node      3      compute  891,648  200,704  173,056  1,265,408         -
+every node      4      compute  891,648  173,056  147,456  1,212,160         -
 """)
 THE_LAB.totals = table("""
 name              bytes
 weight_bytes    891,648
 excess_bytes    367,360  # - 524,288
-input_bytes     196,608  # 32 * 6,144
 output_bytes  4,718,592  # 32 * 147,456
 sram_bytes    2,097,152  # 4 * 524,288
 """)
@@ -191,9 +189,7 @@ ops            3,840  25,920  31,104  # C, in all 60,864
 weight_bytes     144   2,592   7,776  # in all 10,512
 input_bytes      216     720     540  # 1 * 9 * 8 * 3
 output_bytes     720     540     648  # A = 6 * 40 * 3, 12 * 15 * 3, 36 * 6 * 3; S = 120, 90, 108
-ops_per_byte    16/3      48      48
 """)
-EVERYTHING.machine_balance = Fraction(128, 15)  # R / B = 64/3 / (5/2)
 # C / R 180, 1,215, 1,458 s, in all 2,853; a sixth of it 30, 202.5, 243 s, in all 475.5.
 # A / B 288, 216, 259.2 s; S / B 48, 36, 43.2 s, in all 127.2.
 EVERYTHING.steps = table("""
@@ -287,7 +283,6 @@ name               one_s    all_s
 one_node           2,853    22,824    # N * sum(C) / R: 60,864 / (64/3)
 data_parallel      2,853     5,706    # ceil(8 / 6) * 2,853
 balanced_pipeline  2,853     6,181.5  # (6 + 8 - 1) * 475.5
-two_way_ring         793.5   6,348    # 475.5 + 5 * (120 + 90 + 108) / (2 * 5/2)
 lower_bound          475.5   3,804    # N * sum(C) / (P * R) = 8 * 60,864 / 128
 """)
 EVERYTHING.losses = table("""
@@ -313,48 +308,44 @@ ring      ops/s           1        3,357     1,930.5
 ring      ops/s           8       13,563     7,033.5
 ring      link bandwidth  1        3,357     3,105
 ring      link bandwidth  8       13,563    13,311
-ring      nodes           1        3,357     3,357
-ring      nodes           8       13,563    13,563
+ring      nodes (and their links)  1        3,357     3,357
+ring      nodes (and their links)  8       13,563    13,563
 """)
 # A sixth of 10,512 bytes of weights. Rows of input 216 / 8 = 27, 720 / 5 = 144, 540 / 3 = 180
 # bytes; of output 144, 180, 648 / 2 = 324 bytes, of which a node computes 24, 30, 54.
 EVERYTHING.sram = table("""
-where           layer  work     weights  input  output  total   free    waiting  on
+where           layer  work     weights  input  output  total   free
 tensor
-# 9,216 bytes less 2,562 are room for 30 inputs of 216 bytes
-every node      1      compute   1,752   216    120      2,088       -  -        -
-every node      2      compute   1,752   720     90      2,562   6,654  30       every node
-every node      3      compute   1,752   540    108      2,400       -  -        -
-gathering node  3      gather    1,752     0    648      2,400       -  -        -
+every node      1      compute   1,752   216    120      2,088       -
+every node      2      compute   1,752   720     90      2,562   6,654
+every node      3      compute   1,752   540    108      2,400       -
+gathering node  3      gather    1,752     0    648      2,400       -
 tensor, streamed
 # Layer 1, first row: 216 + 24 = 240; last: 4 * 27 = 108, and 4 * 144 + 24 = 600. Layer 2, first
 # row: 720 + 30 = 750; last: 3 * 144 = 432, and 2 * 180 + 30 = 390. Layer 3, first row: 540 + 54 =
 # 594; last, on the gathering node: 2 * 180 = 360, and 324 + 54 = 378.
-every node      1      compute   1,752   108    600      2,460       -  -        -
-every node      2      compute   1,752   432    390      2,574   6,642  30       every node
-gathering node  3      compute   1,752   360    378      2,490       -  -        -
-gathering node  3      gather    1,752     0    648      2,400       -  -        -
+every node      1      compute   1,752   108    600      2,460       -
+every node      2      compute   1,752   432    390      2,574   6,642
+gathering node  3      compute   1,752   360    378      2,490       -
+gathering node  3      gather    1,752     0    648      2,400       -
 pipeline
-# inputs wait on node 1: 9,216 - 1,080 = 37 * 216 + 144
-node 1          1      compute     144   216    720      1,080       -  -        -
-node 2          2      compute   2,592   720    540      3,852       -  -        -
-node 3          3      compute   7,776   540    648      8,964     252  37       node 1
+node 1          1      compute     144   216    720      1,080       -
+node 2          2      compute   2,592   720    540      3,852       -
+node 3          3      compute   7,776   540    648      8,964     252
 pipeline, streamed
 # node 1: the whole input and a row; node 2: 3 rows and a row; node 3: 2 rows and all output.
-# 9,216 - 504 = 40 * 216 + 72
-node 1          1      compute     144   216    144        504       -  -        -
-node 2          2      compute   2,592   432    180      3,204       -  -        -
-node 3          3      compute   7,776   360    648      8,784     432  40       node 1
+node 1          1      compute     144   216    144        504       -
+node 2          2      compute   2,592   432    180      3,204       -
+node 3          3      compute   7,776   360    648      8,784     432
 data
-every node      1      compute  10,512   216    720     11,448       -  -        -
-every node      2      compute  10,512   720    540     11,772  -2,556  0        every node
-every node      3      compute  10,512   540    648     11,700       -  -        -
+every node      1      compute  10,512   216    720     11,448       -
+every node      2      compute  10,512   720    540     11,772  -2,556
+every node      3      compute  10,512   540    648     11,700       -
 """)
 EVERYTHING.totals = table("""
 name           bytes
 weight_bytes  10,512
 excess_bytes   1,296  # - 9,216
-input_bytes    1,728  # 8 * 216
 output_bytes   5,184  # 8 * 648
 sram_bytes    55,296  # 6 * 9,216
 """)
@@ -423,8 +414,9 @@ sending_s             30    # the other send
 SEND_DECIDES.doubling = table("""
 topology    twice           inputs  before_s  after_s
 tensor
-ring        nodes           3       324.9     342.45  # 6.15 s, 9 shards of 3, of 6 and of 3 bytes
-all-to-all  nodes           3       108.9      54.45
+# 6.15 s of computing, then nine shards of 3, of 6 and of 3 bytes on a ring, one all-to-all
+ring        nodes (and their links)  3       324.9     342.45
+all-to-all  nodes (and their links)  3       108.9      54.45
 pipeline
 ring        link bandwidth  3       271.5     166.5   # two stages of 30 s: 61.5 + 45 + 2 * 30 s
 """)
@@ -479,23 +471,21 @@ waiting_for_a_link_s   0
 fill_and_drain_s       0
 sending_s              0
 """)
-# Inputs wait on every node, beside what the gathering node holds: 230 - 136 and 230 - 140 bytes are
-# room for one of 50 bytes.
 GATHERING.sram = table("""
-where           layer  work     weights  input  output  total  free  waiting  on
+where           layer  work     weights  input  output  total  free
 tensor
-every node      1      compute   40      50     32      122      -   -        -
-gathering node  1      gather    40       0     96      136     94   1        every node
+every node      1      compute   40      50     32      122      -
+gathering node  1      gather    40       0     96      136     94
 tensor, streamed
 # last row: 2 * 10 of input, 3 * 24 + 8 of output; first row: 50 and 8
-gathering node  1      compute   40      20     80      140     90   1        every node
-gathering node  1      gather    40       0     96      136      -   -        -
+gathering node  1      compute   40      20     80      140     90
+gathering node  1      gather    40       0     96      136      -
 pipeline
-node 1          1      compute  120      50     96      266    -36   0        node 1
+node 1          1      compute  120      50     96      266    -36
 pipeline, streamed
-node 1          1      compute  120      50     96      266    -36   0        node 1
+node 1          1      compute  120      50     96      266    -36
 data
-every node      1      compute  120      50     96      266    -36   0        every node
+every node      1      compute  120      50     96      266    -36
 """)
 
 # Two layers, 3 * 1 * 2 + 18 * 3 = 60 bytes of weights, 18 * 4 = 72 of output: for pictures alone.

@@ -1,9 +1,9 @@
 """Reads what is printed for people and compares it with the JSON of the same question.
 
-It knows no sentence. A table is read by its heads, which are names of the JSON in words; each row
-must be one record of it. In sentences each number that has a unit must be one of the question's
-numbers, whole or rounded once. What does not agree is an AssertionError that begins with the
-heading above it and the row or sentence.
+It knows no sentence. A table is read by its heads, which are names of the JSON in words, but for a
+last column of prose; each row must be one record of it. In sentences each number that has a unit
+must be one of the question's numbers, whole or rounded once. What does not agree is an
+AssertionError that begins with the heading above it and the row or sentence.
 """
 
 import re
@@ -24,24 +24,19 @@ HEADS = {  # what a column is called, and its name in the JSON if that is not th
     "ops of a node": "node_ops",
     "bytes of a link": "link_bytes",
     "idle": "idle_nodes",
-    "fullest": "where",
-    "streamed ms": "streamed_latency_s",
-    "bytes": "total_bytes",
-    "left": "free_bytes",
-    "more": "waiting_inputs",
-    "weights": "weight_bytes",
-    "input": "input_bytes",
-    "output": "output_bytes",
-    "C / A, ops per byte of output": "ops_per_byte",
     "ms": "part_s",
-    "% of the latency": "share",
+    "%": "share",
     "#": "rank",
     "plan": "text",
 }
+PROSE = ("what it is", "a node holds")  # heads of words that are not in the JSON
 NAMED = ("strategies", "sram", "compared", "faster")  # dictionaries from names to records
 
 
-def matches(text, value, factor=1):
+DIGITS = (4, 5, 9, 10, 11, 12, 17, 30)
+
+
+def matches(text, value, factor=1, digits=DIGITS):
     """Whether the text is this value in a unit of which so many are one."""
     if value is None:
         return text == "-"
@@ -54,9 +49,7 @@ def matches(text, value, factor=1):
     printed, value = Fraction(text.replace(",", "")), value * factor
     if isinstance(value, int):
         return printed == value
-    return printed == value or any(
-        printed == Fraction(_rounded(value, digits)) for digits in (4, 5, 9, 10, 11, 12, 17, 30)
-    )
+    return printed == value or any(printed == Fraction(_rounded(value, each)) for each in digits)
 
 
 def _rounded(value, digits):
@@ -69,25 +62,38 @@ def _rounded(value, digits):
 
 def records(data):
     """Every object of the JSON with what stands around it."""
-    bounds_s = {it["inputs"]: it["latency_s"] for it in data.get("lower_bound", [])}
-    for it in chain(_records(data, {}), _losses(data), _readings(data)):
-        yield {**it, "lower_bound_s": bounds_s.get(it.get("inputs"))}
+    return chain(_records(data, {}), _bounds(data), _losses(data), _readings(data))
 
 
 def _records(value, around, key=""):
     if isinstance(value, list):
         for rank, each in enumerate(value, 1):
-            yield from _records(each, {**around, "rank": rank})
+            yield from _records(each, {**around, "rank": rank if key != "fitting" else None})
     elif isinstance(value, dict):
         flat = {**around, **_flat(value), **value.get("fullest", {})}
-        parts = [value.get(f"{part}_bytes") for part in ("weight", "input", "output")]
-        if None not in parts:
-            flat["total_bytes"] = sum(parts)
         yield flat
         for name, each in value.items():
-            if name != "streamed":
+            if name not in ("streamed", "uses"):
                 printed = name.replace(", streamed", ", row streaming")
                 yield from _records(each, {**flat, "name": printed} if key in NAMED else flat, name)
+
+
+def _bounds(data):
+    """The rows of the page's table."""
+    by = {each["inputs"]: each["latency_s"] for each in data.get("lower_bound", [])}
+    bound = {_head(inputs): latency_s for inputs, latency_s in by.items()}
+    yield {"latency": "lower bound for any schedule", **bound}
+    for name, strategy in data.get("strategies", {}).items():
+        streamed = {
+            _head(each["inputs"]): each["streamed"].get("latency_s")
+            for each in strategy.get("results", [])
+            if each["topology"] == data["asked"]["system"]["topology"]
+        }
+        yield {"latency": f"{name} parallelism, row streaming", **streamed}
+
+
+def _head(inputs):
+    return f"{inputs:,}_input{'s' * (inputs > 1)}_s"
 
 
 def _flat(value):
@@ -112,14 +118,9 @@ def _readings(data):
         key = it["strategy"], ", ".join(it["changes"]) or "as read here"
         by_reading.setdefault(key, {})[it["inputs"]] = it
     for (strategy, reading), by in by_reading.items():
-        latency_s = {inputs: it["latency_s"] for inputs, it in by.items()}
-        yield {
-            "name": strategy,
-            "reading": reading,
-            "one_input_s": latency_s.get(1),
-            "all_inputs_s": latency_s.get(data["asked"]["inputs"]),
-            "all_inputs_bytes": by[data["asked"]["inputs"]]["traffic_bytes"],
-        }
+        times_s = {_head(inputs): it["latency_s"] for inputs, it in by.items()}
+        sent = by[data["asked"]["inputs"]]["traffic_bytes"]
+        yield {"name": strategy, "reading": reading, "bytes": sent, **times_s}
 
 
 # ------------------------------------------------ tables
@@ -153,20 +154,31 @@ def split(text, names):
         named = re.match("(TENSOR|PIPELINE) PARALLELISM", heading)
         strategy = named[1].lower() if named else ""
         heads, *rows = _columns(lines)
-        pairs = [line.split("  ", 1) for line in lines]
-        if len(heads) > 1 and all(_name(head) in names for head in heads):
-            parts.append(Table(heading, strategy, heads, rows))
-        elif len(lines) > 1 and all(_name(pair[0]) in names for pair in pairs):  # a row a block
-            record = {head: value.strip() for head, value in pairs}
-            if not (in_blocks and {*record} <= {*parts[-1].heads}):
+        record = _pairs(lines)
+        if len(record) > 1 and {*map(_name, record)} <= names:  # a row that is a block of lines
+            if not (in_blocks and parts[-1].heading == heading and {*record} <= {*parts[-1].heads}):
                 parts.append(Table(heading, strategy, [*record], []))
             parts[-1].rows.append([record.get(head, "") for head in parts[-1].heads])
             in_blocks = True
             continue
+        if len(heads) > 1 and {_name(head) for head in heads if head not in PROSE} <= names:
+            parts.append(Table(heading, strategy, heads, rows))
         else:
             parts.append(Paragraph(heading, " ".join(line.strip() for line in lines)))
         in_blocks = False
     return parts
+
+
+def _pairs(lines):
+    """Heads and cells of a row that is a block of lines."""
+    pairs = []
+    for line in lines:
+        head, _, value = line.partition("  ")
+        if head:
+            pairs.append([head, value.strip()])
+        elif pairs:  # the last cell goes on
+            pairs[-1][1] += f" {value.strip()}"
+    return {head: value for head, value in pairs if head not in PROSE}
 
 
 def _name(head):
@@ -194,7 +206,7 @@ def _columns(lines):
 def check_table(table, found, asked):
     """Each row is a record, of the topology asked for and of the heading's strategy unless it says
     otherwise; a sum is that of its column."""
-    columns = [(_name(head), _factor(head)) for head in table.heads]
+    columns = [(_name(head), _factor(head)) for head in table.heads if head not in PROSE]
     around = {"topology": asked, "name": table.strategy}
     unsaid = {name: value for name, value in around.items() if name not in dict(columns)}
     possible = [
@@ -202,13 +214,19 @@ def check_table(table, found, asked):
     ]
     matched = []
     for row in table.rows:
-        cells = [(text, *column) for text, column in zip(row, columns, strict=True)]
+        cells = [(text, *column) for text, column in zip(row, columns, strict=False)]
         where = f"{table.heading}: {'  '.join(row)}\nbelow {'  '.join(table.heads)}"
-        if row[0] == "sum":
-            for text, name, factor in cells[1:]:
+        if row[0] in ("sum", "~ sum"):
+            for place, (text, name, factor) in enumerate(cells[1:], 1):
                 total = sum(it[name] for it in matched) if text else 0
                 if text and not matches(text, total, factor):
                     raise AssertionError(f"{where}: {text} is not the sum of {name}")
+                if (
+                    text
+                    and row[0] == "sum"
+                    and value_of(text) != sum(value_of(above[place]) for above in table.rows[:-1])
+                ):
+                    raise AssertionError(f"{where}: what is printed does not add up to {text}")
             continue
         fitting = (
             it
@@ -240,7 +258,7 @@ KIND_OF = {unit: kind for kind, (units, _) in KINDS.items() for unit in units.sp
 NUMBER = r"(?<![\w^.,-])(-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)"
 # a unit behind a number that is the end of neither a term nor a range
 QUANTITY = re.compile(rf"(?<![-/] ){NUMBER} ({'|'.join(KIND_OF)})(?![\w/])")
-SUM = re.compile(rf"(\d[-\d.,e+* ]*) = {NUMBER} (us|bytes)")  # to be checked by hand
+SUM = re.compile(rf"(\d[-\d.,e+* ]*) ([=~]) {NUMBER} (us|bytes)")  # to be checked by hand
 
 
 def quantities(data, found):
@@ -269,33 +287,41 @@ def quantities(data, found):
         kinds["time" if name.endswith("_s") else "bytes"] |= {
             a - b for a, b in permutations(values, 2) if a > b
         }
-    kinds["share"] |= {ratio - 1 for ratio in kinds["ratio"]} | {Fraction(9999, 10000)}
+    kinds["share"] |= {ratio - 1 for ratio in kinds["ratio"]}
     return {kind: sorted(values, key=float) for kind, values in kinds.items()}
 
 
 def check_paragraph(paragraph, kinds, inputs):
     where = f"{paragraph.heading}: {paragraph.text}\nhas"
     for number, unit in QUANTITY.findall(paragraph.text):
-        if not _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)):
+        digits = (3, *DIGITS) if unit == "MB/s" else DIGITS  # of a range
+        if not _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1), digits):
             raise AssertionError(f"{where} {number} {unit}, which is none of the question's")
-    bare = re.sub(r" \(.*?\)+(?= )| us(?= [(+=])", "", paragraph.text)
-    for terms, total, unit in SUM.findall(bare):
-        numbers = [re.findall(NUMBER, term) for term in terms.replace(",", "").split(" + ")]
-        added = sum(prod(map(float, factors)) for factors in numbers)
-        if not isclose(added, float(total.replace(",", "")), rel_tol=1e-8):
-            raise AssertionError(f"{where} a wrong sum, {terms} = {total}")
-        for number in chain(*numbers):
-            is_count = _is_one(number, sorted([inputs, inputs - 1, 1, 0]))
+    bare = re.sub(r" \([^()]*\)", "", paragraph.text)
+    for terms, equals, total, unit in SUM.findall(bare):
+        factors = [re.findall(NUMBER, term) for term in terms.split(" + ")]
+        added = sum(prod(map(value_of, each)) for each in factors)
+        is_wrong = not isclose(added, value_of(total), rel_tol=1e-8) or (
+            equals == "=" and added != value_of(total)
+        )
+        if is_wrong:
+            raise AssertionError(f"{where} a wrong sum, {terms} {equals} {total}")
+        for number in chain(*factors):
+            is_count = _is_one(number, sorted([inputs, inputs - 1]))
             if not is_count and not _is_one(number, kinds[KIND_OF[unit]], FACTORS.get(unit, 1)):
                 raise AssertionError(f"{where} {number} {unit} in a sum: none of the question's")
 
 
-def _is_one(number, values, factor=1):
+def value_of(text):
+    return Fraction(text.replace(",", ""))
+
+
+def _is_one(number, values, factor=1, digits=DIGITS):
     """Whether it is one of these values in order."""
     near = float(number.replace(",", "")) / factor
-    low, high = sorted((0.999 * near, 1.001 * near))
+    low, high = sorted((0.99 * near, 1.01 * near))
     close = values[bisect_left(values, low, key=float) : bisect_right(values, high, key=float)]
-    return any(matches(number, value, factor) for value in close)
+    return any(matches(number, value, factor, digits) for value in close)
 
 
 def check(text, data):

@@ -12,9 +12,8 @@ from program import output, refusal
 from report import plans
 from report.compare import best_plans_text, links_text
 from report.compare import text as compare_text
-from report.plans import Links, compare, parse_plan, plan_text
+from report.plans import Links, compare, parse_plan
 from report.question import LAB, Question
-from report.terminal import number
 
 # A machine that differs from the lab's in everything. Both layers have 96 ops, 1 ms of a node; a
 # link carries 240 bytes in one. Elements of 20 bytes: layer 1 has 160 bytes of weights, 240 of
@@ -46,34 +45,29 @@ def tables(text):
 
 
 def test_every_number_of_another_machine():
-    (fitting_title, fitting), (best_title, best), (_, compared), (_, links) = tables(
-        output(f"{OTHER} --plan 1-2 --plan tensor")
-    )
-    assert "of those that fit" in fitting_title and "whether they fit or not" in best_title
-    heads = ["#", *NUMBERS, "plan"]
-    assert fitting == [heads, ["1", *TENSOR, "1-2:2"], ["2", *PIPELINE, "1,2"]]
-    assert best == [heads, ["1", *ALONE, "1-2"]]
+    text = output(f"{OTHER} --plan 1-2 --plan tensor")
+    (title, best), (_, compared), (condition, links) = tables(text)
+    assert "1,024" in text.split("Pareto")[0] and "5 inputs; without number" in title
+    assert best == [
+        ["#", *NUMBERS, "plan"],
+        ["1", *ALONE, "1-2"],
+        ["-", *TENSOR, "1-2:2"],
+        ["-", *PIPELINE, "1,2"],
+    ]
     assert compared == [
         [*NUMBERS, "beaten by", "plan"],
-        [*TENSOR, "#1", "tensor"],
-        [*PIPELINE, "#1", "pipeline"],
+        [*TENSOR, "1-2", "tensor"],
+        [*PIPELINE, "1-2", "pipeline"],
         [*ALONE, "none", "1-2"],
     ]
-    # Tensor parallelism takes 5 + 1,500 / B ms, B in bytes a ms; in the limit 1 + 300 / B an input.
-    # The pipeline takes the longer of 6 + 480 / B and 2 + 2,400 / B; in the limit of 1 and 480 / B.
-    # One node takes 10 ms, 2 ms an input.
+    # Tensor parallelism takes 5 + 1,500 / B ms, B in bytes a ms. The pipeline takes the longer of
+    # 6 + 480 / B and 2 + 2,400 / B. One node takes 10 ms.
+    assert "for 5 inputs, " in condition and "here 0.24 MB/s" in condition
     assert links == [
-        ["5 inputs", "steady state (N large)", "plan"],
-        ["0.3 to 1.02 MB/s", "above 0.18 MB/s", "pipeline"],
-        ["below 0.3 MB/s", "below 0.3 MB/s", "1-2"],
+        ["link bandwidth", "plan"],
+        ["0.3 to 1.02 MB/s", "pipeline"],
+        ["below 0.3 MB/s", "1-2"],
     ]
-
-
-def test_the_words_before_the_tables_are_of_the_question():
-    words = " ".join(output(OTHER).split("Pareto")[0].split())
-    assert "5 inputs" in words and "1,024 bytes of a node" in words
-    words = best_plans_text(compare(LAB._replace(inputs=1)), LAB._replace(inputs=1))[0]
-    assert "1 input," in words and "524,288 bytes" in " ".join(words.split())
 
 
 @pytest.mark.parametrize(
@@ -95,9 +89,10 @@ def test_idle_nodes_are_counted(options, idle):
     [
         (None, "never"),
         (Links(Fraction(0), None), "always"),
-        (Links(Fraction(1, 3), None), "above 3.33333333e-7 MB/s"),
+        (Links(Fraction(10**6, 3), None), "above 0.333 MB/s"),
         (Links(Fraction(0), Fraction(2_500_000)), "below 2.5 MB/s"),
-        (Links(Fraction(1_500_000), Fraction(2_500_000)), "1.5 to 2.5 MB/s"),
+        (Links(Fraction(1_234_567), Fraction(1_236_000)), "1.23 to 1.24 MB/s"),
+        (Links(Fraction(1_234_567), Fraction(1_234_987)), "1.2346 to 1.2350 MB/s"),
     ],
 )
 def test_links_in_words(links, text):
@@ -106,7 +101,7 @@ def test_links_in_words(links, text):
 
 def test_the_first_plans_and_all():
     text, full = output("plans --nodes 8"), output("plans --nodes 8 --all")
-    (_, best), (_, every) = tables(text)[1], tables(full)[1]
+    (_, best), (_, every) = tables(text)[0], tables(full)[0]
     assert len(every) == 1 + 12
     assert best == every[:11]
     assert [row[0] for row in every[1:]] == [str(rank) for rank in range(1, 13)]
@@ -132,8 +127,8 @@ def test_a_plan_as_fast_as_a_best_one_that_sends_more_is_beaten():
     )
     best = tables(text)[0][1][1:]
     assert [row[1:3] + row[-1:] for row in best] == [["5.5", "480", "1:2,2"], ["6", "0", "1-2"]]
-    same = {"1-2:2": "#1", "1:2,2": "none", "1:2,2:2": "#1", "1-2": "none", "1,2": "#1"}
-    assert beaten_by(text) == {"pipeline": "#1", **same}
+    same = {"1-2:2": "1:2,2", "1:2,2": "none", "1:2,2:2": "1:2,2", "1-2": "none", "1,2": "1:2,2"}
+    assert beaten_by(text) == {"pipeline": "1:2,2", **same}
 
 
 def test_another_plan_with_the_numbers_of_a_best_one_is_not_beaten():
@@ -148,8 +143,9 @@ def test_another_plan_with_the_numbers_of_a_best_one_is_not_beaten():
 
 
 def test_a_plan_that_ties_with_a_best_one_is_not_beaten():
-    rows = tables(output("plans --plan 1-3:2,4 --plan 1-4:4"))[2][1]
-    beaten = [("tensor", "none"), ("pipeline", "#3"), ("1-3:2,4", "#3"), ("1-4:4", "none")]
+    rows = tables(output("plans --plan 1-3:2,4 --plan 1-4:4"))[1][1]
+    rival = "1-2:2,3,4"
+    beaten = [("tensor", "none"), ("pipeline", rival), ("1-3:2,4", rival), ("1-4:4", "none")]
     assert [(row[-1], row[-2]) for row in rows[1:]] == beaten
 
 
@@ -163,19 +159,21 @@ def test_how_many_plans_a_ring_has():
 
 
 def test_conditions_stand_beside_every_range_of_bandwidths():
-    for options, has_detours in (("", True), ("--topology ring", False)):
+    for options, has_links, has_pace in (
+        ("", True, True),
+        ("--topology ring", False, True),
+        ("--inputs 1", True, False),
+    ):
         title, _ = tables(output(f"plans {options}"))[-1]
-        for condition in ("MB/s", "whole-tensor", "one by one", "row streaming"):
-            assert condition in title
-        assert ("direct links" in title, "detours" in title) == (has_detours, has_detours)
+        assert "whole-tensor transfers" in title and "MB/s" in title
+        assert ("direct links" in title, "one by one" in title) == (has_links, has_pace)
 
 
 def test_impossible_strategies_leave_the_plans():
     text = output("plans --nodes 3 --sram-kib 400")
-    assert [title for title, _ in tables(text)] == [
-        "Pareto-optimal plans (latency, traffic), whether they fit or not:"
-    ]
-    assert "fit: none." in text
+    (title, rows), *others = tables(text)
+    assert "without number" not in title and {row[5] for row in rows[1:]} == {"NO"} and not others
+    assert "\n\nNo plan fits.\n\n" in text
     for name in ("Tensor", "Pipeline"):
         assert re.search(f"^{name} parallelism is not possible: ", text, re.M)
     found = json.loads(output("plans --nodes 3 --json"))["plans"]
@@ -200,7 +198,7 @@ def test_a_search_that_is_refused_leaves_the_rest(monkeypatch):
         ("60.162048", "39,256,064", "1-300:2"),
     ]
     assert "beaten by" not in compared[0]
-    assert links[1:] == [["never", "never", "1-300:2"]]
+    assert links[1:] == [["never", "1-300:2"]]
     found = json.loads(output("plans --json" + EQUAL * 300))["plans"]
     assert [*found["best"]] == [*found["fitting"]] == ["reason"]
 
@@ -208,25 +206,14 @@ def test_a_search_that_is_refused_leaves_the_rest(monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        "--topology ring --nodes 3",
         "--link-gbs 1e-6 --gops 1e8 --inputs 1000000000",
         "--gops 1e-6 --nodes 1000000 --plan pipeline",
         "--layer 1000000,1000000,1000,1000,1000000,1000000 --element-bytes 64 --inputs 1000000000",
         "--layer 720720,3,3,3,32,32 --nodes 1000000 --link-gbs 0.000777 --plan 1:360360",
-        "--nodes 12 --inputs 1000 --sram-kib 1" + EQUAL * 6,
     ],
 )
-def test_each_plan_of_the_json_is_in_the_text(options):
-    found = json.loads(output(f"plans {options} --json"))["plans"]
-    text = output(f"plans {options} --all")
-    assert ("On a ring" in text) == ("ring" in options)
-    plain = " ".join(text.split())
-    for plan in (*found["fitting"], *found["best"], *found["compared"].values()):
-        if "reason" in plan:
-            assert f"{plan['reason']}." in plain
-        else:
-            assert {number(plan["traffic_bytes"]), number(plan["sram_bytes"])} <= {*plain.split()}
-            assert plan_text(parse_plan(plan["text"])) == plan["text"]
+def test_numbers_of_any_size_fit_in_80_columns(options):
+    output(f"plans {options} --all")
 
 
 def test_json_is_the_comparison():
@@ -267,9 +254,11 @@ def test_a_wrong_plan_is_refused_in_one_sentence(line, parts):
     assert [part for part in parts if part not in said] == []
 
 
-def test_kill32():
+def test_a_plan_that_does_not_fit_stands_beside_the_one_that_does():
     # 2 filters of one weight on 2 x 2 places: one node holds 2 + 4 + 8 bytes, each of two 1 + 4 + 4
     question = Question((ConvLayer(2, 1, 1, 1, 2, 2, 1),), System(2, 4, 1, sram_bytes=9), 1)
-    (fit, fitting), (title, best) = tables(compare_text(compare(question), question))[:2]
-    assert "of those that fit" in fit and "whether they fit or not" in title
-    assert (fitting[1][-1], best[1][-1]) == ("1:2", "1")
+    _, rows = tables(compare_text(compare(question), question))[0]
+    assert [(row[0], row[-2], row[-1]) for row in rows[1:]] == [
+        ("1", "NO", "1"),
+        ("-", "yes", "1:2"),
+    ]

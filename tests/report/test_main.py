@@ -48,33 +48,16 @@ def copied(tmp_path_factory):
     return folder
 
 
-PROMISES = {  # what an example prints or writes
-    "whatif --nodes 8 --link-gbs 0.1": "what if: 8 nodes, 0.1 GB/s",
-    "whatif --inputs 64 --topology ring": "Q2 64 inputs",
-    "whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28": "64x3x5x5 on 32x32, 32x64x3x3 on",
-    "explain": "Q4",
-    "explain --nodes 8 --link-gbs 0.1": "what if: 8 nodes, 0.1 GB/s",
-    "explain --json": '"latency_s": 0.10007232512',
-    "check output.txt": "All 8 numbers are right",
-    "check submissions/*.txt": "8 of 8",
-    "plans --plan 1-2:2,3,4": "1-2:2,3,4",
-    "plans --nodes 8 --link-gbs 0.05 --all": "what if: 8 nodes, 0.05 GB/s",
-    "plans --inputs 1 --sram-kib 700 --json": '"sram_bytes": 716800',
-    "trace > trace.json": '"traceEvents"',
-    "trace --inputs 8 --plan 1-2:2,3,4 > trace.json": "plan 1-2:2,3,4",
-    "picture timeline --nodes 8 --plan 1-2:4,3-4:4": "drawn: timeline.svg",
-    "picture limits --link-gbs 0.05 --output limits.png": "drawn: limits.png",
-    "deck": "slides.pdf",
-    "deck --output . --author 'First Last' --uid 123456789": "slides.pdf",
-}
+EXAMPLES = [example for _, _, *examples in COMMANDS.values() for example in examples]
 
 
-@pytest.mark.parametrize("example", [it for row in COMMANDS.values() for it in row[2:]])
-def test_an_example_of_the_help_does_what_it_says(copied, example):
+# the README's test and tests/deck build the deck, which takes seconds
+@pytest.mark.parametrize("example", [it for it in EXAMPLES if not it.startswith("deck")])
+def test_an_example_of_the_help_works(copied, example):
     result = shell(f"python3 report {example}", cwd=copied)
     assert (result.returncode, result.stderr) == (0, "")
     _, _, file = example.partition(" > ")
-    assert PROMISES[example] in ((copied / file).read_text() if file else result.stdout)
+    assert (copied / file).stat().st_size if file else result.stdout
 
 
 # ------------------------------------------------ from where
@@ -162,21 +145,37 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "named", "told"),
+    ("line", "told"),
     [
-        ("plns", "plns", "did you mean plans?"),
-        ("help explian", "explian", "did you mean explain?"),
-        ("zzz", "zzz", "python3 report lists them"),
-        ("--nodes 3 whatif", "--nodes", "python3 report COMMAND [options]"),
-        ("whatif --inp 3", "--inp", "did you mean --inputs?"),  # abbreviations are none
-        ("whatif 3 --link-gb=3", "--link-gb", "did you mean --link-gbs?"),
-        ("plans --nodes 4 --zzz", "--zzz", "python3 report plans --help lists them"),
-        ("whatif 3", "3", "one word too many for whatif"),
+        ("plns", "'plns' is not a command; did you mean plans?"),
+        ("help explian", "'explian' is not a command; did you mean explain?"),
+        ("zzz", f"'zzz' is not a command; there are {', '.join(COMMANDS)}"),
+        (
+            "--nodes 3 whatif",
+            "'--nodes' comes before the command: write python3 report COMMAND [options]",
+        ),
+        ("whatif --inp 3", "'--inp' is not an option of whatif; did you mean --inputs?"),
+        ("whatif 3 --gbs=3", "'--gbs' is not an option of whatif; did you mean --link-gbs?"),
+        ("whatif 3", "'3' is one word too many for whatif"),
+        ("picture timeline sram", "'sram' is one word too many for picture"),
+        ("plans 1-2:2,3,4", "'1-2:2,3,4' is a plan: write --plan 1-2:2,3,4"),
+        ("trace pipeline", "'pipeline' is a plan: write --plan pipeline"),
+        (
+            "picture timelin",
+            "argument {timeline,limits,plans,sram}: 'timelin' is not a picture; did you mean"
+            " timeline?",
+        ),
     ],
 )
-def test_what_is_refused(line, named, told):
-    said = refusal(line)
-    assert said.startswith(f"'{named}' ") and said.endswith(told)
+def test_what_is_refused_says_what_was_meant(line, told):
+    assert refusal(line) == told
+
+
+def test_a_wrong_option_without_likeness_is_told_all():
+    said = refusal("plans --nodes 4 --zzz")
+    assert re.findall("--[a-z-]+", output("plans --help").split("\n\n")[0]) == re.findall(
+        "--[a-z-]+", said.split("there are ")[1]
+    )
 
 
 PYTHONS = {sys.executable}
@@ -217,11 +216,38 @@ def test_python_3_9_gets_one_sentence():
     assert python("-c", PRETEND, "(3, 10, 0)").returncode == 0
 
 
-def test_without_docstrings_there_is_nothing_to_explain():
-    result = python("-OO", "report", "explain")
-    assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "report prints docstrings, which python -OO removes: run it without\n"
-    assert python("-O", "report", "explain").stdout == output("explain")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["help"],
+        ["whatif", "--nodes", "2"],
+        ["explain"],
+        ["explain", "all"],
+        ["explain", "--json"],
+        ["check"],
+        ["plans", "--plan", "1-4"],
+        ["trace", "--inputs", "1"],
+        ["deck", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_prints_a_docstring(tmp_path, words):
+    submission = output("whatif --nodes 2") if words == ["check"] else ""
+    plain, without = (
+        python(*options, REPORT, *words, cwd=tmp_path, input=submission)
+        for options in ([], ["-OO"])
+    )
+    assert (without.returncode, without.stdout, without.stderr) == (
+        plain.returncode,
+        plain.stdout,
+        plain.stderr,
+    )
+    assert plain.stdout and not plain.stderr
+
+
+def test_no_module_reads_a_docstring():
+    sources = {file: file.read_text(encoding="utf-8") for file in REPORT.rglob("*.py")}
+    assert [file for file, text in sources.items() if re.search("__doc__|getdoc", text)] == []
 
 
 def test_python_3_7_can_read_that_sentence():

@@ -190,6 +190,7 @@ def test_text_is_read_back(case):
 def test_plans_as_text():
     assert parse_plan("1-2:2,3,4") == ((2, 2), (1, 1), (1, 1))
     assert parse_plan("1:1, 2-4:1") == ((1, 1), (3, 1))
+    assert parse_plan("1-1:2") == ((1, 2),)
     assert plan_text([Group(2, 2), (1, 1), Group(1)]) == "1-2:2,3,4"
 
 
@@ -240,6 +241,7 @@ BAD_PLANS = [
     (SYSTEM, [(4, True)], "group 1 True"),
     (SYSTEM, [(2, 1), (2, 1, 1)], "group 2 1"),
     (RING, [(2, 2), (2, 1)], "group 1 ring 2 4"),
+    (RING, [(2, 4), (2, 1)], "group 1 ring 4 nodes and 2 layers"),
     (RING, [(4, 2)], "group 1 ring 2 4"),
     (SYSTEM._replace(nodes=2), [(1, 1)] * 4, "group 3 3 2"),
     (SYSTEM, [(1_111_111_111,) * 99], "group 1"),

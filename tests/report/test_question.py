@@ -71,8 +71,7 @@ def test_each_difference_is_asked_said_and_answered(line, expected, said):
     text = output(f"whatif {line}")
     assert said_of(text) == said
     answers = lab3.answers(*expected)
-    other_splits = "`python3 report plans` has other ways to split the CNN.\n"
-    assert text.endswith(f"{answers}\n{other_splits * ('not possible' in answers)}")
+    assert text.endswith(f"{answers}\n")
 
 
 def test_layers_that_differ_from_the_labs_in_y_alone_are_said():
@@ -112,6 +111,21 @@ def test_one_strategy_is_possible_and_the_other_has_a_reason(nodes, possible, ot
     assert impossible == {other: Impossible(reason)}
     told = " ".join(output(f"whatif --nodes {nodes}").split())
     assert told.count(reason) == 2  # in Q1 and in Q2
+
+
+@pytest.mark.parametrize(
+    ("line", "is_said"),
+    [
+        ("--nodes 2", True),
+        ("--nodes 5", True),
+        ("--nodes 1", False),  # one node does all, as in tensor parallelism
+        ("--nodes 3 --layer 4,1,1,1,1,1", False),
+        ("--nodes 4", False),  # both are possible
+    ],
+)
+def test_other_plans_are_named_if_there_are_any(line, is_said):
+    words = "\n`python3 report plans` has other ways to split the CNN.\n"
+    assert output(f"whatif {line}").endswith(words) == is_said
 
 
 def test_where_neither_strategy_is_possible_both_reasons_are_given():
@@ -185,6 +199,14 @@ def test_what_is_no_number_within_the_bounds_is_refused(option):
     for value in ("", "a", "0", "-1", "0x10", "1/3", "1,5", "nan", "inf", "1e1000", "9" * 31):
         check_refused(option, value)
     check_refused(option, "9" * 40_000)  # not parsed, which would take a minute
+
+
+@pytest.mark.parametrize(
+    ("value", "is_told"), [("50GOPS", True), ("1.5 GB/s", True), ("nan", False), ("50e9", False)]
+)
+def test_a_number_with_a_unit_is_told_so(value, is_told):
+    said = refusal(["whatif", "--gops", value])
+    assert said.endswith(", without a unit") == is_told
 
 
 @pytest.mark.parametrize("option", BOUNDS)

@@ -1,13 +1,27 @@
 """report/terminal.py: an int is printed whole, a Fraction is rounded once, 80 columns hold."""
 
 import json
+from argparse import ArgumentTypeError
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from report.terminal import count, filled, json_text, number, path_text, short, shown, table
+from report.terminal import (
+    count,
+    filled,
+    is_exact,
+    json_text,
+    meant,
+    number,
+    one_of,
+    path_text,
+    rounded,
+    short,
+    shown,
+    table,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,10 +45,27 @@ def test_an_int_is_whole_and_a_fraction_rounded_once(value, text):
     assert number(value) == text
 
 
-def test_a_fraction_is_short_in_a_sentence_and_an_int_whole():
-    assert short(123_456_789) == "123,456,789"
-    for value, text in (("2/3", "0.6667"), ("1.99999", "2"), ("123456.7", "123,500")):
-        assert short(Fraction(value)) == text
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        ("2/3", 4, "0.6667"),
+        ("1.99999", 4, "2.000"),  # of what is rounded zeros stay
+        ("123456.7", 4, "123,500"),
+        ("97", 4, "97"),
+        ("3.12726016", 5, "3.1273"),
+        ("1/30000000000000", 4, "3.333e-14"),
+        ("123456789012345678", 3, "1.23e+17"),
+    ],
+)
+def test_a_ratio_has_so_many_digits_or_is_exact(value, digits, text):
+    assert short(Fraction(value), digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"), [("1/8", True), ("1/3", False), ("0.1234567890123", False), ("-5", True)]
+)
+def test_whether_a_number_is_printed_in_full(value, exact):
+    assert is_exact(Fraction(value)) is exact
 
 
 def test_one_thing_is_singular():
@@ -65,6 +96,18 @@ def test_text_stands_left_and_numbers_right():
     assert table(["strategy", "bytes"], []) == "strategy  bytes"
 
 
+def test_decimal_points_stand_below_each_other_unless_there_is_an_exponent():
+    rows = [[Fraction("97.06586112"), rounded(Fraction(1, 3))], [8, Fraction(1, 8)], [None, 0]]
+    assert table(["ms", "%"], rows).splitlines() == [
+        "         ms       %",
+        "97.06586112  0.3333",
+        " 8           0.125",
+        " -           0",
+    ]
+    rows = [[Fraction("2.5"), 7], [Fraction(1, 3 * 10**6), 8]]
+    assert table(["ms", "n"], rows).splitlines()[1:] == ["          2.5  7", "3.33333333e-7  8"]
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -91,6 +134,36 @@ def test_a_table_that_is_too_wide_becomes_blocks_with_the_same_numbers():
         "",
         f"{wide}  7",
     ]
+
+
+def test_a_last_column_of_numbers_is_not_broken():
+    head = ["x" * 30, "y" * 30, "n"]
+    assert len(table(head, [["a", "b", 10**9], ["a", "b", Fraction("0.5")]]).splitlines()) == 3
+
+
+# ------------------------------------------------ names
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("--gbs", "did you mean --link-gbs?"),  # has it
+        ("--n", "did you mean --nodes?"),  # begins with it
+        ("--INPUT", "did you mean --inputs?"),
+        ("--nodse", "did you mean --nodes?"),  # is like it
+        ("--zzz", "there are --inputs, --nodes, --link-gbs"),
+        ("--", "there are --inputs, --nodes, --link-gbs"),
+    ],
+)
+def test_what_was_meant(word, told):
+    assert meant(word, ["--inputs", "--nodes", "--link-gbs"]) == told
+
+
+def test_one_of_some_names_is_taken():
+    taken = one_of("topic", ["ring", "sram"])
+    assert taken("Ring") == "ring"
+    with pytest.raises(ArgumentTypeError, match=r"^'sra' is not a topic; did you mean sram"):
+        taken("sra")
 
 
 # ------------------------------------------------ JSON
