@@ -15,7 +15,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lab3
-from lab3 import ALL_TO_ALL, RING, ConvLayer, Network, System
+from lab3 import ALL_TO_ALL, RING, Network, System
 from report import sram, streaming
 from report.question import (
     STRATEGIES,
@@ -26,8 +26,8 @@ from report.question import (
     found_or_reason,
     possible_strategies,
 )
-from report.steps import Step, duration, latency, pipeline_parallel_stages, traffic
-from report.terminal import count, plain_data, shown
+from report.steps import duration, latency, pipeline_parallel_stages, traffic
+from report.terminal import plain_data, shown
 
 if TYPE_CHECKING:  # imported only when they are needed, because the answers need neither
     from report import plans, readings
@@ -136,20 +136,6 @@ def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1)
     return streaming.compute_bound(network, system, system.nodes + inputs - 1)
 
 
-def two_way_ring_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """two-way ring = N * sum(C / (P * R) + (P - 1) * S / (2 * B)) seconds: tensor parallelism with
-    a link to each neighbour, and half of each shard sent each way.
-
-    Raises ValueError if tensor parallelism is not possible, and for fewer than three nodes.
-    """
-    lab3.check_tensor_parallel(network, system)
-    if system.nodes < 3:
-        links = "has both links already" if system.nodes == 2 else "has no links"
-        raise ValueError(f"A ring of {count(system.nodes, 'node')} {links}, so none is two-way")
-    twice = system._replace(topology=RING, link_bytes_per_s=2 * system.link_bytes_per_s)
-    return lab3.tensor_parallel_latency(network, twice, inputs)
-
-
 def last_row_share_s(network: Network, system: System) -> Fraction:
     """last row's share = A_L / (P * out_y * B) seconds, on its link; one node sends nothing.
 
@@ -161,16 +147,6 @@ def last_row_share_s(network: Network, system: System) -> Fraction:
         return Fraction(0)
     last = network[-1]
     return Fraction(last.output_bytes, system.nodes * last.out_y) / system.link_bytes_per_s
-
-
-def ops_per_byte(layer: ConvLayer) -> Fraction:
-    """C / A, the compute-to-communication ratio: the ops for a byte of output."""
-    return Fraction(layer.ops, layer.output_bytes)
-
-
-def machine_balance(system: System) -> Fraction:
-    """R / B: the ops that a node does while a link carries a byte."""
-    return duration([Step(1, "send", link_bytes=1)], system) * system.ops_per_s
 
 
 # ------------------------------------------------ SRAM
@@ -195,7 +171,6 @@ class Need(NamedTuple):
     total_bytes: int
     fits: bool
     free_bytes: int  # below 0: lacking
-    waiting_inputs: int  # more inputs that fit where inputs wait
 
 
 class SramResult(NamedTuple):
@@ -216,9 +191,7 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
     use = max(uses, key=lambda use: use.total_bytes)
     free = system.sram_bytes - use.total_bytes
     parts = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
-    on_first = strategy.startswith("pipeline")  # a pipeline's inputs wait on its first node
-    room = system.sram_bytes - (uses[0] if on_first else use).total_bytes if free >= 0 else 0
-    need = Need(use.where, use.layer, *parts, free >= 0, free, room // network[0].input_bytes)
+    need = Need(use.where, use.layer, *parts, fits=free >= 0, free_bytes=free)
     return SramResult(uses, need)
 
 
