@@ -94,7 +94,7 @@ def approach(it: Analysis) -> Facts:
         "ops": said(sum(layer.ops for layer in it.network)),
         "filters": said(first.filters),
         "share": said(first.filters // it.system.nodes),
-        "weights-1": said(first.weight_bytes // first.element_bytes),
+        "weight-bytes-1": said(first.weight_bytes),
         "side-1": said(first.out_x),
         "input": times.join(map(said, (first.in_channels, first.x, first.y))),
         "input-bytes": said(first.input_bytes),
@@ -129,6 +129,7 @@ def bound(it: Analysis) -> Facts:
     losses = possible(it.losses)
     equal_s = it.lower_bound_s / it.inputs
     fills = it.system.nodes - 1  # equal stages take so many more intervals than inputs
+    balanced_from = floor(fills * equal_s / (one.latency_s - equal_s)) + 1
     return {
         "pipeline-above-percent": percent(pipeline.latency_s / it.lower_bound_s - 1),
         "lower-bound-ms": said(it.lower_bound_s * MS, 3),
@@ -141,8 +142,9 @@ def bound(it: Analysis) -> Facts:
         "fill-ms": said(losses.fill_and_drain_s * MS, 3),
         "balanced-ms": said(balanced_pipeline_latency(*it.question) * MS, 3),
         "total-ms": said(tensor.latency_s * MS, 3),
-        "fills": said(fills),
-        "balanced-from": said(floor(fills * equal_s / (one.latency_s - equal_s)) + 1),
+        "balanced-from": said(balanced_from),
+        "balanced-slots": said(balanced_from + fills),
+        "each-us": said(one.latency_s * US, 2),
     }
 
 
