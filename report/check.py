@@ -15,8 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from itertools import product, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,109 +25,92 @@ from report import analysis, readings
 from report import question as asking
 from report.given import ASKED, BINARY, FULL_DIGITS, LEAST_DIGITS, SPELLINGS, UNITS, Given, given
 from report.question import LAB, Question, headed, possible_strategies, question_of
-from report.readings import MOST_CHANGES, Names, Taken
+from report.readings import MOST_CHANGES, Names
 from report.terminal import EXACT_DIGITS, count, filled, json_text, shown, table
 
 MOST_NAMED = 3  # sets of changes that make the same
 MOST_NUMBERS = 4  # of a line, that differ
 MOST_BYTES = 10**6  # of a file
-MOST_UNIT, MOST_WRITTEN, MOST_HEAD, MOST_NAME, MOST_PATH = 12, 22, 28, 32, 80  # letters repeated
+SHORT, LONG = 22, 80  # letters of a submission that are repeated, and of a file's name
 
 # ------------------------------------------------ the lines of a submission
 
 
 class Line(NamedTuple):
-    """What a line of the answers is about."""
+    """What a line of the answers is about; the first two are its pair."""
 
-    inputs: int
+    question: str  # Q1 or Q2
     strategy: str
     kind: str  # latency or traffic
 
     @property
-    def pair(self) -> Pair:
-        return self.inputs, self.strategy
-
-    @property
-    def name(self) -> str:
-        """Q1 tensor latency"""
-        return f"Q{1 if self.inputs == 1 else 2} {self.strategy} {self.kind}"
+    def of_q1(self) -> Line:
+        return self._replace(question="Q1")
 
 
-Pair = tuple[int, str]  # inputs and strategy
 LINE = re.compile(
     r"total\s+(latency|network\s+traffic)\s+of\s+(tensor|pipeline)\s+parallelism\s*"
     r"(?:\bis\b|(?=[:=]))\s*(.*)",
     re.ASCII | re.IGNORECASE,
 )
+Pair = tuple[str, str]  # question and strategy
 SIGNS = ":=~ "  # that may stand before a number
 QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", re.ASCII | re.IGNORECASE)
 INPUTS = re.compile(r"\b(single|one|[0-9]{1,20})\s+inputs?\b", re.ASCII | re.IGNORECASE)
 Q1_HEAD = "-----Q1 single input-----"
-SAMPLE_LACKS = "pipeline", "traffic"  # in Q2, where the handout's sample repeats two other lines
+SAMPLE_LACKS = "Q2", "pipeline", "traffic"  # where the handout's sample repeats two other lines
 
 
-def required(question: Question) -> dict[Line, Rate]:
-    """The lines that a submission must have, in order, and their right numbers, in seconds and
-    bytes. Raises ValueError where the question is wrong, and where no strategy is possible."""
-    network, system, inputs = readings.checked(question)
+def _required(question: Question) -> dict[Line, Rate]:
+    """The lines that a submission must have, in order, and their right numbers; s, bytes."""
+    network, system, inputs = question
     possible, _ = possible_strategies(network, system)
     return {
-        Line(n, strategy, kind): getattr(lab3, f"{strategy}_parallel_{kind}")(network, system, n)
-        for n in sorted({1, inputs})
+        Line(name, strategy, kind): getattr(lab3, f"{strategy}_parallel_{kind}")(network, system, n)
+        for name, n in readings.inputs_of(inputs).items()
         for strategy in possible
         for kind in ASKED
     }
 
 
-def _lines(text: str, inputs: int) -> tuple[dict[Line, list[str]], dict[int, list[str]]]:
-    """By line the different texts behind "is", and the heads by number of inputs."""
+def _lines(text: str, inputs: int) -> tuple[dict[Line, list[str]], dict[str, list[str]]]:
+    """By line the different texts behind "is", and the heads by question."""
     found: list[tuple[Line, str]] = []
-    heads: dict[int, list[str]] = {}
-    below = 1
+    heads: dict[str, list[str]] = {}
+    below = "Q1"
     for row in text.replace("\u00a0", " ").splitlines():
         if line := LINE.search(row):
             kind = "latency" if line[1].lower() == "latency" else "traffic"
             found.append((Line(below, line[2].lower(), kind), line[3].strip()))
-        elif (of_head := _inputs_of(row, inputs)) is not None:
+        elif of_head := _question_of(row, inputs):
             below = of_head
             heads.setdefault(below, []).append(row.strip())
     texts: dict[Line, dict[str, None]] = {}
     for line_of, behind in found:
-        is_q2 = line_of in texts and inputs not in heads  # as the second of two lines
-        own = line_of._replace(inputs=inputs) if is_q2 else line_of
+        is_q2 = line_of in texts and "Q2" not in heads and inputs > 1  # as the second of two lines
+        own = line_of._replace(question="Q2") if is_q2 else line_of
         texts.setdefault(own, {})[behind] = None
     return {line_of: [*behind] for line_of, behind in texts.items()}, heads
 
 
-def _inputs_of(row: str, inputs: int) -> int | None:
-    """How many inputs the lines below a head are of, 0 if none are asked; None if it is no head."""
+def _question_of(row: str, inputs: int) -> str:
+    """Of which the lines below a head are; empty if it is no head."""
     if head := QUESTION.search(row):
-        return 1 if head[1] == "1" else inputs if inputs > 1 else 0
+        return f"Q{head[1]}"
     head = INPUTS.search(row)
     if not head:
-        return None
+        return ""
     others = row[: head.start()] + row[head.end() :]  # neither another number nor a unit
     words = re.findall("[a-z]+|[0-9]", others.lower())
     if any(word.isdigit() or word in SPELLINGS for word in words):
-        return None
+        return ""
     said = 1 if head[1].lower() in ("single", "one") else int(head[1])
-    return said if said in (1, inputs) else None
+    return "Q1" if said == 1 else "Q2" if said == inputs else ""
 
 
 # ------------------------------------------------ each number by itself
 
-FACTORS: dict[str, list[Fraction]] = {  # of a unit that is wrong
-    "latency": [Fraction(10) ** power for power in (3, 6, 9, -3, -6, -9)],
-    "traffic": [
-        *(Fraction(10) ** power for power in (-3, -6, -9, 3, 6, 9)),
-        *(Fraction(2) ** power for power in (-10, -20, -30, 10, 20, 30)),
-    ],
-}
-Times = Mapping[str, Rate]  # by kind, as many times too large as a wrong unit makes wrong numbers
-AS_SAID: Times = dict.fromkeys(FACTORS, 1)
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
-NO_NUMBER, FEW_DIGITS = "no number", "too few digits to be called right"
-OMITTED = "the number of the missing line"
 YOUR_Q1 = "your Q1"
 
 
@@ -144,30 +126,23 @@ class _Number:
     text: str
     given: Given | None
     verdict: str = WRONG
-    units: Sequence[str] = ()  # that it may have, KB being two; none if it is no result
-    times: Rate = 1  # as many times too large as a wrong unit makes it
-    other: Line | None = None  # whose right number it is
+    if_unchanged: str = ""  # the verdict if no changes make it, where that is known
+    unit: str = ""  # in which it is read, though it says another
+    spans: Sequence[tuple[Fraction, Fraction]] = ()  # of answers, the end excluded; of a result
 
-    @property
-    def is_right(self) -> bool:
-        return _is_right(self.verdict)
-
-    def spans(self, times: Times = AS_SAID) -> list[tuple[Fraction, Fraction]]:
-        """From which to below which answers it agrees with."""
+    def read_in(self, units: Iterable[str]) -> None:
         assert self.given
-        more = self.times * (times[self.line.kind] if self.verdict == WRONG else 1)
-        factors = (UNITS[unit].factor * more for unit in self.units)
-        return [self.given.span(self.line.kind, factor) for factor in factors]
+        self.spans = [self.given.span(self.line.kind, UNITS[unit].factor) for unit in units]
 
-    def agrees(self, answer: Rate, times: Times = AS_SAID) -> bool:
-        return any(low <= answer < high for low, high in self.spans(times))
+    def agrees(self, answer: Rate) -> bool:
+        return any(low <= answer < high for low, high in self.spans)
 
 
 def _judged(line: Line, text: str, right: Mapping[Line, Rate]) -> _Number:
     number = given(text.lstrip(SIGNS))
     it = _Number(line, text, number)
     if not number:
-        it.verdict = NO_NUMBER
+        it.verdict = "no number"
     elif not number.value.is_finite():
         it.verdict = "nan" if number.value.is_nan() else "infinite"
     elif number.value == right[line] == 0:
@@ -175,297 +150,254 @@ def _judged(line: Line, text: str, right: Mapping[Line, Rate]) -> _Number:
     elif number.value <= 0:
         it.verdict = "negative" if number.value else "zero"
     else:
-        unit = SPELLINGS.get(number.unit, "")
-        unit = unit if unit and UNITS[unit].kind == line.kind else ASKED[line.kind]
-        it.units = [unit, BINARY[unit]] if unit in BINARY else [unit]
-        it.verdict = _as_it_is(it, number, right[line])
-        if it.verdict == WRONG:
-            it.verdict = _elsewhere(it, number, right) or _in_another_unit(it, number, right[line])
+        said = SPELLINGS.get(number.unit, "")
+        said = said if said and UNITS[said].kind == line.kind else ASKED[line.kind]
+        units = [said, BINARY[said]] if said in BINARY else [said]  # KB may be either
+        it.read_in(units)
+        it.verdict = (
+            _as_it_is(it, number, units, right[line])
+            or _elsewhere(it, number, units, right)
+            or _in_another_unit(it, number, right[line])
+            or WRONG
+        )
     return it
 
 
-def _as_it_is(it: _Number, number: Given, answer: Rate) -> str:
-    for unit, (low, high) in zip(it.units, it.spans(), strict=True):
+def _as_it_is(it: _Number, number: Given, units: Sequence[str], answer: Rate) -> str:
+    for unit, (low, high) in zip(units, it.spans, strict=True):
         if low <= answer < high:
             how = number.how(answer, it.line.kind, UNITS[unit].factor)
             if how and number.digits < LEAST_DIGITS:
-                return FEW_DIGITS
+                return "too few digits to be called right"
             in_unit = "" if unit == ASKED[it.line.kind] else f"in {unit}"
             return ", ".join(filter(None, (RIGHT, how, in_unit)))
-    return WRONG
+    return ""
 
 
-def _is_surely(number: Given, answer: Rate, kind: str, factor: Rate) -> bool:
-    """Whether it is exactly so many times the answer, or agrees in more than a few digits."""
+def _is_surely(number: Given, answer: Rate, unit: str) -> bool:
+    """Whether it is exactly that, or agrees in more than a few digits."""
+    kind, factor, _ = UNITS[unit]
     low, high = number.span(kind, factor)
     is_exact = number.value == factor * answer
     return is_exact or (low <= answer < high and number.digits >= LEAST_DIGITS)
 
 
-def _elsewhere(it: _Number, number: Given, right: Mapping[Line, Rate]) -> str:
-    """Whose right number it is; empty if no line's. A Q2 that is Q1's traffic may come from a
-    change, which is tried first."""
+def _elsewhere(it: _Number, number: Given, units: Sequence[str], right: Mapping[Line, Rate]) -> str:
+    """Whose right number it is. A Q2 that is Q1's traffic may come from a change, which is tried
+    first."""
     for line, answer in right.items():
-        units = it.units if line.kind == it.line.kind else [ASKED[line.kind]]
-        if any(_is_surely(number, answer, line.kind, UNITS[unit].factor) for unit in units):
-            it.other = line
-            is_q1 = line.kind == "traffic" and line == it.line._replace(inputs=1)
-            return WRONG if is_q1 else _this_is(line, it.line)
+        in_units = units if line.kind == it.line.kind else [ASKED[line.kind]]
+        if any(_is_surely(number, answer, unit) for unit in in_units):
+            this_is = f"this is {' '.join(line)}"
+            if line != it.line.of_q1 or line.kind == "latency":
+                return this_is
+            it.if_unchanged = this_is
     return ""
 
 
-def _this_is(other: Line, line: Line) -> str:
-    whose = other.name if other.kind != line.kind else f"{other.name.rpartition(' ')[0]}'s"
-    return f"this is {whose}"
-
-
 def _in_another_unit(it: _Number, number: Given, answer: Rate) -> str:
-    kind = it.line.kind
-    for unit, times in product(it.units, FACTORS[kind]):
-        factor = UNITS[unit].factor * times
-        if _is_surely(number, answer, kind, factor):
-            it.units, it.times = [unit], times
-            name, said = _unit_name(kind, factor), _unit_said(number) or ASKED[kind]
-            return f"right in {name}, not in {said}" if name else _off(times)
-    return WRONG
+    for name, unit in UNITS.items():
+        if unit.kind == it.line.kind and name != "bits" and _is_surely(number, answer, name):
+            it.unit = name
+            it.read_in([name])
+            return f"right in {name}, not in {_unit_said(number) or ASKED[unit.kind]}"
+    return ""
 
 
 def _unit_said(number: Given) -> str:
-    return SPELLINGS.get(number.unit) or _start(number.unit, MOST_UNIT)
+    return SPELLINGS.get(number.unit) or _start(number.unit, SHORT)
 
 
-def _unit_name(kind: str, factor: Rate) -> str:
-    return next((name for name, unit in UNITS.items() if unit[:2] == (kind, factor)), "")
-
-
-def _off(times: Rate) -> str:
-    large = "large" if times > 1 else "small"
-    return f"{int(max(times, 1 / Fraction(times))):,} times too {large}"
+def _read_alike(numbers: Iterable[_Number]) -> None:
+    """Wrong numbers in the unit in which all right ones of the kind are, if they say another."""
+    for kind in ASKED:
+        own = [it for it in numbers if it.line.kind == kind and it.spans]
+        units = {it.unit for it in own if it.verdict.startswith(RIGHT)}
+        if len(units) == 1 and (unit := units.pop()):
+            for it in own:
+                if it.verdict == WRONG:
+                    it.unit = unit
+                    it.read_in([unit])
 
 
 # ------------------------------------------------ which changes make the others
 
-MULTIPLES = {
-    "twice the right number": Fraction(2),
+MULTIPLES: dict[str, Rate] = {
+    "twice the right number": 2,
     "half the right number": Fraction(1, 2),
-    "four times the right number": Fraction(4),
+    "four times the right number": 4,
     "a quarter of the right number": Fraction(1, 4),
 }
 LEAST_OF_A_PAIR, LEAST_ALONE = 4, 6  # digits of evidence; of numbers without the other of a pair
-FAR = 100  # times the right number, or a part of it: farther off it must be in another unit
-NO_MULTIPLE = "pipeline", "latency"  # of Q1's is Q2's, unlike all others
+PIPELINE_LATENCY = "pipeline", "latency"  # no multiple of Q1's is Q2's, unlike all others
+Made = Mapping[Names, Set[Pair]]  # the pairs that sets of changes make, or a multiple
 
 
-class _Set(NamedTuple):
-    """Changes, or a multiple, and what they make."""
-
-    names: Names
-    pairs: frozenset[Pair]  # that they make
-    contradicts: int = 0  # pairs that are right
-    times: Times = AS_SAID
-    multiple: str = ""
-
-    @property
-    def rank(self) -> tuple[int, int]:
-        """The higher, the simpler. A multiple is no cause, so it comes after what contradicts
-        nothing, but before sets that must contradict right numbers."""
-        return -(2 if self.multiple else len(self.names)), -self.contradicts
-
-
-@dataclass
-class _Found:
+class _Found(NamedTuple):
     """Sets that all make the same wrong numbers."""
 
-    sets: list[_Set]
+    sets: list[Names]
     numbers: list[_Number]
-    only: str = ""  # the kind of number, if the other one is not as the sets make it
+    only: str = ""  # the kind of number, if another is given that the sets do not make
 
 
 def _explain(
     question: Question, numbers: Sequence[_Number], right: Mapping[Line, Rate]
 ) -> list[_Found]:
     """What makes the wrong numbers; of those that are left, the verdicts say what they are."""
-    usable = [it for it in numbers if it.units and it.verdict != OMITTED]
+    usable = [it for it in numbers if it.spans]
     if not any(it.verdict == WRONG for it in usable):
         return []
-    wrong_units = [*_wrong_units(usable, right)]
-    sets = [*_sets(question, usable, wrong_units)]
-    found, left = _by_pairs(usable, right, sets)
-    left = [it for it in left if not _joins(it, found, question)]
-    found += _of_one_kind(question, left, wrong_units)
-    explained = {it for each in found for it in each.numbers}
-    for it in left:
-        if it not in explained:
-            it.verdict = _this_is(it.other, it.line) if it.other else _from_own_q1(it, usable)
+    _read_alike(usable)
+    found = _by_pairs(usable, {**_made_by_changes(question, usable), **_multiples(usable, right)})
+    left = [it for it in _left(usable, found) if not _joins(it, found, question)]
+    found += _of_one_kind(question, left, usable)
+    for it in _left(left, found):
+        follows = _from_own_q1(it, usable, question.inputs)
+        it.verdict = it.if_unchanged or follows or NOT_EXPLAINED
     return found
 
 
-def _by_pairs(
-    numbers: Sequence[_Number], right: Mapping[Line, Rate], sets: Sequence[_Set]
-) -> tuple[list[_Found], list[_Number]]:
+def _left(numbers: Sequence[_Number], found: Sequence[_Found]) -> list[_Number]:
+    explained = {it for each in found for it in each.numbers}
+    return [it for it in numbers if it.verdict == WRONG and it not in explained]
+
+
+def _pairs(numbers: Iterable[_Number]) -> dict[Pair, list[_Number]]:
+    pairs: dict[Pair, list[_Number]] = {}
+    for it in numbers:
+        pairs.setdefault(it.line[:2], []).append(it)
+    return pairs
+
+
+def _by_pairs(numbers: Sequence[_Number], made_by: Made) -> list[_Found]:
     """The rule of pairs: again and again the set of changes that makes most pairs with a wrong
     number; of equals, the one of fewest changes, then the one that contradicts fewest pairs that
-    are right. Also the wrong numbers that are left."""
-    wrong = [it for it in numbers if it.verdict == WRONG]
-    left = frozenset(it.line.pair for it in wrong)
-
-    def wrong_of(pairs: Set[Pair]) -> list[_Number]:
-        return [it for it in wrong if it.line.pair in pairs]
-
-    def is_multiple(pair: Pair, times: Rate) -> bool:
-        return all(it.agrees(right[it.line] * times) for it in wrong_of({pair}))
-
-    @cache
-    def most_changes(pairs: frozenset[Pair]) -> int:
-        is_alone = len({it.line for it in numbers if it.line.pair in pairs}) == len(pairs)
-        digits = _evidence_digits(wrong_of(pairs))
-        if digits < (LEAST_ALONE if is_alone else LEAST_OF_A_PAIR):
-            return 0
-        return min(max((digits - 3) // 2, 1), MOST_CHANGES)
-
-    multiples = [
-        _Set((), frozenset(pair for pair in left if is_multiple(pair, times)), multiple=said)
-        for said, times in MULTIPLES.items()
-    ]
+    are right. A multiple is no cause, so it comes after two changes that contradict nothing."""
+    given_of = _pairs(numbers)
+    right = {pair for pair, own in given_of.items() if all(it.verdict != WRONG for it in own)}
+    left = given_of.keys() - right
     found: list[_Found] = []
     while True:
-        ranked: dict[tuple[int, ...], list[_Set]] = {}
-        for by in [*sets, *multiples]:
-            made = by.pairs & left
-            if made and max(len(by.names), 1) <= most_changes(made):
-                ranked.setdefault((len(made), *by.rank), []).append(by)
+        ranked: dict[tuple[int, ...], list[Names]] = {}
+        for names, pairs in made_by.items():
+            made = pairs & left
+            if made and len(names) <= _most_changes([it for pair in made for it in given_of[pair]]):
+                is_cause = names[0] not in MULTIPLES
+                rest = (len(names), len(right - pairs)) if is_cause else (2, 0)
+                ranked.setdefault((-len(made), *rest), []).append(names)
         if not ranked:
-            return found, wrong_of(left)
-        best = ranked[max(ranked)]
-        made = best[0].pairs & left
-        if best[0].multiple:
-            for it in wrong_of(made):
-                it.verdict = best[0].multiple
+            return found
+        first, *others = ranked[min(ranked)]
+        made = made_by[first] & left
+        wrong = [it for it in numbers if it.line[:2] in made and it.verdict == WRONG]
+        if first[0] in MULTIPLES:
+            for it in wrong:
+                it.verdict = first[0]
         else:
-            same = [by for by in best if (by.pairs & left, by.times) == (made, best[0].times)]
-            found.append(_Found([by for by in same if by.names], wrong_of(made)))
+            same = [by for by in others if made_by[by] & left == made and by[0] not in MULTIPLES]
+            found.append(_Found([first, *same], wrong))
         left -= made
 
 
-def _evidence_digits(wrong: Iterable[_Number]) -> int:
-    """Without the numbers of Q2 that follow from one of Q1 that is wrong, too."""
-    digits: dict[Line, int] = {}
-    for it in wrong:
-        assert it.given
-        digits[it.line] = max(digits.get(it.line, 0), min(it.given.digits, FULL_DIGITS))
+def _most_changes(numbers: Sequence[_Number]) -> int:
+    """How many the digits of the wrong numbers of these pairs allow."""
+    is_alone = len({it.line for it in numbers}) == len({it.line[:2] for it in numbers})
+    digits = _evidence_digits(numbers)
+    if digits < (LEAST_ALONE if is_alone else LEAST_OF_A_PAIR):
+        return 0
+    return min(max((digits - 3) // 2, 1), MOST_CHANGES)
+
+
+def _evidence_digits(numbers: Iterable[_Number]) -> int:
+    """Of the wrong ones, without those of Q2 that follow from one of Q1 that is wrong, too."""
+    digits = {it.line: it.given.digits for it in numbers if it.verdict == WRONG and it.given}
     return sum(
-        own
+        min(own, FULL_DIGITS)
         for line, own in digits.items()
-        if line.inputs == 1 or line[1:] == NO_MULTIPLE or line._replace(inputs=1) not in digits
+        if line.question == "Q1" or line[1:] == PIPELINE_LATENCY or line.of_q1 not in digits
     )
 
 
-def _sets(
-    question: Question, numbers: Sequence[_Number], wrong_units: Sequence[Times]
-) -> Iterator[_Set]:
-    """The sets of changes that make a pair with a wrong number, in the order of readings.py."""
-    pairs: dict[Pair, list[_Number]] = {}
-    for it in sorted(numbers, key=lambda it: it.line.kind, reverse=True):  # fewer make a traffic
-        pairs.setdefault(it.line.pair, []).append(it)
-    right = {pair for pair, own in pairs.items() if all(it.is_right for it in own)}
-    wrong = {it.line.pair for it in numbers if it.verdict == WRONG}
-    strategies = tuple(dict.fromkeys(strategy for _, strategy in pairs))
-    for times in wrong_units:
-        spans = {pair: [(it.line.kind, it.spans(times)) for it in pairs[pair]] for pair in pairs}
-        made_by = {
-            (strategy, names): [
-                pair
-                for pair in pairs
-                if pair[1] == strategy and _makes(taken[pair[0]], spans[pair])
-            ]
-            for strategy in strategies
-            for names, taken in readings.taken_by_sets(question, strategy).items()
+def _made_by_changes(question: Question, numbers: Sequence[_Number]) -> Made:
+    """The pairs of which each set of changes makes all that is given, one with a wrong number among
+    them; the sets in the order of readings.py."""
+    given_of = _pairs(numbers)
+    wrong = {it.line[:2] for it in numbers if it.verdict == WRONG}
+    strategies = tuple(dict.fromkeys(strategy for _, strategy in given_of))
+    made_by = {
+        (strategy, names): {
+            pair
+            for pair, own in given_of.items()
+            if pair[1] == strategy and all(it.agrees(taken[it.line[0], it.line[2]]) for it in own)
         }
-        for names, parts in readings.sets_of_changes(question, strategies):
-            made = frozenset(pair for part in parts for pair in made_by[part])
-            if names and made & wrong:
-                yield _Set(names, made, len(right - made), times)
+        for strategy in strategies
+        for names, taken in readings.taken_by_sets(question, strategy).items()
+    }
+    made = {
+        names: set().union(*(made_by[part] for part in parts))
+        for names, parts in readings.sets_of_changes(question, strategies)
+        if names
+    }
+    return {names: pairs for names, pairs in made.items() if pairs & wrong}
 
 
-def _makes(taken: Taken, given_: Sequence[tuple[str, Sequence[tuple[Rate, Rate]]]]) -> bool:
-    """Whether it is all that is given of a pair."""
-    return all(any(low <= taken.of(kind) < high for low, high in spans) for kind, spans in given_)
+def _multiples(numbers: Sequence[_Number], right: Mapping[Line, Rate]) -> Made:
+    wrong = _pairs(it for it in numbers if it.verdict == WRONG)
+    return {
+        (said,): {
+            pair for pair, own in wrong.items() if all(it.agrees(right[it.line] * n) for it in own)
+        }
+        for said, n in MULTIPLES.items()
+    }
 
 
-def _wrong_units(numbers: Sequence[_Number], right: Mapping[Line, Rate]) -> Iterator[Times]:
-    """None, and those in which other numbers of the kind are right; where all of a kind are wrong,
-    those in which none of them is far off."""
-    options: list[list[Rate]] = []
-    for kind, factors in FACTORS.items():
-        own = [it for it in numbers if it.line.kind == kind]
-        known: set[Rate] = {it.times for it in own}
-        if len(own) > 1 and all(it.verdict == WRONG for it in own):
-            known.update(
-                times for times in factors if all(_is_near(it, right, times) for it in own)
-            )
-        options.append(sorted(known | {1}, key=lambda times: (times != 1, times)))
-    for each in product(*options):
-        yield dict(zip(FACTORS, each, strict=True))
-
-
-def _is_near(it: _Number, right: Mapping[Line, Rate], times: Rate) -> bool:
-    low, high = it.spans({it.line.kind: times})[0]
-    return right[it.line] < high * FAR and low < right[it.line] * FAR
+def _makes(it: _Number, names: Names, question: Question) -> bool:
+    """Whether those of these changes that are of its strategy make it."""
+    own = tuple(name for name in names if it.line.strategy in readings.STRATEGIES_OF[name])
+    return it.agrees(
+        readings.taken_by_sets(question, it.line.strategy)[own][it.line[0], it.line[2]]
+    )
 
 
 def _joins(it: _Number, found: Sequence[_Found], question: Question) -> bool:
     """Whether sets that are found make this number, too: those of them that do so remain."""
     for each in found:
-        sets = [by for by in each.sets if it.agrees(_answer(question, it.line, by.names), by.times)]
-        if sets:
-            each.sets = sets
+        if sets := [names for names in each.sets if _makes(it, names, question)]:
+            each.sets[:] = sets
             each.numbers.append(it)
             return True
     return False
 
 
-def _answer(question: Question, line: Line, names: Names) -> Rate:
-    """With those of these changes that are of its strategy."""
-    own = tuple(name for name in names if line.strategy in readings.STRATEGIES_OF[name])
-    return readings.taken_by_sets(question, line.strategy)[own][line.inputs].of(line.kind)
-
-
 def _of_one_kind(
-    question: Question, left: Sequence[_Number], wrong_units: Sequence[Times]
+    question: Question, left: Sequence[_Number], numbers: Sequence[_Number]
 ) -> Iterator[_Found]:
     """Single changes that make one kind of number of a strategy."""
     groups: dict[tuple[str, str], list[_Number]] = {}
     for it in left:
-        if not it.other:
-            groups.setdefault((it.line.strategy, it.line.kind), []).append(it)
+        if not it.if_unchanged:
+            groups.setdefault(it.line[1:], []).append(it)
     for (strategy, kind), own in groups.items():
-        if _evidence_digits(own) < LEAST_ALONE:
-            continue
         singles = [names for names in readings.taken_by_sets(question, strategy, 1) if names]
-        for times, names in product(wrong_units, singles):
-            if all(it.agrees(_answer(question, it.line, names), times) for it in own):
-                [other_kind] = {*ASKED} - {kind}
-                other = own[0].line._replace(kind=other_kind)  # that the change may not touch
-                is_other = _answer(question, other, names) != _answer(question, other, ())
-                only = kind if is_other else ""
-                yield _Found([_Set(names, frozenset(), times=times)], own, only)
-                break
+        made = [names for names in singles if all(_makes(it, names, question) for it in own)]
+        if made and _evidence_digits(own) >= LEAST_ALONE:
+            pairs = [it for it in numbers if it.line[:2] in _pairs(own)]
+            is_all = all(_makes(it, made[0], question) for it in pairs)
+            yield _Found(made[:1], own, "" if is_all else kind)
 
 
-def _from_own_q1(it: _Number, numbers: Sequence[_Number]) -> str:
-    """Of a number of Q2 how it follows from the submission's own wrong one of Q1."""
-    inputs = it.line.inputs
+def _from_own_q1(it: _Number, numbers: Sequence[_Number], inputs: int) -> str:
+    """How a number of Q2 follows from the submission's own wrong one of Q1."""
     for one in numbers:
-        if inputs > 1 and one.line == it.line._replace(inputs=1) and not one.is_right:
-            for times, said in (
-                (inputs, f"{inputs} times {YOUR_Q1}"),
-                (1, f"the same as {YOUR_Q1}"),
-            ):
-                (low, high), (low_1, high_1) = it.spans()[0], one.spans()[0]
-                if low < times * high_1 and times * low_1 < high:
-                    is_formula = times > 1 and it.line[1:] == NO_MULTIPLE
-                    return said + " (inputs do not overlap)" * is_formula
-    return NOT_EXPLAINED
+        if it.line != one.line == it.line.of_q1 and not _is_right(one.verdict):
+            (low, high), (low_1, high_1) = it.spans[0], one.spans[0]
+            if low < inputs * high_1 and inputs * low_1 < high:
+                is_formula = it.line[1:] == PIPELINE_LATENCY
+                return f"{inputs} times {YOUR_Q1}" + " (inputs do not overlap)" * is_formula
+            if low < high_1 and low_1 < high:
+                return f"the same as {YOUR_Q1}"
+    return ""
 
 
 # ------------------------------------------------ a submission
@@ -477,7 +409,7 @@ class Explained(NamedTuple):
     numbers: list[str]  # the names of their lines
     sets: list[Names]
     more: int  # further sets of as many changes
-    units: list[str]  # that are wrong besides
+    units: list[str]  # in which they are, though they say others
     only: str  # the kind of number that the changes make, where they do not make the other
 
 
@@ -488,10 +420,6 @@ class Judged(NamedTuple):
     given: str | None
     right: Rate
     verdict: str
-
-    @property
-    def is_right(self) -> bool:
-        return _is_right(self.verdict)
 
 
 class Submission(NamedTuple):
@@ -508,9 +436,21 @@ class Submission(NamedTuple):
 
     @property
     def right_lines(self) -> int:
-        """Those with right numbers only, besides that of an omitted line."""
-        wrong = {it.line for it in self.numbers if not it.is_right and it.verdict != OMITTED}
-        return self.lines - len(wrong)
+        """Those with right numbers only."""
+        return self.lines - len({it.line for it in self.numbers if not _is_right(it.verdict)})
+
+    @property
+    def missing(self) -> int:
+        return sum(it.given is None for it in self.numbers)
+
+    @property
+    def unexplained(self) -> dict[str, list[str]]:
+        """Verdicts of numbers that are not right and that no changes make, with their lines."""
+        found: dict[str, list[str]] = {}
+        for it in self.numbers:
+            if it.given is not None and it.verdict != WRONG and not _is_right(it.verdict):
+                found.setdefault(it.verdict, []).append(it.line)
+        return {verdict: [*dict.fromkeys(lines)] for verdict, lines in found.items()}
 
 
 class NoSubmissionError(ValueError):
@@ -529,33 +469,32 @@ PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()"
 def check(text: str, question: Question = LAB) -> Submission:
     """Judges what somebody's lab3.py printed.
 
-    Raises ValueError where the question is wrong, where neither strategy is possible, and for a
-    text without any of the required lines.
+    Raises ValueError where the question is wrong, where no strategy is possible, and for a text
+    that cannot be judged.
     """
     if not isinstance(text, str):
         raise ValueError(f"text: {shown(text)} is not a text")
     question = readings.checked(question)
-    right = required(question)
+    right = _required(question)
     texts, heads = _lines(text, question.inputs)
-    first = {line: behind[:MOST_NUMBERS] for line, behind in texts.items()}
-    numbers = [_judged(it, each, right) for it in right for each in first.get(it, ())]
+    numbers = [
+        _judged(line, each, right) for line in right for each in texts.get(line, [])[:MOST_NUMBERS]
+    ]
     if not any(it.given for it in numbers):
         _refuse(text, bool(texts))
-    for it in numbers:
-        if len(first[it.line]) > 1 and it.verdict != WRONG and it.other and it.other not in texts:
-            it.verdict = OMITTED
     found = _explain(question, numbers, right)
     judged = []
     for line, answer in right.items():
-        own = [it for it in numbers if it.line == line]
-        for it in own:
-            written = _start(it.given.text if it.given else it.text, MOST_WRITTEN)
-            judged.append(Judged(line.name, written, answer, it.verdict))
-        if not own:
-            sample = ", as in the handout's sample" * (line[1:] == SAMPLE_LACKS and line.inputs > 1)
-            judged.append(Judged(line.name, None, answer, MISSING + sample))
+        for it in numbers:
+            if it.line == line:
+                written = _start(it.given.text if it.given else it.text, SHORT)
+                judged.append(Judged(" ".join(line), written, answer, it.verdict))
+        if line not in texts:
+            verdict = f"{MISSING}, as in the handout's sample" if line == SAMPLE_LACKS else MISSING
+            judged.append(Judged(" ".join(line), None, answer, verdict))
+    form = _heads_form(readings.inputs_of(question.inputs), heads) + _lines_form(numbers, texts)
     return Submission(
-        judged, [_told(it, right) for it in found], _form(question, right, texts, heads)
+        judged, [_told(it, [*right]) for it in found], form + _unexpected(question, right, texts)
     )
 
 
@@ -572,16 +511,11 @@ def _refuse(text: str, has_lines: bool) -> None:
         raise NoSubmissionError("has none of the lines", like)
 
 
-def _told(it: _Found, right: Mapping[Line, Rate]) -> Explained:
-    numbers = [line.name for line in right if line in {number.line for number in it.numbers}]
-    sets = [each.names for each in it.sets]
-    kinds = {number.line.kind for number in it.numbers}
-    units = [
-        _unit_name(kind, UNITS[ASKED[kind]].factor * times) or _off(times)
-        for kind, times in it.sets[0].times.items()
-        if times != 1 and kind in kinds
-    ]
-    return Explained(numbers, sets[:MOST_NAMED], len(sets[MOST_NAMED:]), units, it.only)
+def _told(it: _Found, order: Sequence[Line]) -> Explained:
+    lines = sorted({number.line for number in it.numbers}, key=order.index)
+    units = [*dict.fromkeys(number.unit for number in it.numbers if number.unit)]
+    more = len(it.sets[MOST_NAMED:])
+    return Explained([" ".join(line) for line in lines], it.sets[:MOST_NAMED], more, units, it.only)
 
 
 def _start(text: str, most: int) -> str:
@@ -591,52 +525,55 @@ def _start(text: str, most: int) -> str:
     return said if len(text) <= most else f"{said[: most - 3]}..."
 
 
-def _form(
-    question: Question,
-    right: Collection[Line],
-    texts: Mapping[Line, Sequence[str]],
-    heads: Mapping[int, Sequence[str]],
-) -> list[str]:
-    """What is not as the handout asks, besides numbers."""
+# ------------------------------------------------ its form: what is not as the handout asks
+
+
+def _heads_form(questions: Mapping[str, int], heads: Mapping[str, Sequence[str]]) -> list[str]:
     faults = []
-    wanted = {question.inputs: f"--------Q2 {question.inputs} inputs------", 1: Q1_HEAD}
-    for inputs, head in sorted(wanted.items()):
-        if inputs not in heads:
-            faults.append(f"the head {head} is missing")
-        elif _words(head) not in map(_words, heads[inputs]):
-            faults.append(f"the head is {_start(heads[inputs][0], MOST_HEAD)!r}, not {head}")
-    said: dict[str, list[str]] = {}  # the same of several lines
-    for line in right:
-        behind = texts.get(line, [])
-        if len(behind) > 1:
-            more = count(len(behind) - MOST_NUMBERS, "more number")
-            and_more = f", and {more}" if len(behind) > MOST_NUMBERS else ""
-            different = count(len(behind[:MOST_NUMBERS]), "different number")
-            faults.append(f"{line.name} has {different}{and_more}")
-        for text in behind[:MOST_NUMBERS]:
-            number = given(text.lstrip(SIGNS))
-            asked = ASKED[line.kind]
-            if number and SPELLINGS.get(number.unit) != asked:
-                unit = f"in {_unit_said(number)!r}" if number.unit else "no unit"
-                said.setdefault(f"{unit}, not in {asked}", []).append(line.name)
-            if text.startswith((*SIGNS,)):
-                said.setdefault(f"{text[0]!r} before the number", []).append(line.name)
-    faults += [f"{fault}: {_whose(names)}" for fault, names in said.items()]
-    _, impossible = possible_strategies(question.network, question.system)
-    unexpected: dict[str, int] = {}
-    for line in texts:
-        if line not in right:
-            strategy = impossible.get(line.strategy)
-            reason = strategy.reason if strategy else "With 1 input there is no Q2"
-            unexpected[reason] = unexpected.get(reason, 0) + 1
-    return faults + [
-        f"{count(lines, 'line')} {'is' if lines == 1 else 'are'} not expected. {reason}"
-        for reason, lines in unexpected.items()
-    ]
+    for of, inputs in questions.items():
+        wanted = Q1_HEAD if of == "Q1" else f"--------Q2 {inputs} inputs------"
+        if of not in heads:
+            faults.append(f"the head {wanted} is missing")
+        elif _words(wanted) not in map(_words, heads[of]):
+            faults.append(f"the head is {_start(heads[of][0], SHORT)!r}, not {wanted}")
+    return faults
 
 
 def _words(head: str) -> str:
     return " ".join(re.findall(r"\w+", head.lower()))
+
+
+def _lines_form(numbers: Sequence[_Number], texts: Mapping[Line, Sequence[str]]) -> list[str]:
+    faults: dict[str, dict[str, None]] = {}  # the same of several lines, by their names
+    for it in numbers:
+        several, asked = len(texts[it.line]), ASKED[it.line.kind]
+        more = count(several - MOST_NUMBERS, "more number")
+        and_more = f", and {more}" if several > MOST_NUMBERS else ""
+        unit = it.given and SPELLINGS.get(it.given.unit)
+        said = f"in {_unit_said(it.given)!r}" if it.given and it.given.unit else "no unit"
+        for fault, is_so in (
+            (f"{count(min(several, MOST_NUMBERS), 'different number')}{and_more}", several > 1),
+            (f"{said}, not in {asked}", it.given and unit != asked),
+            (f"{it.text[:1]!r} before the number", it.text.startswith((*SIGNS,))),
+        ):
+            if is_so:
+                faults.setdefault(fault, {})[" ".join(it.line)] = None
+    return [f"{fault}: {_whose([*names])}" for fault, names in faults.items()]
+
+
+def _unexpected(question: Question, right: Collection[Line], texts: Iterable[Line]) -> list[str]:
+    _, impossible = possible_strategies(question.network, question.system)
+    reasons = Counter(
+        impossible[line.strategy].reason
+        if line.strategy in impossible
+        else "With 1 input there is no Q2"
+        for line in texts
+        if line not in right
+    )
+    return [
+        f"{count(lines, 'line')} {'is' if lines == 1 else 'are'} not expected. {reason}"
+        for reason, lines in reasons.items()
+    ]
 
 
 # ------------------------------------------------ in words
@@ -649,7 +586,7 @@ def _whose(lines: Sequence[str], which: str = "") -> str:
         return f"{lines[0]} and traffic" if is_pair else " and ".join(lines)
     columns = zip(*(name.split() for name in lines), strict=True)
     shared = [words[0] for words in columns if len({*words}) == 1]
-    return " ".join([f"{len(lines)}", *([which] if which else []), *shared, "numbers"])
+    return " ".join(filter(None, [str(len(lines)), which, *shared, "numbers"]))
 
 
 def _cause(it: Explained) -> str:
@@ -666,19 +603,9 @@ def _cause(it: Explained) -> str:
     return either + joined + more + kind + units
 
 
-def _verdicts(submission: Submission) -> dict[str, list[str]]:
-    """Those of numbers that are not right and that no changes make, each with its lines."""
-    found: dict[str, list[str]] = {}
-    for it in submission.numbers:
-        if not it.is_right and it.given is not None and it.verdict not in (WRONG, OMITTED):
-            found.setdefault(it.verdict, []).append(it.line)
-    return found
-
-
 def told(submission: Submission) -> str:
     """How many are right, and what makes the others; then all lines; then the form."""
-    lines, right = submission.lines, submission.right_lines
-    missing = sum(it.given is None for it in submission.numbers)
+    lines, right, missing = submission.lines, submission.right_lines, submission.missing
     first = [f"{right} of {lines} numbers {'is' if right == 1 else 'are'} right"]
     if right == lines:
         first = [f"All {lines} numbers are right, as read here (python3 report explain readings)"]
@@ -688,7 +615,7 @@ def told(submission: Submission) -> str:
     for it in submission.explained:
         come = "comes" if len(it.numbers) == 1 else "come"
         first.append(f"{_whose(it.numbers, 'wrong')} {come} out as yours if {_cause(it)}.")
-    for verdict, names in _verdicts(submission).items():
+    for verdict, names in submission.unexplained.items():
         said = f"{_whose(names)}: {verdict}."
         if verdict in MULTIPLES and len(names) > 1:
             said = said.replace(" latency and traffic", "").replace("number.", "numbers.")
@@ -727,9 +654,8 @@ def _numbers_table(numbers: Sequence[Judged]) -> str:
 def reasons(submission: Submission) -> list[str]:
     """Why not all is right, and how many faults of the form there are, in a few words each."""
     found = [_cause(it) for it in submission.explained]
-    counts = {verdict: len(of) for verdict, of in _verdicts(submission).items()}
-    counts[MISSING] = sum(it.given is None for it in submission.numbers)
-    counts["form"] = len(submission.form)
+    counts = {verdict: len(lines) for verdict, lines in submission.unexplained.items()}
+    counts |= {MISSING: submission.missing, "form": len(submission.form)}
     return found + [f"{why} ({times})" for why, times in counts.items() if times]
 
 
@@ -756,7 +682,7 @@ def run(options: Namespace) -> tuple[str, int]:
     files: dict[str, Submission | str] = {}  # or what it is instead, in a few words
     refused = []
     for name in dict.fromkeys(options.files):
-        whose = "standard input" if name == "-" else _start(name[-MOST_PATH:], MOST_PATH)
+        whose = "standard input" if name == "-" else _start(name[-LONG:], LONG)
         try:
             files[name] = check(_text(name), question)
         except NoSubmissionError as error:
@@ -768,8 +694,9 @@ def run(options: Namespace) -> tuple[str, int]:
     submissions = [it for it in files.values() if isinstance(it, Submission)]
     if not submissions:
         raise ValueError(". ".join(refused))
-    for why in refused:
-        _complain(f"python3 report: error: {why}")
+    with suppress(OSError):
+        for why in refused if sys.stderr else ():
+            print(f"python3 report: error: {why}", file=sys.stderr, flush=True)
     is_right = all(it.right_lines == it.lines for it in submissions)
     status = 2 if refused else 0 if is_right else 1
     if options.json:
@@ -783,8 +710,6 @@ def _text(name: str) -> str:
     if name == "-":
         if sys.stdin is None:
             raise NoSubmissionError("is closed", PIPE_IN)
-        if sys.stdin.isatty():
-            _complain("Reading from the terminal; end with Ctrl-D.")
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     else:
         with Path(name).open("rb") as file:
@@ -793,12 +718,6 @@ def _text(name: str) -> str:
         raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", "an output has ten lines")
     is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # as PowerShell writes it
     return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
-
-
-def _complain(text: str) -> None:
-    if sys.stderr:
-        with suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
 
 
 def _side_by_side(files: Mapping[str, Submission | str]) -> str:
@@ -819,15 +738,12 @@ def _side_by_side(files: Mapping[str, Submission | str]) -> str:
 def _what_differs(names: Sequence[str]) -> list[str]:
     """The names without the words with which all of them begin and end."""
     words = [re.findall(r"[^\W_]+|[\W_]", name) for name in names]
-    begin = _shared(words)
-    end = _shared([each[begin:][::-1] for each in words])
-    short = ["".join(each[begin : len(each) - end]) for each in words]
-    return [_start(name, MOST_NAME) for name in (short if all(short) else names)]
-
-
-def _shared(words: Sequence[Sequence[str]]) -> int:
-    """With how many equal ones all begin."""
-    return sum(1 for _ in takewhile(lambda same: len({*same}) == 1, zip(*words, strict=False)))
+    for _ in range(2):  # from the front, then from the back
+        same = (len({*column}) == 1 for column in zip(*words, strict=False))
+        shared = sum(1 for _ in takewhile(bool, same))
+        words = [each[shared:][::-1] for each in words]
+    short = ["".join(each) for each in words]
+    return [_start(name, SHORT) for name in (short if all(short) else names)]
 
 
 def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:

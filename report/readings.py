@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations
-from math import lcm
 from operator import add
 from typing import Any, NamedTuple
 
@@ -98,19 +97,11 @@ class Sizes(NamedTuple):
     input_bytes: int  # I, of the first
 
 
-class Rates(NamedTuple):
-    """Of the machine, as it is read: a unit of time in which all is whole, as ints are fast."""
-
-    op: int  # units that an op takes on a node; a P-th of it is whole, too
-    byte: int  # units that a byte takes on a link; so is its part of all links
-    per_s: int  # units in a second
-
-
 class OneInput(NamedTuple):
-    """What a strategy takes for an input, in units of time and bytes."""
+    """What a strategy takes for an input."""
 
-    first: int  # the first one's time
-    interval: int  # the time after which each further one ends
+    first_s: Fraction
+    interval_s: Fraction  # after which each further one ends
     traffic_bytes: Rate
 
 
@@ -134,14 +125,7 @@ def _links(system: System) -> int:
     return system.nodes * (1 if system.topology == lab3.RING else max(system.nodes - 1, 1))
 
 
-def _rates(system: System, read: Read) -> Rates:
-    op_s = 1 / (Fraction(system.ops_per_s) * read.get("rate", 1))
-    byte_s = read.get("link", 1) / Fraction(system.link_bytes_per_s)
-    per_s = lcm(op_s.denominator, byte_s.denominator) * _links(system)
-    return Rates(int(op_s * per_s), int(byte_s * per_s), per_s)
-
-
-def _tensor(sizes: Sizes, rates: Rates, system: System, read: Read) -> OneInput:
+def _tensor(sizes: Sizes, op_s: Fraction, byte_s: Fraction, system: System, read: Read) -> OneInput:
     """sum(C) / (P * R) + sum(link bytes) / B; all nodes wait for each other."""
     nodes, peers, is_ring = system.nodes, system.nodes - 1, system.topology == lab3.RING
     sent, end = read.get("sent"), read.get("end")
@@ -180,14 +164,15 @@ def _tensor(sizes: Sizes, rates: Rates, system: System, read: Read) -> OneInput:
         "gathers": gathered * (sum(sizes.output_bytes) // nodes),
         "own shards": traffic_bytes + own_bytes,
     }
-    compute = sum(sizes.ops) * rates.op
-    one = (compute if "divided" in read else compute // nodes) + int(link_bytes * rates.byte)
-    return OneInput(one, one, counted[read.get("count")] if peers else 0)
+    one_s = sum(sizes.ops) * op_s / read.get("divided", nodes) + link_bytes * byte_s
+    return OneInput(one_s, one_s, counted[read.get("count")] if peers else 0)
 
 
-def _pipeline(sizes: Sizes, rates: Rates, system: System, read: Read) -> OneInput:
+def _pipeline(
+    sizes: Sizes, op_s: Fraction, byte_s: Fraction, system: System, read: Read
+) -> OneInput:
     """sum(C / R) + sum(A / B), then the longest of them; a layer a node."""
-    compute = [ops * rates.op for ops in sizes.ops]
+    compute = [ops * op_s for ops in sizes.ops]
     if read.get("formula") == ("equal", 1):
         compute = [max(compute)] * len(compute)
     sent = [*sizes.output_bytes[:-1], 0]
@@ -195,43 +180,29 @@ def _pipeline(sizes: Sizes, rates: Rates, system: System, read: Read) -> OneInpu
         if "end" in read:
             sent = sizes.output_bytes
         if "start" in read:  # as of a layer 0 that computes nothing
-            compute, sent = [0, *compute], [sizes.input_bytes, *sent]
-    send = [sent_bytes * rates.byte for sent_bytes in sent]
+            compute, sent = [Fraction(), *compute], [sizes.input_bytes, *sent]
+    send = [sent_bytes * byte_s for sent_bytes in sent]
     stages = map(add, compute, send) if "sending" in read else compute + send
-    return OneInput(sum(compute) + sum(send), max(stages), sum(sent))
+    return OneInput(sum(compute + send, Fraction()), max(stages), sum(sent))
 
 
 FORMULAS = {"tensor": _tensor, "pipeline": _pipeline}
-SIZES, RATES = ("element", "ops", "size", "channels"), ("rate", "link")  # what these depend on
+SIZES = "element", "ops", "size", "channels"  # what these depend on
 
 
-class Taken(NamedTuple):
-    """What a strategy takes for some inputs."""
-
-    latency_s: Fraction
-    traffic_bytes: Rate
-
-    def of(self, kind: str) -> Rate:
-        """latency or traffic"""
-        return self.latency_s if kind == "latency" else self.traffic_bytes
-
-
-def _taken(one: OneInput, rates: Rates, question: Question, read: Read, inputs: int) -> Taken:
-    """first + (N - 1) * interval, N * traffic; or what they are read as."""
-    network, system, _ = question
-    time = one.first + (inputs - 1) * one.interval
+def _latency_s(one: OneInput, question: Question, read: Read, inputs: int) -> Fraction:
+    """first + (N - 1) * interval, or what it is read as."""
     formula, least_inputs = read.get("formula", ("equal", 1))
-    if inputs >= least_inputs:
-        time = {
-            "no overlap": inputs * one.first,
-            "N / P": inputs * one.first // system.nodes,
-            "one more": one.first + inputs * one.interval,
-            "slowest": inputs * one.interval,
-            "slots": (inputs + len(network) - 1) * one.interval,
-            "equal": time,  # of stages that are equal, so as read
-        }[formula]
-    times = read.get("inputs", inputs) * read.get("bits", 1)
-    return Taken(Fraction(time, rates.per_s), times * one.traffic_bytes)
+    coefficients: dict[str, tuple[Rate, Rate]] = {
+        "no overlap": (inputs, 0),
+        "N / P": (Fraction(inputs, question.system.nodes), 0),
+        "one more": (1, inputs),
+        "slowest": (0, inputs),
+        "slots": (0, inputs + len(question.network) - 1),
+        "equal": (1, inputs - 1),  # of stages that are equal
+    }
+    firsts, intervals = coefficients[formula if inputs >= least_inputs else "equal"]
+    return firsts * one.first_s + intervals * one.interval_s
 
 
 # ------------------------------------------------ what they give
@@ -266,17 +237,25 @@ def answers(question: Question) -> list[Answer]:
     possible, _ = possible_strategies(question.network, question.system)
     found = []
     for strategy in possible:
-        taken = taken_by_sets(question, strategy, 1)
+        by_sets = taken_by_sets(question, strategy, 1)
         found += [
-            Answer(strategy, inputs, *each, names)
-            for names, by_inputs in taken.items()
-            if not names or by_inputs != taken[()]
-            for inputs, each in by_inputs.items()
+            Answer(
+                strategy, inputs, Fraction(taken[asked, "latency"]), taken[asked, "traffic"], names
+            )
+            for names, taken in by_sets.items()
+            if not names or taken != by_sets[()]
+            for asked, inputs in inputs_of(question.inputs).items()
         ]
     return found
 
 
 Parts = tuple[tuple[str, Names], ...]  # of a set, by strategy
+Taken = dict[tuple[str, str], Rate]  # by question (Q1) and latency or traffic; s, bytes
+
+
+def inputs_of(inputs: int) -> dict[str, int]:
+    """Of the questions that are asked."""
+    return {"Q1": 1, "Q2": inputs} if inputs > 1 else {"Q1": 1}
 
 
 @lru_cache(maxsize=16)
@@ -305,19 +284,22 @@ def sets_of_changes(
 @lru_cache(maxsize=16)
 def taken_by_sets(
     question: Question, strategy: str, most: int = MOST_CHANGES
-) -> dict[Names, dict[int, Taken]]:
-    """What a possible strategy takes with each set of its changes, by number of inputs: one, and
-    all. The question is one that is checked."""
+) -> dict[Names, Taken]:
+    """What a possible strategy takes with each set of its changes, for one input and for all. The
+    question is one that is checked."""
     network, system, inputs = question
     sizes_of = cache(lambda *read: _sizes(network, dict(read)))
-    rates_of = cache(lambda *read: _rates(system, dict(read)))
     found = {}
     for names, _ in sets_of_changes(question, (strategy,), most):
         read = dict(READ_AS[name] for name in names)
         sizes = sizes_of(*(item for item in read.items() if item[0] in SIZES))
-        rates = rates_of(*(item for item in read.items() if item[0] in RATES))
-        one = FORMULAS[strategy](sizes, rates, system, read)
-        found[names] = {
-            count: _taken(one, rates, question, read, count) for count in sorted({1, inputs})
-        }
+        op_s = 1 / (Fraction(system.ops_per_s) * read.get("rate", 1))
+        byte_s = read.get("link", 1) / Fraction(system.link_bytes_per_s)
+        one = FORMULAS[strategy](sizes, op_s, byte_s, system, read)
+        taken: Taken = {}
+        for asked, many in inputs_of(inputs).items():
+            taken[asked, "latency"] = _latency_s(one, question, read, many)
+            times = read.get("inputs", many) * read.get("bits", 1)
+            taken[asked, "traffic"] = times * one.traffic_bytes
+        found[names] = taken
     return found

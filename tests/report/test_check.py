@@ -95,10 +95,11 @@ def said(line, status):
 
 # ------------------------------------------------ 300 submissions
 
-SCOPES = ("both", "tensor", "pipeline", "Q1", "Q2")
+SCOPES = ("", "tensor", "pipeline", "Q1", "Q2")
 FORMS = ("exact", "rounded", "cut", "in ms", "in kB", "ms, not seconds", "KiB, not bytes", "typo")
 UNITS = {"ms": ("latency", 1000), "kB": ("traffic", Fraction(1, 1000))}
 UNITS["KiB"] = ("traffic", Fraction(1, 1024))
+TIMES = {"twice": 2, "half": Fraction(1, 2), "four times": 4, "a quarter of": Fraction(1, 4)}
 
 
 class Drawn:
@@ -107,39 +108,40 @@ class Drawn:
 
     def __init__(self, seed):
         chance = random.Random(seed)
-        self.scope, self.form = chance.choice(SCOPES), FORMS[seed % len(FORMS)]
-        things = [it for of in mistakes.THINGS if self.scope != of for it in mistakes.THINGS[of]]
-        things = [
-            it
-            for it in (*mistakes.OF_BOTH, *mistakes.OF_TENSOR, *mistakes.OF_PIPELINE)
-            if self.scope not in ("tensor", "pipeline")
-            or self.scope in mistakes.strategies_of(it[0])
-        ]
+        scope, self.form = chance.choice(SCOPES), FORMS[seed % len(FORMS)]
+        other = {"tensor": "pipeline", "pipeline": "tensor"}.get(scope)
+        things = [it for of in mistakes.THINGS if of != other for it in mistakes.THINGS[of]]
         self.changes = {chance.choice(it) for it in chance.sample(things, chance.randint(0, 3))}
         made = mistakes.numbers(frozenset(self.changes))
-        self.values = {
-            name: made[name] if self.scope == "both" or self.scope in name else RIGHT[name]
-            for name in RIGHT
-        }
+        self.values = {name: made[name] if scope in name else RIGHT[name] for name in RIGHT}
         self.digits = chance.randint(5, 9) if self.form in ("rounded", "cut") else 17
         rounding = ROUND_DOWN if self.form == "cut" else ROUND_HALF_EVEN
-        self.texts = {}
+        texts = {}
         for name, value in self.values.items():
-            unit, times = ("seconds" if "latency" in name else "bytes"), 1
-            for other, (kind, factor) in UNITS.items():
-                if other in self.form and kind in name:
-                    unit, times = other if "not" not in self.form else unit, factor
+            times, said = 1, "seconds" if "latency" in name else "bytes"
+            if self.unit_of(name):
+                times = UNITS[self.unit_of(name)][1]
+                said = said if "not" in self.form else self.unit_of(name)
             digits = self.digits if "latency" in name else 17
-            self.texts[name] = f"{decimal(Fraction(value * times), digits, rounding)} {unit}"
+            texts[name] = f"{decimal(Fraction(value * times), digits, rounding)} {said}"
         self.mistyped = ""
         if self.form == "typo":
             self.mistyped = chance.choice([name for name in RIGHT if "latency" in name])
-            front, number = self.texts[self.mistyped].split(".", 1)
+            front, number = texts[self.mistyped].split(".", 1)
             at = next(n for n in range(2, 9) if number[n] not in "0 ")
             digit = (int(number[at]) + 5) % 10
-            self.texts[self.mistyped] = f"{front}.{number[:at]}{digit}{number[at + 1 :]}"
+            texts[self.mistyped] = f"{front}.{number[:at]}{digit}{number[at + 1 :]}"
         heads = (Q1, Q2) if chance.random() < 0.8 else ("", "")
-        self.text = text_of(self.texts, chance.shuffle, heads)
+        self.text = text_of(texts, chance.shuffle, heads)
+
+    def unit_of(self, name):
+        """In which a number is, whatever it says."""
+        return next((it for it in UNITS if it in self.form and UNITS[it][0] in name), "")
+
+    def are_units_known(self):
+        """As they are said, or from right numbers."""
+        others = [it for it in RIGHT if "not" in self.form and self.unit_of(it)]
+        return not others or any(self.values[it] == RIGHT[it] for it in others)
 
 
 def allowed(numbers, values, digits):
@@ -156,40 +158,36 @@ def allowed(numbers, values, digits):
 
 def assert_told(submission, drawn):
     """Right numbers are called so; wrong ones are made by each of the sets that are said to."""
-    wrong = {name for name, value in drawn.values.items() if value != RIGHT[name]}
-    made_by = {}
-    for each in submission.explained:
-        assert each.sets and each.numbers and not made_by.keys() & {*each.numbers}
-        assert {*each.numbers} <= wrong | {drawn.mistyped}
-        made_by |= dict.fromkeys(each.numbers, each)
-        for names in each.sets:
-            made = mistakes.numbers(frozenset(names))
-            for name in each.numbers:
-                if name != drawn.mistyped:
-                    most_off = abs(drawn.values[name]) / Fraction(10) ** (min(drawn.digits, 10) - 1)
-                    if "traffic" in name and "not" not in drawn.form:
-                        most_off = Fraction(0)
-                    assert abs(made[name] - drawn.values[name]) <= most_off, (name, names)
+    values = drawn.values
+    wrong = {name for name in values if values[name] != RIGHT[name]}
+    made_by = {name: it for it in submission.explained for name in it.numbers}
+    assert len(made_by) == sum(len(it.numbers) for it in submission.explained)
+    assert {*made_by} <= wrong | {drawn.mistyped}
+    for name, it in made_by.items():
+        most_off = abs(values[name]) / Fraction(10) ** (min(drawn.digits, 10) - 1)
+        for names in it.sets:
+            off = abs(mistakes.numbers(frozenset(names))[name] - values[name])
+            assert name == drawn.mistyped or off <= most_off * ("latency" in name), (name, names)
+        assert it.sets
     for name, verdict in verdicts(submission).items():
-        kind = name.split()[1]
         if name == drawn.mistyped:
             continue
         if name not in wrong:
-            unit = next((it for it in UNITS if f"{it}, not" in drawn.form), "")
-            in_other = unit and UNITS[unit][0] in name
-            assert verdict.startswith(f"right in {unit}, not in " if in_other else "right"), name
+            in_other = "not" in drawn.form and drawn.unit_of(name)
+            assert verdict.startswith(f"right in {in_other}, not in " if in_other else "right"), (
+                name
+            )
             assert in_other or not verdict.startswith("right in"), name
-        elif drawn.values[name] in RIGHT.values() and verdict.startswith("this is "):
-            other = next(it for it in RIGHT if RIGHT[it] == drawn.values[name])
-            assert verdict == f"this is {other.rpartition(' ')[0]}'s", kind
-        elif " right number" in verdict:
-            times = {"twice": 2, "half": Fraction(1, 2), "four": 4, "a quarter": Fraction(1, 4)}
-            [ratio] = [ratio for word, ratio in times.items() if verdict.startswith(word)]
-            assert drawn.values[name] == ratio * RIGHT[name]
+        elif verdict.startswith("this is "):
+            assert values[name] == RIGHT[verdict.removeprefix("this is ")]
+        elif verdict.endswith("right number"):
+            times = TIMES[verdict.removesuffix("the right number").strip()]
+            assert values[name] == times * RIGHT[name]
         elif verdict == "wrong":
             assert name in made_by, name
         else:  # as far as its digits go
-            assert drawn.form in ("rounded", "cut", "typo"), (name, verdict)
+            is_whole = drawn.form not in ("rounded", "cut", "typo")
+            assert not is_whole or not drawn.are_units_known(), (name, verdict)
     return wrong, made_by
 
 
@@ -201,7 +199,7 @@ def test_what_comes_back_is_what_went_in(form):
         submission = check(drawn.text)
         try:
             wrong, made_by = assert_told(submission, drawn)
-            if drawn.form == "typo" or not wrong:
+            if drawn.form == "typo" or not wrong or not drawn.are_units_known():
                 continue
             if len(drawn.changes) > allowed(wrong, drawn.values, drawn.digits):
                 continue
@@ -209,8 +207,8 @@ def test_what_comes_back_is_what_went_in(form):
             assert len(submission.explained) <= 1
             whole += wrong == {*made_by}
         except AssertionError as error:
-            raise AssertionError(f"{seed}: {drawn.changes} {drawn.scope}\n{drawn.text}") from error
-    assert whole > 15 or FORMS[form] == "typo"
+            raise AssertionError(f"{seed}: {drawn.changes}\n{drawn.text}") from error
+    assert whole > 10 or FORMS[form] == "typo"
 
 
 @pytest.mark.parametrize(
@@ -218,24 +216,20 @@ def test_what_comes_back_is_what_went_in(form):
     [
         ("right", {"Q1 tensor latency": Fraction(1)}),  # called right, but is not
         ("not explained", {}),  # right, but not called so
-        ("this is Q2 tensor's", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),
+        ("this is Q2 tensor latency", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),
         ("twice the right number", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),
         ("wrong", {"Q1 tensor latency": RIGHT["Q1 tensor latency"] * 3}),  # by nothing
+        ("wrong", mistakes.numbers(frozenset([FP32]))),  # by one of the two that are told
     ],
 )
 def test_a_wrong_telling_is_noticed(verdict, values):
-    drawn, submission = Drawn(0), check(LAB_TEXT)
+    is_set = len(values) == len(RIGHT)
+    drawn, submission = Drawn(0), check(text_with(FP32) if is_set else LAB_TEXT)
     drawn.form, drawn.values, drawn.mistyped = "exact", {**RIGHT, **values}, ""
-    submission.numbers[0] = submission.numbers[0]._replace(verdict=verdict)
-    with pytest.raises(AssertionError):
+    if is_set:
         assert_told(submission, drawn)
-
-
-def test_a_wrong_set_is_noticed():
-    drawn, submission = Drawn(0), check(text_with(FP32))
-    drawn.form, drawn.values, drawn.mistyped = "exact", mistakes.numbers(frozenset([FP32])), ""
-    assert_told(submission, drawn)
-    submission.explained[0].sets.append((INT8,))
+        submission.explained[0].sets.append((INT8,))
+    submission.numbers[0] = submission.numbers[0]._replace(verdict=verdict)
     with pytest.raises(AssertionError):
         assert_told(submission, drawn)
 
@@ -243,7 +237,7 @@ def test_a_wrong_set_is_noticed():
 @pytest.mark.parametrize("digits", range(5, 9))
 def test_random_numbers_are_not_explained(digits):
     # a factor of its own for each number, or one for all latencies
-    for seed in range(15):
+    for seed in range(8):
         chance = random.Random(f"{digits} {seed}")
         of_all = Fraction(10 ** chance.uniform(-1, 1))
         each = {name: Fraction(10 ** chance.uniform(-1, 1)) for name in RIGHT}
@@ -328,8 +322,8 @@ def test_q2_traffic_that_is_q1s_is_judged_by_changes_first():
     assert explained(text_with(ONCE)) == [([{ONCE}], q2)]
     copied = check(text_of({name: RIGHT[name.replace("Q2", "Q1")] for name in RIGHT}))
     assert copied.explained == []
-    assert verdicts(copied)["Q2 tensor traffic"] == "this is Q1 tensor's"
-    assert verdicts(copied)["Q2 pipeline latency"] == "this is Q1 pipeline's"
+    assert verdicts(copied)["Q2 tensor traffic"] == "this is Q1 tensor traffic"
+    assert verdicts(copied)["Q2 pipeline latency"] == "this is Q1 pipeline latency"
 
 
 def test_a_multiple_of_the_right_numbers_is_said_to_be_one():
@@ -367,12 +361,12 @@ def test_of_equal_sets_those_remain_that_make_another_number_too():
 
 def test_one_kind_of_number_needs_six_digits():
     odd = {"Q1 tensor traffic": "1234567", "Q2 tensor traffic": "34567891"}
-    for change, only in [(FP32, "latency"), (MAC, "")]:  # 1 op for a MAC makes no other traffic
+    for change in (FP32, MAC):
         made = mistakes.numbers(frozenset([change]))
         for digits in (5, 6):
             texts = {n: decimal(made[n], digits) for n in made if "tensor latency" in n}
             found = check(text_of(RIGHT | odd | texts)).explained
-            assert [(it.numbers, it.only) for it in found] == [([*texts], only)] * (digits - 5)
+            assert [(it.numbers, it.only) for it in found] == [([*texts], "latency")] * (digits - 5)
 
 
 def test_what_follows_from_a_wrong_number_of_q1():
@@ -387,36 +381,19 @@ def test_what_follows_from_a_wrong_number_of_q1():
     assert verdicts(its)["Q2 tensor traffic"] == "the same as your Q1"
 
 
-@pytest.mark.parametrize(
-    ("changes", "units", "told"),
-    [
-        ([FP32], {"latency": 1000}, ["ms"]),
-        ([FP32], {"latency": 10**6, "traffic": Fraction(1, 1024)}, ["us", "KiB"]),
-        ([INT8], {"traffic": Fraction(1, 2**30)}, ["GiB"]),
-        ([ALONE], {"latency": 1000}, ["ms"]),  # the others are right in ms
-        ([MAC], {"latency": Fraction(1, 1000)}, ["1,000 times too small"]),
-    ],
-)
-def test_a_mistake_in_wrong_units(changes, units, told):
-    made = mistakes.numbers(frozenset(changes))
-    texts = {name: decimal(Fraction(made[name] * units.get(name.split()[2], 1))) for name in made}
-    [found] = check(text_of(texts)).explained
-    assert ([{*names} for names in found.sets], found.units) == ([{*changes}], told)
-
-
-def test_one_number_alone_is_not_tried_in_other_units():
+def test_a_mistake_in_the_wrong_unit_of_right_numbers():
+    for change, kind, times, unit in [
+        *((ALONE, "latency", 1000, "ms"), (ONCE, "traffic", Fraction(1, 2**10), "KiB")),
+    ]:
+        made = mistakes.numbers(frozenset([change]))
+        texts = {name: decimal(Fraction(made[name] * times)) for name in made if kind in name}
+        [found] = check(text_of(made | texts)).explained
+        assert (found.sets, found.units) == ([(change,)], [unit])
+        # another unit elsewhere says nothing of this one, nor does one number alone
+        del texts["Q1 tensor " + kind]
+        assert check(text_of(made | texts)).explained == []
     row = "Total latency of pipeline parallelism is 397.93000448 seconds"
-    for text in (LAB_TEXT.replace(ROWS[8], row), f"Q2\n{row}"):
-        assert check(text).explained == []
-
-
-def test_two_wrong_units_in_one_submission():
-    alone = mistakes.numbers(frozenset([ALONE]))["Q2 pipeline latency"]
-    texts = {"Q1 tensor latency": "3.12726016", "Q1 pipeline latency": "12435.31264"}
-    [found] = check(
-        text_of(RIGHT | texts | {"Q2 pipeline latency": decimal(alone * 10**6)})
-    ).explained
-    assert (found.sets, found.units) == ([(ALONE,)], ["us"])
+    assert check(f"Q2\n{row}").explained == []
 
 
 def test_a_kb_may_be_1024_bytes_of_a_wrong_number_too():
@@ -466,11 +443,11 @@ def verdict_of(number, line="Q1 tensor latency"):
         ("3127 seconds", "right in us, not in seconds"),
         ("3127260.16", "right in ns, not in seconds"),
         ("0.00312726 ms", "right in seconds, not in ms"),
-        ("0.00000312726", "1,000 times too small"),
+        ("0.00000312726", "not explained"),
         ("3.127 hours", "right in ms, not in hours"),
-        ("0.0124353 seconds", "this is Q1 pipeline's"),
-        ("0.1000723 seconds", "this is Q2 tensor's"),
-        ("155.786 ms", "this is Q2 pipeline's"),
+        ("0.0124353 seconds", "this is Q1 pipeline latency"),
+        ("0.1000723 seconds", "this is Q2 tensor latency"),
+        ("155.786 ms", "this is Q2 pipeline latency"),
         ("1923072 seconds", "this is Q1 tensor traffic"),
         ("1923072 ms", "this is Q1 tensor traffic"),
         ("0.00333 seconds", "not explained"),
@@ -508,8 +485,8 @@ def test_the_verdict_of_a_latency(number, verdict):
         ("1878", "right in KiB, not in bytes"),
         ("0.001791 bytes", "right in GiB, not in bytes"),
         ("1923072 MB", "right in bytes, not in MB"),
-        ("604160 bytes", "this is Q1 pipeline's"),
-        ("61538304 bytes", "this is Q2 tensor's"),
+        ("604160 bytes", "this is Q1 pipeline traffic"),
+        ("61538304 bytes", "this is Q2 tensor traffic"),
         ("15384576 bytes", "not explained"),  # in bits, but for the number of Q2
     ],
 )
@@ -634,8 +611,8 @@ def test_the_handouts_own_sample():
 
     # the repeated line with the omitted one's number; with another line's; with a wrong one
     for number, verdict, right in [
-        ("19333120", "the number of the missing line", 7),
-        ("604160", "this is Q1 pipeline's", 6),
+        ("19333120", "this is Q2 pipeline traffic", 6),
+        ("604160", "this is Q1 pipeline traffic", 6),
         ("12345678", "not explained", 6),
     ]:
         rows = [*ROWS[:8], f"{TENSOR_TRAFFIC} {number} bytes", ROWS[8], ROWS[8]]
@@ -959,7 +936,7 @@ def test_standard_input(file_of):
     for files in ("", "-", f"- {file_of(LAB_TEXT)}"):
         result = shell(f"python3 lab3.py | sed 's/1923072/604160/' | python3 report check {files}")
         assert (result.returncode, result.stderr) == (1, "")
-        assert "this is Q1 pipeline's" in result.stdout
+        assert "this is Q1 pipeline traffic" in result.stdout
     for command, why in [
         ("python3 report check <&-", "standard input is closed; pipe in"),
         ("python3 report check </dev/null", "standard input is empty; pipe in"),
