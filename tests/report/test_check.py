@@ -10,7 +10,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mistakes
@@ -693,6 +693,7 @@ def test_a_wrong_question_is_refused():
             check(LAB_TEXT, question)
 
 
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.data())
 def test_a_submission_with_anything_in_it_is_judged(data):
     rows = [*ROWS]
@@ -766,10 +767,7 @@ def test_all_is_right_in_one_line(file_of):
         ),
         (
             text_with(Q1_tensor_traffic="3846144", Q1_tensor_latency="0.0071234567"),
-            [
-                "6 of 8 numbers are right.",
-                "Q1 tensor traffic comes out as yours if an element is 4 bytes (FP32), in traffic",
-            ],
+            ["6 of 8 numbers are right.", f"Q1 tensor traffic comes out as yours if {FP32}, in"],
         ),
         ("\n".join(ROWS[:2]), ["1 of 8 numbers is right, 7 lines are missing.", ""]),
         ("\n".join(ROWS[:-1]), ["7 of 8 numbers are right, 1 line is missing.", ""]),
@@ -834,27 +832,28 @@ def test_a_folder_and_a_missing_file(tmp_path):
 LINE = "Total latency of tensor parallelism is "
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        LAB_TEXT.ljust(10**6),
-        *(LINE + it * (900_000 // len(it)) for it in ("1", ",111", "1_", "1e9", "1 ", " ", "=")),
-        LINE + "1" * 4000 + ",5\n" + LAB_TEXT,
-        "".join(f"{LINE}{n}\n" for n in range(20_000)),
-        "".join(f"{LINE}{n} x\n" for n in range(20_000)),
-        "total latency of " * 50_000,
-        "total" + " " * 900_000 + "\n" + LAB_TEXT,
-        "1 input " * 100_000,
-        "Q2\n" * 300_000 + LAB_TEXT,
-        "\n" * 900_000 + "import",
-        f"{LINE}1e9999999999999999999 s\n" * 3,
-    ],
-    ids=range(17),
-)
-def test_a_hostile_file_is_answered(file_of, content):
-    result = python("report", "check", file_of(content), timeout=20)
-    assert result.returncode in (0, 1, 2) and "Traceback" not in result.stderr
-    assert len(result.stdout + result.stderr) < 3_000
+HOSTILE = [
+    LAB_TEXT.ljust(10**6),
+    *(LINE + it * (900_000 // len(it)) for it in ("1", ",111", "1_", "1e9", "1 ", " ", "=")),
+    LINE + "1" * 4000 + ",5\n" + LAB_TEXT,
+    "".join(f"{LINE}{n}\n" for n in range(20_000)),
+    "".join(f"{LINE}{n} x\n" for n in range(20_000)),
+    "total latency of " * 50_000,
+    "total" + " " * 900_000 + "\n" + LAB_TEXT,
+    "1 input " * 100_000,
+    "Q2\n" * 300_000 + LAB_TEXT,
+    "\n" * 900_000 + "import",
+    f"{LINE}1e9999999999999999999 s\n" * 3,
+]
+
+
+def test_hostile_files_are_answered(file_of):
+    files = [file_of(content, f"{number}.txt") for number, content in enumerate(HOSTILE)]
+    result = python("report", "check", *files, timeout=60)
+    assert result.returncode == 2 and "Traceback" not in result.stderr
+    assert len(result.stdout + result.stderr) < 6_000
+    numbers = [row.split()[0] for row in result.stdout.splitlines()]
+    assert [it for it in numbers if it.isdigit()] == [str(it) for it in range(len(HOSTILE))]
 
 
 @pytest.mark.parametrize(
