@@ -322,7 +322,7 @@ def _evidence_digits(numbers: Iterable[_Number]) -> int:
 def _made_by_changes(question: Question, numbers: Sequence[_Number]) -> Made:
     """The pairs of which each set of changes makes all that is given, one with a wrong number among
     them; the sets in the order of readings.py."""
-    given_of = _pairs(numbers)
+    given_of = _pairs(sorted(numbers, key=lambda it: it.line.kind, reverse=True))  # traffic first
     wrong = {it.line[:2] for it in numbers if it.verdict == WRONG}
     strategies = tuple(dict.fromkeys(strategy for _, strategy in given_of))
     made_by = {
@@ -334,12 +334,11 @@ def _made_by_changes(question: Question, numbers: Sequence[_Number]) -> Made:
         for strategy in strategies
         for names, taken in readings.taken_by_sets(question, strategy).items()
     }
-    made = {
-        names: set().union(*(made_by[part] for part in parts))
+    return {
+        names: pairs
         for names, parts in readings.sets_of_changes(question, strategies)
-        if names
+        if names and (pairs := set().union(*map(made_by.__getitem__, parts))) & wrong
     }
-    return {names: pairs for names, pairs in made.items() if pairs & wrong}
 
 
 def _multiples(numbers: Sequence[_Number], right: Mapping[Line, Rate]) -> Made:
@@ -563,13 +562,9 @@ def _lines_form(numbers: Sequence[_Number], texts: Mapping[Line, Sequence[str]])
 
 def _unexpected(question: Question, right: Collection[Line], texts: Iterable[Line]) -> list[str]:
     _, impossible = possible_strategies(question.network, question.system)
-    reasons = Counter(
-        impossible[line.strategy].reason
-        if line.strategy in impossible
-        else "With 1 input there is no Q2"
-        for line in texts
-        if line not in right
-    )
+    why = {strategy: it.reason for strategy, it in impossible.items()}
+    unexpected = [line.strategy for line in texts if line not in right]
+    reasons = Counter(why.get(it, "With 1 input there is no Q2") for it in unexpected)
     return [
         f"{count(lines, 'line')} {'is' if lines == 1 else 'are'} not expected. {reason}"
         for reason, lines in reasons.items()
@@ -638,14 +633,13 @@ def _topics(submission: Submission) -> list[str]:
 
 
 def _numbers_table(numbers: Sequence[Judged]) -> str:
-    cells = []
+    rows = [["", "", "", "yours", "right", ""]]
     for it in numbers:
         question_number, strategy, kind = it.line.split()
         number = f"{kind} {'s' if kind == 'latency' else 'bytes'}"
         right = str(it.right) if isinstance(it.right, int) else lab3.plain(it.right, EXACT_DIGITS)
-        cells.append([question_number, strategy, number, it.given or "-", right, it.verdict])
-    widths = [max(len(row[n]) for row in cells) for n in (3, 4)]
-    rows = [["", "", "", "yours", "right", ""], *cells]
+        rows.append([question_number, strategy, number, it.given or "-", right, it.verdict])
+    widths = [max(len(row[n]) for row in rows) for n in (3, 4)]
     for row in rows:
         row[3:5] = map(str.rjust, row[3:5], widths)
     return table(rows[0], rows[1:])
@@ -664,13 +658,8 @@ def reasons(submission: Submission) -> list[str]:
 
 def add_options(parser: ArgumentParser) -> None:
     """Files, what if, and --json."""
-    parser.add_argument(
-        "files",
-        metavar="FILE",
-        nargs="*",
-        default=["-"],
-        help="output of a lab3.py (default, or -: standard input)",
-    )
+    what = "output of a lab3.py (default, or -: standard input)"
+    parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
     asking.add_options(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
