@@ -253,9 +253,9 @@ Parts = tuple[tuple[str, Names], ...]  # of a set, by strategy
 Taken = dict[tuple[str, str], Rate]  # by question (Q1) and latency or traffic; s, bytes
 
 
-def inputs_of(inputs: int) -> dict[str, int]:
-    """Of the questions that are asked."""
-    return {"Q1": 1, "Q2": inputs} if inputs > 1 else {"Q1": 1}
+def inputs_of(many: int) -> dict[str, int]:
+    """By question that is asked."""
+    return {"Q1": 1, "Q2": many} if many > 1 else {"Q1": 1}
 
 
 @lru_cache(maxsize=16)
