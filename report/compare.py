@@ -59,16 +59,16 @@ def best_plans_text(
     comparison: Comparison,
     asked: Question,
     most: int | None = MOST_SHOWN,
-    more: str = "--all lists all",
+    more: str = "--all lists them",
 ) -> list[str]:
     """What the words mean, and the best plans, at most so many, or why there was no search. What
     lists more of them is said."""
     blocks = [
         filled(
-            "A plan is groups of layers, each with its own nodes, which share filters evenly:"
-            " 1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. SRAM bytes: of"
-            f" {asked.system.sram_bytes:,}, on the fullest node; whole-tensor transfers, one input"
-            " at a time."
+            "A plan is groups of layers, each on its own nodes, which share the filters evenly:"
+            " 1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. SRAM bytes: what the"
+            f" fullest node holds, of {asked.system.sram_bytes:,}; whole-tensor transfers, one"
+            " input at a time."
         )
     ]
     if asked.system.topology == lab3.RING and asked.system.nodes > 2:
@@ -87,7 +87,7 @@ def best_plans_text(
         rows = [[ranks.get(it), *_cells(it), it.text] for it in listed[:most]]
         title = f"Pareto-optimal plans (latency, traffic) for {count(asked.inputs, 'input')}"
         if len(ranks) < len(listed):
-            title += "; without number only among plans that fit"
+            title += "; those without a number are so only among plans that fit"
         blocks += [filled(f"{title}:"), table(["#", *NUMBERS, "plan"], rows)]
         if len(rows) < len(listed):
             blocks.append(f"{len(listed) - len(rows):,} more: {more}")

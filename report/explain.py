@@ -16,8 +16,8 @@ from lab3 import ALL_TO_ALL, RING, ConvLayer
 from report import analysis, question, streaming
 from report.analysis import Analysis, Need, Result, SramResult, Strategy, Streamed
 from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
-from report.sram import is_upper_bound
 from report.terminal import (
+    EXACT_DIGITS,
     GIGA,
     MS,
     NS,
@@ -44,13 +44,13 @@ def page(it: Analysis) -> Blocks:
     for answer in QUESTIONS.values():
         yield from answer(it)
     yield f"LOWER BOUND{' AND ROW STREAMING' * bool(_streams(it))}\n{_bounds(it)}"
-    sent = " but for row streaming, an output is sent once all of it is computed;"
+    sent = " except with row streaming, an output is sent once all of it is computed;"
     yield filled(
-        f"Assumed: inputs are already where they are needed;{sent * _sends(it)} SRAM does not"
-        " change latency."
+        f"Assumed: inputs are already where they are needed;{sent * _sends(it)} for latency, the"
+        " SRAM is ample."
     )
     yield filled(
-        f"`python3 report explain TOPIC ...` derives it: {', '.join(TOPICS)}; Q1 to Q4; all"
+        f"Derivations: `python3 report explain TOPIC ...`: {', '.join(TOPICS)}, {ALL}, Q1 to Q4"
     )
 
 
@@ -116,12 +116,16 @@ def single(it: Analysis) -> Blocks:
 def several(it: Analysis) -> Blocks:
     """Q2: inputs follow each other by an interval. Nothing if there is one input."""
     if it.inputs > 1:
+        results = _results(it, it.inputs)
         later = ", ".join(
-            f"{_time(each.interval_s)} with {name} parallelism ({each.bottleneck}; nodes busy"
-            f" {short(100 * each.utilisation)} %)"
-            for name, each in _results(it, it.inputs).items()
+            f"{_time(each.interval_s)} with {name} parallelism ({each.bottleneck})"
+            for name, each in results.items()
+        )
+        busy = ", ".join(
+            f"{short(100 * each.utilisation)} % ({name})" for name, each in results.items()
         )
         said = [*_comparison(it, it.inputs), f"Each further input adds {later}."]
+        said.append(f"Utilisation: {busy}.")
         head = f"Q2: {count(it.inputs, 'input').upper()}"
         yield f"{head}\n{_answers(it, it.inputs)}\n{filled(' '.join(said))}"
 
@@ -160,14 +164,14 @@ def distribution(it: Analysis) -> Blocks:
         ("Row streaming", True),
     ):
         fits = (
-            _fits(it, name, need)
+            _fits(name, need)
             for name, need in needs.items()
             if name != "data" and name.endswith("streamed") == is_streamed
         )
         if told := ", ".join(fits):
             said.append(f"{how}: {told}.")
-    if not any(need.fits or _is_at_most(it, name) for name, need in needs.items()):
-        said.append("On this machine nothing above fits.")
+    if not any(need.fits for need in needs.values()):
+        said.append("None of these fits on this machine.")
     yield f"Q3: WHY DISTRIBUTE, AND DATA PARALLELISM\n{filled(' '.join(said))}"
 
 
@@ -183,11 +187,11 @@ def _why_distribute(it: Analysis) -> Iterator[str]:
         if it.system.nodes > 1:
             yield "So the work must be distributed, and data parallelism is not possible."
     elif lacking > 0:
-        yield f"{weights} fit {space}, but leave {count(lacking, 'byte')} too few for {pair}."
+        yield f"{weights} fit in {space}, but leave {count(lacking, 'byte')} too few for {pair}."
         if it.system.nodes > 1:
-            yield "So no node can run the CNN alone, layer by layer, nor in data parallelism."
+            yield "So with whole tensors, neither one node alone nor data parallelism is possible."
     else:
-        yield f"{weights} fit {space} together with {pair}, so the work need not be distributed."
+        yield f"{weights} fit in {space} with {pair}, so the work need not be distributed."
         if it.system.nodes > 1:
             data_s = _time(analysis.data_parallel_latency(*it.question))
             yield f"Data parallelism is possible: {data_s} for {count(it.inputs, 'input')}."
@@ -208,16 +212,10 @@ def _fullest(it: Analysis) -> dict[str, Need]:
     }
 
 
-def _is_at_most(it: Analysis, name: str) -> bool:
-    return name == "tensor, streamed" and is_upper_bound(it.network, it.system)
-
-
-def _fits(it: Analysis, name: str, need: Need) -> str:
+def _fits(name: str, need: Need) -> str:
     """Whether the fullest node fits, and on which condition."""
     size, fits = count(need.total_bytes, "byte"), "fits" if need.fits else "does not fit"
-    if _is_at_most(it, name):
-        size, fits = f"at most {size}", "fits" if need.fits else "may fit"
-    elif name == "pipeline, streamed" and need.fits:
+    if name == "pipeline, streamed" and need.fits:
         fits = "fits if a row is sent only when the next node has room"
     return f"{name.split(',')[0]} {fits} ({need.where}: {size})"
 
@@ -257,7 +255,11 @@ def _bounds(it: Analysis) -> str:
     }
     for name, streams in _streams(it).items():
         times_s[f"{name} parallelism, row streaming"] = [each.latency_s for each in streams]
-    rows = [[name, *(time_s * MS for time_s in row)] for name, row in times_s.items()]
+    # as many digits in each, so that none looks smaller than the bound
+    rows = [
+        [name, *(rounded(time_s * MS, EXACT_DIGITS) for time_s in row)]
+        for name, row in times_s.items()
+    ]
     return table(["latency", *(f"{count(n, 'input')} ms" for n in it.counts)], rows)
 
 
@@ -322,7 +324,7 @@ ONE_STAGE = """\
 Each node has 1 / P of each layer's filters: it computes C / P ops, which give a
 shard of S bytes. Between layers an all-gather sends each shard to the P - 1
 other nodes; after the last layer a gather sends P - 1 shards to one node. Only
-then the next input starts, so all steps are one stage."""
+then does the next input start, so all steps are one stage."""
 COLLECTIVES = {
     ALL_TO_ALL: """\
 all-gather  S / B seconds, P * (P - 1) * S bytes: each pair of nodes has a link
@@ -394,9 +396,9 @@ LOSSES = {
     "ideal_compute_s": "N * sum(C) / (P * R): all nodes compute all the time",
     "idle_nodes_s": "N * (sum(C) / (L * R) - sum(C) / (P * R)): only L of P nodes have a layer",
     "load_imbalance_s": "N * (longest C / R - sum(C) / (L * R)): the L layers are unequal",
-    "waiting_for_a_link_s": "N * (interval - longest C / R): a link takes longest",
-    "fill_and_drain_s": "computing of one input, without the longest step",
-    "sending_s": "sends of one input, without the longest step",
+    "waiting_for_a_link_s": "N * (interval - longest C / R): a send takes longest",
+    "fill_and_drain_s": "computing of one input, except for the longest step",
+    "sending_s": "sends of one input, except for the longest step",
 }
 
 
@@ -423,14 +425,14 @@ def _derivation(name: str, it: Analysis) -> Blocks:
 
 
 HELD = {
-    "tensor": "1 / P of all weights, a layer's input, a shard of its output; at last the gathering"
-    " node all output",
+    "tensor": "1 / P of all weights, a layer's input, a shard of its output; finally, on the"
+    " gathering node, the whole output",
     "tensor, streamed": "1 / P of all weights; while row r (0, 1, ...) of a layer is computed, the"
     " input rows from r on, r whole rows of output and a shard of row r; of the last layer whole"
-    " rows on the gathering node only, at last all output",
+    " rows on the gathering node only, finally all of them",
     "pipeline": "its layer's weights, input and output",
     "pipeline, streamed": "its layer's weights, as many input rows as a filter is high, one row of"
-    " output; the first node all input, the last node all output",
+    " output; but the first node holds its whole input, the last its whole output",
     "data": "all weights, a layer's input and output",
 }
 
@@ -440,8 +442,8 @@ def what_fits(it: Analysis) -> Blocks:
     yield "SRAM (Q3)"
     yield filled(
         "There is no DRAM: weights stay in the SRAM throughout. Activations count for one input at"
-        f" a time, without queued inputs and stored outputs. A node has"
-        f" {count(it.system.sram_bytes, 'byte')}; of each strategy this is the fullest node:"
+        f" a time, not counting queued inputs or stored outputs. A node has"
+        f" {count(it.system.sram_bytes, 'byte')}; for each strategy, the fullest node:"
     )
     needs = _fullest(it)
     held = HELD | ({"tensor": HELD["data"]} if it.system.nodes == 1 else {})
@@ -454,18 +456,14 @@ def what_fits(it: Analysis) -> Blocks:
             [names[name], *(getattr(need, field) for field in fields)]
             for name, need in needs.items()
         ]
-        yield table(["strategy", *fields], rows)
+        yield table(["strategy", *(field.replace("_", " ") for field in fields)], rows)
     yield table(["strategy", "a node holds"], [[names[name], held[name]] for name in needs])
     yield from _reasons(it.sram.values())
     if "pipeline, streamed" in needs:
         yield filled(
-            "With row streaming, the pipeline holds so little if a row is sent only when the next"
-            " node has room; rows sent as soon as they are computed can need more."
-        )
-    if "tensor, streamed" in needs and _is_at_most(it, "tensor, streamed"):
-        yield filled(
-            "A row takes longer to send than another to compute, so with row streaming the fullest"
-            " node of tensor parallelism holds at most that much."
+            "With row streaming, the pipeline needs only this much if a row is sent only when the"
+            " next node has room. Then it can take longer than with ample SRAM, where rows are sent"
+            " as soon as they are computed."
         )
 
 
@@ -481,10 +479,11 @@ def ring(it: Analysis) -> Blocks:
             times = (each.communication_s * US, each.latency_s * MS)
             rows.append([topology, inputs, name, *times, each.traffic_bytes])
         yield table(head, rows)
-        yield filled(
-            "Communication is that of one input; in a pipeline it overlaps with the computing of"
-            " other inputs."
-        )
+        if it.inputs > 1 and any(name == "pipeline" and us for _, _, name, us, *_ in rows):
+            yield filled(
+                "Communication is that of one input; in a pipeline it overlaps with the computing"
+                " of other inputs."
+            )
 
 
 STREAMING = {
@@ -494,9 +493,9 @@ y) is sent as soon as it is computed; row r of the next layer, whose filters are
 fy rows high, needs the rows r to r + fy - 1. All inputs are there at time 0,
 the SRAM is ample, rows keep the order of layers and inputs, and a row starts
 
-on a node  once the node's row before is done and the last input row that it
+on a node  once the node's previous row is done and the last input row that it
            needs has arrived
-on a link  once it is computed and the link's row before is gone""",
+on a link  once it is computed and the link's previous row is gone""",
     "tensor": """\
 Tensor parallelism: every node computes its part of a row in C / (P * out_y * R)
 seconds and sends it to each other node on a link of its own in
@@ -505,7 +504,7 @@ row's part is sent after all computing.""",
     "pipeline": """\
 Pipeline parallelism: each node computes a row of its layer in C / (out_y * R)
 seconds and sends it in A / (out_y * B). Each later input takes one interval
-more: the longest C / R or, of what is sent, A / B.""",
+more: the longest C / R, or A / B of an output that is sent.""",
 }
 
 
@@ -575,7 +574,7 @@ def best_plans(it: Analysis) -> Blocks:
     from report import compare  # the page needs no search
 
     yield "PLANS"
-    more = "`python3 report plans --all`"
+    more = "`python3 report plans --all`, with the same options"
     yield from compare.best_plans_text(it.plans, it.question, more=more)
     yield from compare.faster_text(it.plans, it.question)
 
@@ -693,7 +692,7 @@ def explain(question: Question, topics: Sequence[str] = ()) -> str:
     if not names:
         return "\n\n".join(page(it))
     every = {**QUESTIONS, **TOPICS}
-    chosen = TOPICS if ALL in names else names
+    chosen = dict.fromkeys(chain(*(TOPICS if name == ALL else [name] for name in names)))
     return "\n\n".join([_legend(it), *chain(*(every[name](it) for name in chosen))])
 
 

@@ -33,7 +33,7 @@ from report.analysis import Analysis, Result
 from report.plans import Plan, PlanResult
 from report.question import STRATEGIES, Impossible, Question, found_or_reason
 from report.schedule import TimedStep
-from report.sram import SramUse, is_upper_bound
+from report.sram import SramUse
 from report.terminal import MS, US, count, filled, one_of, path_text, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
@@ -862,8 +862,6 @@ def _held_by_strategies(analysis: Analysis) -> Iterator[Held]:
         if isinstance(found, Impossible):
             yield name, kind, found
             continue
-        if strategy == "tensor, streamed" and is_upper_bound(analysis.network, analysis.system):
-            name += ", at most"
         yield name, kind, found.uses if strategy == "pipeline" else [_fullest(found.uses)]
 
 

@@ -57,7 +57,7 @@ def check_strategy(strategy: str) -> None:
         raise ValueError(f"strategy: {shown(strategy)} is not {' or '.join(STRATEGIES)}")
 
 
-OTHER_SPLITS = "`python3 report plans` has other ways to split the CNN"
+OTHER_SPLITS = "`python3 report plans`, with the same options, has other ways to split the CNN"
 
 
 class Impossible(NamedTuple):

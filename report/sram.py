@@ -86,15 +86,6 @@ def check_streams(system: System) -> None:
         raise ValueError(f"Tensor parallelism with row streaming is not modelled {where}")
 
 
-def is_upper_bound(network: Network, system: System) -> bool:
-    """Whether tensor_streamed_sram may be more than a node ever holds: if any row, A / (out_y * B),
-    takes longer to send than any row, C / (out_y * R), to compute."""
-    lab3.check(network, system)
-    send_s = max(Fraction(layer.output_bytes, layer.out_y) for layer in network)
-    compute_s = min(Fraction(layer.ops, layer.out_y) for layer in network)
-    return system.nodes > 1 and send_s / system.link_bytes_per_s > compute_s / system.ops_per_s
-
-
 def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
     """Every node: 1 / P of all weights; while it computes row r of a layer (0, 1, 2, ...), the
     input rows from r on, and of the output r whole rows and its share of row r. Only the gathering
@@ -102,13 +93,18 @@ def tensor_streamed_sram(network: Network, system: System) -> list[SramUse]:
 
     The total of a layer peaks at its first or last row. A row is held from the start of its
     computation or arrival until no computation or link needs it any more, and rows leave and arrive
-    as soon as they can. This is the peak for one input if no row takes longer to send than any row
-    to compute; on slower links rows arrive later, and the fullest node holds at most this.
+    as soon as they can. This is the peak for one input if no row, A / (out_y * B), takes longer to
+    send than any row, C / (out_y * R), to compute. On slower links rows arrive later.
 
-    Raises ValueError as lab3.check_tensor_parallel and check_streams do.
+    Raises ValueError as lab3.check_tensor_parallel and check_streams do, and for such slow links.
     """
     *computing, gathering = tensor_parallel_sram(network, system)
     check_streams(system)
+    send_s = max(Fraction(layer.output_bytes, layer.out_y) for layer in network)
+    compute_s = min(Fraction(layer.ops, layer.out_y) for layer in network)
+    if system.nodes > 1 and send_s / system.link_bytes_per_s > compute_s / system.ops_per_s:
+        slow = "links on which a row takes longer to send than another to compute"
+        raise ValueError(f"SRAM of tensor parallelism with row streaming is not modelled on {slow}")
     uses = []
     for use, layer in zip(computing, network, strict=True):
         row_in, row_out = _row_bytes(layer)

@@ -13,7 +13,7 @@ from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import networks
 from oracles.row_simulation import StalledError, simulate
 from report.question import STRATEGIES
-from report.sram import is_upper_bound, pipeline_streamed_sram, tensor_streamed_sram
+from report.sram import pipeline_streamed_sram, tensor_streamed_sram
 from report.steps import traffic
 from report.streaming import streamed_latency
 
@@ -214,17 +214,17 @@ def test_with_so_much_sram_tensor_parallelism_never_waits_for_room():
     def check(stream):
         network, system, inputs = stream
         ample = simulate("tensor", network, system)
+        keeps_up = max(row_seconds(ample, tuple), default=0) <= min(row_seconds(ample, int))
+        drawn[keeps_up] += 1
+        if not keeps_up:
+            with pytest.raises(ValueError, match="not modelled on links"):
+                tensor_streamed_sram(network, system)
+            return
         needed_bytes = max(use.total_bytes for use in tensor_streamed_sram(network, system))
         enough = simulate("tensor", network, system._replace(sram_bytes=needed_bytes))
         assert times(enough, *enough.jobs) == times(ample, *ample.jobs)
-
-        peak_bytes = max(ample.peak_bytes.values())
-        assert peak_bytes <= needed_bytes
-        keeps_up = max(row_seconds(ample, tuple), default=0) <= min(row_seconds(ample, int))
-        assert keeps_up != is_upper_bound(network, system)
-        if keeps_up:
-            assert peak_bytes == needed_bytes
-        if keeps_up and 1 < inputs < 10:
+        assert max(ample.peak_bytes.values()) == needed_bytes
+        if 1 < inputs < 10:
             # the next input's first share may be there before the last row of the output is
             gathered_bytes = tensor_streamed_sram(network, system)[-1].total_bytes
             share_bytes = network[0].output_bytes // network[0].out_y // system.nodes
@@ -232,11 +232,9 @@ def test_with_so_much_sram_tensor_parallelism_never_waits_for_room():
             waiting_bytes = (inputs - 1) * network[0].input_bytes
             run = simulate("tensor", network, system, inputs)
             assert max(run.peak_bytes.values()) == most_bytes + waiting_bytes
-        drawn[keeps_up, peak_bytes == needed_bytes] += 1
 
     check()
-    assert drawn[True, True] >= 20
-    assert drawn[False, False] >= 5
+    assert drawn[True] >= 20 and drawn[False] >= 5
 
 
 def row_seconds(run, kind):

@@ -47,7 +47,7 @@ def tables(text):
 def test_every_number_of_another_machine():
     text = output(f"{OTHER} --plan 1-2 --plan tensor")
     (title, best), (_, compared), (condition, links) = tables(text)
-    assert "1,024" in text.split("Pareto")[0] and "5 inputs; without number" in title
+    assert "1,024" in text.split("Pareto")[0] and "5 inputs; those without a number" in title
     assert best == [
         ["#", *NUMBERS, "plan"],
         ["1", *ALONE, "1-2"],
@@ -172,7 +172,7 @@ def test_conditions_stand_beside_every_range_of_bandwidths():
 def test_impossible_strategies_leave_the_plans():
     text = output("plans --nodes 3 --sram-kib 400")
     (title, rows), *others = tables(text)
-    assert "without number" not in title and {row[5] for row in rows[1:]} == {"NO"} and not others
+    assert "without a number" not in title and {row[5] for row in rows[1:]} == {"NO"} and not others
     assert "\n\nNo plan fits.\n\n" in text
     for name in ("Tensor", "Pipeline"):
         assert re.search(f"^{name} parallelism is not possible: ", text, re.M)
