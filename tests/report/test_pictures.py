@@ -792,11 +792,6 @@ def test_of_equally_full_nodes_the_same_is_named_as_in_the_analysis():
     assert Analysis(question).sram["tensor"].fullest.where == "every node"
 
 
-def test_an_upper_bound_of_what_is_held_is_said_to_be_one():
-    assert "tensor, row streaming, every node, 455,104;" in drawn("sram", "the lab").alt
-    assert "tensor, row streaming, at most, every node, 455,104;" in drawn("sram", "slow links").alt
-
-
 def test_each_group_of_a_plan_asked_for():
     question = LAB.on(nodes=8)
     chosen = [plans.parse_plan("1-2:4,3,4:2"), plans.parse_plan("1-4:8")]
