@@ -55,7 +55,6 @@ ALARM = "#C00020"  # what does not fit
 IS_DARK = 1.25  # a colour whose red, green and blue are less together has white text
 
 ENDINGS = (".svg", ".png")
-Place = tuple[float, float]  # on axes
 POINTS = 72  # per inch; a pixel until a picture is written, so that sizes are in points
 EDGE_PT = 8  # left and right of all, as letters of another face may be wider
 LETTER = 0.6  # of the size of type: how wide a letter is, or a little less
@@ -148,12 +147,9 @@ class Unit(NamedTuple):
         return f"{rounded:,f} {self.name}"
 
 
+SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = (
-    Unit("GB", Fraction(1, 10**9)),
-    Unit("MB", Fraction(1, 10**6)),
-    Unit("kB", Fraction(1, 10**3)),
-)
+BYTES = tuple(Unit(name, Fraction(1, size)) for name, size in SIZES)
 
 
 def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
@@ -234,12 +230,14 @@ MOST_BARS = 20_000  # of a plan
 MOST_LINES = 64  # of all plans together
 # Top and height of a bar in lines: a send is between its line and the next.
 BARS, ACROSS = {"compute": (-0.38, 0.76), "send": (0.35, 0.3)}, (-0.45, 0.9)
+HAIR_PT = 0.6
 
 
 class Lane(NamedTuple):
     """A plan's part of a timeline."""
 
-    told: str
+    name: str
+    pace: str
     kind: str
     note: str  # where not all of it is shown
     lines: list[str]  # names of groups of nodes, which work alike, one below the other
@@ -275,7 +273,8 @@ def timeline(
         notes.append(f"The window ends early, because {_time(wanted_s)} would have too many bars")
     end_s = Fraction(min(wanted_s, most_s))
     figure = _draw_lanes(analysis.question, lanes, end_s, notes, style)
-    alt = f"Timeline of the first {_time(end_s)}: {'; '.join(lane.told for lane in lanes)}"
+    told = "; ".join(f"{lane.name}, {lane.pace}" for lane in lanes)
+    alt = f"Timeline of the first {_time(end_s)}: {told}"
     return Picture(figure, " ".join(f"{text}." for text in [alt, *notes]))
 
 
@@ -284,11 +283,11 @@ def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     name = _name(question, plan)
     steps = schedule.timed_steps(network, system, plan)
     interval_s = schedule.interval(network, system, plan)
-    told = f"{name}, an output after {_time(steps[-1].end_s)}"
+    pace = f"an output after {_time(steps[-1].end_s)}"
     if inputs > 1:
-        told += f", then one every {_time(interval_s)}"
+        pace += f", then one every {_time(interval_s)}"
     if idle := system.nodes - sum(nodes for _, nodes in plan):
-        told += f", {count(idle, 'idle node')}"
+        pace += f"; {count(idle, 'idle node')}"
     lines: list[str] = []
     places: dict[int, int] = {}
     groups = groupby(schedule.layer_nodes(plan).items(), itemgetter(1))
@@ -300,7 +299,8 @@ def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     note = ""
     if len(places) < len(network):
         note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
-    return Lane(told, _kind(question, plan), note, lines, places, steps, interval_s, inputs)
+    kind = _kind(question, plan)
+    return Lane(name, pace, kind, note, lines, places, steps, interval_s, inputs)
 
 
 def _draw_lanes(
@@ -308,13 +308,13 @@ def _draw_lanes(
 ) -> Figure:
     """One below the other, above one axis of time."""
     heights = [len(lane.lines) for lane in lanes]
-    letters = max(len(lane.told) for lane in lanes) + 15  # and a line's name
+    letters = max(len(lane.name + lane.pace) for lane in lanes) + 15  # and a line's name
     grid = {"nrows": len(lanes), "sharex": True, "height_ratios": heights}
     figure, areas = _sheet(question, notes, style, letters, **grid)
     unit = _unit(SECONDS, end_s)
     for axes, lane in zip(areas, lanes, strict=True):
         axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.lines) - 0.5, -0.5))
-        axes.set_title(lane.told.replace(",", ":", 1), color=COLOURS[lane.kind][0])
+        axes.set_title(f"{lane.name}: {lane.pace}", color=COLOURS[lane.kind][0])
         axes.set_yticks(range(len(lane.lines)), lane.lines, color=INK)
         axes.tick_params("both", length=0)
     axes.spines["bottom"].set_visible(True)
@@ -324,17 +324,20 @@ def _draw_lanes(
     axes.annotate(f"time, {unit.name}", (0, 0), (-12, -6), xycoords="axes fraction", **looks)
     computing = Mark("computing; number: the input", COLOURS[lanes[0].kind][0])
     _draw_key(figure, [computing, Mark("transfer", COLOURS["link"][0])], 2)
-    _lay_out(figure, style, 1.2 * sum(heights) + 1.4 * len(lanes) + 3)
+    _lay_out(figure, style, 1.2 * sum(heights) + 1.1 * len(lanes) + 2.5)
     for axes, lane in zip(areas, lanes, strict=True):
         _draw_lane(axes, lane, end_s, unit, style)
     return figure
 
 
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
-    """The bars of each input in its shade, and its number in each that has room."""
+    """The bars of each input in its shade, and its number in each that has room. What is shorter
+    than a hair is drawn as one, unless these came so thick that nothing else would be seen."""
     from matplotlib.transforms import offset_copy
 
-    to_letters = axes.bbox.width / axes.get_xlim()[1] / style.font_pt
+    to_pt = axes.bbox.width / axes.get_xlim()[1]
+    pitch_pt = float(lane.interval_s * unit.factor) * to_pt / len(lane.steps)
+    shortest = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
     figure, half_digit_pt = axes.get_figure(root=True), 0.34 * style.font_pt  # high
     low = offset_copy(axes.transData, figure, y=-half_digit_pt, units="points")
     bars = defaultdict(list)  # start and length of those that look alike
@@ -344,8 +347,9 @@ def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style
             later_s, shade, number = before * lane.interval_s, before % 2, f"{before + 1:,}"
             start = float((it.start_s + later_s) * unit.factor)
             end = float(min(it.end_s + later_s, end_s) * unit.factor)
-            bars[line, work, shade].append((start, end - start))
-            if work == "compute" and (end - start) * to_letters > 0.65 * len(number) + 0.3:
+            bars[line, work, shade].append((start, max(end - start, shortest)))
+            room = (end - start) * to_pt / style.font_pt  # a digit is as wide as 0.65
+            if work == "compute" and room > 0.65 * len(number) + 0.3:
                 looks: Any = {"color": ("white", "black")[shade], "transform": low, "zorder": 3}
                 axes.text((start + end) / 2, line, number, ha="center", **looks)
     for (line, work, shade), spans in bars.items():
@@ -480,53 +484,50 @@ def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
     """Latency of all inputs against the lower bound, with whole-tensor transfers in parts and,
     unless it is to be brief, of row streaming."""
     asking.check_possible(analysis.network, analysis.system)
-    results = {kind: analysis.result(kind, analysis.inputs) for kind in STRATEGIES}
+    unit, inputs = _unit(SECONDS, analysis.lower_bound_s), analysis.inputs
+    results = {kind: analysis.result(kind, inputs) for kind in STRATEGIES}
     rows = [
-        _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, analysis.inputs),
-        _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS),
+        _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, unit, inputs),
+        _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS, unit),
     ]
     for kind, found in () if is_brief else results.items():
         streamed = found if isinstance(found, Impossible) else found.streamed
         total = Mark("row streaming, total", "white", edge=COLOURS[kind][0], hatch="//")
-        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}))
-    unit = _unit(SECONDS, max(row.size for row in rows), 10)
-    rows = [row if row.why else _with_values(row, unit) for row in rows]
+        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}, unit))
     bound = unit.text(analysis.lower_bound_s, PARTS_DECIMALS)
     limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
-    what = f"Latency of {count(analysis.inputs, 'input')}"
+    what = f"Latency of {count(inputs, 'input')}"
     figure = _draw_rows(analysis.question, [what] * (not is_brief), rows, limit, style)
-    told = "; ".join(_told(row) for row in rows)
+    told = "; ".join(
+        f"{row.name}, {row.why or row.value}"
+        + f" ({', '.join(part.text for part in row.parts)})" * (len(row.parts) > 1)
+        for row in rows
+    )
     return Picture(figure, f"{what}: {told}. The lower bound is {bound}.")
 
 
-def _row(name: str, kind: str, found: Any, marks: Mapping[str, Mark], inputs: int = 1) -> Row:
+def _row(
+    name: str, kind: str, found: Any, marks: Mapping[str, Mark], unit: Unit, inputs: int = 1
+) -> Row:
     """With a part for each of these fields that is not 0, times the inputs; or the reason."""
     if isinstance(found, Impossible):
         return _without_bar(name, kind, found)
-    parts = [mark._replace(size=inputs * getattr(found, field)) for field, mark in marks.items()]
-    return Row(name, kind, [part for part in parts if part.size])
-
-
-def _with_values(row: Row, unit: Unit) -> Row:
-    """The total as the row's value; if it has several parts, each has its own in its text."""
-    parts = row.parts
-    if len(parts) > 1:
-        parts = [
-            part._replace(text=f"{part.text} {unit.text(part.size, PARTS_DECIMALS)}")
-            for part in parts
-        ]
-    return row._replace(parts=parts, value=unit.text(row.size, PARTS_DECIMALS))
-
-
-def _told(row: Row) -> str:
-    parts = ", ".join(part.text for part in row.parts)
-    return f"{row.name}, {row.why or row.value}" + f" ({parts})" * (len(row.parts) > 1)
+    parts = []
+    for field, mark in marks.items():
+        if size := inputs * getattr(found, field):
+            value = unit.text(size, PARTS_DECIMALS)
+            # the one part with a hatch is all of its bar
+            text = mark.text if mark.hatch else f"{mark.text} {value}"
+            parts.append(mark._replace(size=size, text=text))
+    row = Row(name, kind, parts)
+    return row._replace(value=unit.text(row.size, PARTS_DECIMALS))
 
 
 # ------------------------------------------------ which plan
 
 MOST_LAYERS = 8_000  # of every plan together
 MOST_NAMES = 10
+PLAN_TOLD = "plan 1-2:2,3: layers 1-2 on 2 nodes, 3 on 1"
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
@@ -540,7 +541,7 @@ class Cloud(NamedTuple):
     sizes: Unit
     times: Unit
 
-    def place(self, it: PlanResult) -> Place:
+    def place(self, it: PlanResult) -> tuple[float, float]:
         """Traffic and latency."""
         sizes, times = self.sizes.factor, self.times.factor
         return float(it.traffic_bytes * sizes), float(it.latency_s * times)
@@ -566,8 +567,9 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     _draw_dots(axes, question, cloud)
     limit = float(analysis.lower_bound_s * cloud.times.factor)
     axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
-    figure.legend(title=head, alignment="left", loc="outside right upper")
-    _lay_out(figure, style, min(MOST_NAMES, len(cloud.best)) + 9)
+    looks: Any = {"alignment": "left", "loc": "upper left", "bbox_to_anchor": (1.02, 1)}
+    axes.legend(title=f"{head}\n{PLAN_TOLD}", **looks)
+    _lay_out(figure, style, min(MOST_NAMES, len(cloud.best)) + 10)
     _number_front(axes, cloud, limit, style)
 
     told = "; ".join(
