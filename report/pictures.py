@@ -115,9 +115,7 @@ def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
 
 
 def image(picture: Picture, ending: str) -> bytes:
-    """The file for ".svg" or ".png", the same on every run. Raises ValueError for another."""
-    if ending not in ENDINGS:
-        raise ValueError(f"ending: {shown(ending)} is not {' or '.join(ENDINGS)}")
+    """The file for ".svg" or ".png", the same on every run."""
     file = BytesIO()
     with _settings(DEFAULT):
         picture.figure.savefig(file, format=ending[1:], dpi=200, metadata={"Date": None})
@@ -179,14 +177,14 @@ def _sheet(
     question: Question, notes: Iterable[str], style: Style, letters: int, **grid: Any
 ) -> tuple[Figure, list[Axes]]:
     """Axes below notes and how the question differs from the lab's, on paper that is wide enough
-    for so many letters and higher than needed."""
+    for so many letters; _lay_out sets its height."""
     from matplotlib.figure import Figure
 
     letter_pt = LETTER * style.font_pt
     width_pt = max(style.width_pt, letter_pt * letters)
-    figure = Figure((width_pt / POINTS, 30), dpi=POINTS, layout="constrained")
+    figure = Figure((width_pt / POINTS, 1), dpi=POINTS, layout="constrained")
     said = asking.asked(question)
-    if lines := [*filter(None, notes), *([f"what if: {said}"] if said else [])]:
+    if lines := [*notes, *([f"what if: {said}"] if said else [])]:
         text = "\n".join(fill(line, int(width_pt / letter_pt)) for line in lines)
         figure.suptitle(text, x=EDGE_PT / width_pt, ha="left", color=NOTE)
     return figure, list(figure.subplots(squeeze=False, **grid).flat)
@@ -450,8 +448,8 @@ def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
         start = 0.0
         for part in row.parts:
             end = start + float(part.size)
-            looks: Any = {"va": "center_baseline", "in_layout": False}
-            looks["color"] = "white" if sum(to_rgb(part.face)) < IS_DARK else "black"
+            colour = "white" if sum(to_rgb(part.face)) < IS_DARK else "black"
+            looks: Any = {"color": colour, "va": "center_baseline", "in_layout": False}
             name = axes.text(start + 4 * per_pt, number, part.text, **looks)
             name_end = start + (name.get_window_extent().width + 8) * per_pt
             if part.hatch or name_end > end or start < float(limit) < name_end:
@@ -464,7 +462,7 @@ def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
 # ------------------------------------------------ how far from the lower bound
 
 PARTS_DECIMALS = 3  # with two the lab's parts do not add up
-TENSOR, PIPELINE, LINK = COLOURS["tensor"], COLOURS["pipeline"], COLOURS["link"]
+TENSOR, PIPELINE, LINK = (COLOURS[kind] for kind in ("tensor", "pipeline", "link"))
 RESULT_PARTS = {
     "compute_s": Mark("computing", TENSOR[0]),
     "communication_s": Mark("communication", LINK[0]),
