@@ -57,6 +57,7 @@ IS_DARK = 1.25  # a colour whose red, green and blue are less together has white
 ENDINGS = (".svg", ".png")
 POINTS = 72  # per inch; a pixel until a picture is written, so that sizes are in points
 EDGE_PT = 8  # left and right of all, as letters of another face may be wider
+KEY_COLUMNS = 3  # of parts with values
 LETTER = 0.6  # of the size of type: how wide a letter is, or a little less
 
 
@@ -394,8 +395,9 @@ def _draw_rows(
 ) -> Figure:
     """Bars, below a head of their values, and a limit across. Without a key their parts are named
     where they are or, if they have no room, in one."""
-    letters = max(len(row.name) + max(len(row.value) + 25, len(row.why)) for row in rows)
-    figure, [axes] = _sheet(question, notes, style, letters)
+    letters = [len(row.name) + max(len(row.value) + 25, len(row.why)) for row in rows]
+    letters += [KEY_COLUMNS * (len(part.text) + 5) for row in rows for part in row.parts]
+    figure, [axes] = _sheet(question, notes, style, max(letters))
     end = max(limit.size, *(row.size for row in rows))
     axes.set(xlim=(0, float(end)), ylim=(len(rows) - 0.5, -0.5 - bool(head)))
     axes.xaxis.tick_top()
@@ -421,7 +423,7 @@ def _draw_rows(
             axes.vlines(float(limit.size), top, number + 0.5, INK, label=limit.text)
     lines = 1.25 * (len(rows) + bool(head)) + 1.5
     _lay_out(figure, style, lines)
-    in_key = _draw_key(figure, key or _name_parts(axes, rows, limit.size), 4 if key else 3)
+    in_key = _draw_key(figure, key or _name_parts(axes, rows, limit.size), len(key) or KEY_COLUMNS)
     _lay_out(figure, style, lines + 1.2 * in_key)
     return figure
 

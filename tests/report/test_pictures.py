@@ -30,6 +30,7 @@ QUESTIONS = {
     "a ring": LAB.on(topology=RING),
     "slow links": LAB.on(link_bytes_per_s=2 * 10**7),
     "5 nodes": LAB.on(nodes=5),
+    "slow": LAB.on(ops_per_s=Fraction(1, 10**30)),
     "odd": ODD_ALL_TO_ALL,
     "sends": SENDS,
     "gathers": GATHERS,
@@ -58,11 +59,14 @@ def colour(value):
 
 
 def ticks(axis):
-    """The numbers and names of an axis that are in the picture, by their place on it."""
+    """The texts of an axis that are in the picture, by their place on it."""
     low, high = sorted(axis.get_view_interval())
-    found = zip(axis.get_majorticklocs(), axis.get_major_ticks(), strict=True)
-    labels = {place: [tick.label1, tick.label2] for place, tick in found if low <= place <= high}
-    return {place: next(filter(Text.get_visible, each), Text()) for place, each in labels.items()}
+    return {
+        tick.get_loc(): text
+        for tick in axis.get_major_ticks()
+        for text in (tick.label1, tick.label2)
+        if text.get_visible() and low <= tick.get_loc() <= high
+    }
 
 
 def texts(figure):
@@ -82,22 +86,16 @@ def said(figure):
     return [line for text in texts(figure) for line in text.get_text().split("\n")]
 
 
-def row_of(axes, y):
-    """The name of a row."""
-    return ticks(axes.yaxis)[round(y, 9)].get_text()
+def rows_of(axes):
+    return [text.get_text() for text in axes.get_yticklabels()]
 
 
 def values(figure):
-    """What is said in the row of a name, and its colour."""
+    """What is said right of the row of a name, and its colour."""
     [axes] = figure.axes
-    [right] = axes.child_axes
-    found = {round(place): text for place, text in ticks(right.yaxis).items() if text.get_text()}
-    for text in axes.texts:  # a reason, where there is no value
-        found.setdefault(text.get_position()[1], text)
-    return {
-        name.get_text(): (found[row].get_text().strip(), colour(found[row].get_color()))
-        for row, name in ticks(axes.yaxis).items()
-    }
+    _, *found = axes.child_axes[0].get_yticklabels()
+    said = [(text.get_text(), colour(text.get_color())) for text in found]
+    return dict(zip(rows_of(axes), said, strict=True))
 
 
 def bars(figure):
@@ -106,7 +104,7 @@ def bars(figure):
     rows = {}
     for bar in figure.axes[0].patches:
         row, _, part = bar.get_label().rpartition(": ")
-        assert row == row_of(figure.axes[0], bar.get_y() + bar.get_height() / 2)
+        assert row == rows_of(figure.axes[0])[round(bar.get_y() + bar.get_height() / 2)]
         face, edge = colour(bar.get_facecolor()), colour(bar.get_edgecolor())
         length = (part, bar.get_x(), bar.get_width(), edge if edge == ALARM else face)
         rows.setdefault(row, []).append(length)
@@ -114,12 +112,11 @@ def bars(figure):
 
 
 def key_of(figure):
-    """The entries of a key: face, edge and hatch."""
+    """The entries of a key: face and hatch."""
     key = figure.legends[0]
-    found = zip(key.get_texts(), key.get_patches(), strict=True)
     return {
-        text.get_text(): (colour(it.get_facecolor()), colour(it.get_edgecolor()), it.get_hatch())
-        for text, it in found
+        text.get_text(): (colour(it.get_facecolor()), it.get_hatch() or "")
+        for text, it in zip(key.get_texts(), key.get_patches(), strict=True)
     }
 
 
@@ -135,32 +132,18 @@ def limit_of(figure):
 # ------------------------------------------------ all of them
 
 
-def assert_inside_and_apart(figure):
-    """All texts."""
+@pytest.mark.parametrize(
+    ("name", "which"),
+    [(name, "the lab") for name in pictures.PICTURES] + [("limits", "slow"), ("plans", "8 layers")],
+)
+def test_texts_are_inside_the_picture_and_apart(name, which):
+    figure = drawn(name, which).figure
     extents = [text.get_window_extent() for text in texts(figure)]
     page = figure.bbox.padded(1)
     assert Bbox.union([page, *extents]).bounds == page.bounds
     inner = [extent.padded(-0.12 * extent.height) for extent in extents]
     for number, box in enumerate(inner):
         assert not box.count_overlaps(inner[:number]), said(figure)[number]
-
-
-@pytest.mark.parametrize(
-    ("name", "which"),
-    [
-        *((name, "the lab") for name in pictures.PICTURES),
-        ("limits", "5 nodes"),
-        ("plans", "8 layers"),
-    ],
-)
-def test_texts_are_inside_the_picture_and_apart(name, which):
-    assert_inside_and_apart(drawn(name, which).figure)
-
-
-def test_long_numbers_make_a_picture_wider():
-    figure = pictures.limits(Analysis(LAB.on(ops_per_s=Fraction(1, 10**60)))).figure
-    assert_inside_and_apart(figure)
-    assert figure.get_figwidth() > 720 / 72 + 1 and figure.axes[0].bbox.width > 100
 
 
 def test_what_differs_from_the_lab_is_said():
@@ -191,24 +174,19 @@ def marks(axes):
     ]
 
 
-def line_of(nodes):
-    """The name of the line of nodes that work alike."""
-    first, last = nodes[0], nodes[-1].removeprefix("node ")
-    return first if len(nodes) == 1 else f"{first.replace('node', 'nodes')}-{last}"
-
-
 def assert_shows(axes, question, plan, kind, end_s, factor):
     """What is busy in a window of a schedule is drawn busy in its shade, and nothing else is."""
     wanted = set()
     for job in schedule.schedule(*question[:2], plan, min(question.inputs, 60)):
         if job.start_s < end_s:
-            is_compute = job.work == "compute"
+            is_compute, first, last = job.work == "compute", job.where[0], job.where[-1]
             shade = COLOURS[kind if is_compute else "link"][1 - job.input % 2]
             span = [f"{float(it * factor):.7g}" for it in (job.start_s, min(job.end_s, end_s))]
-            wanted.add((line_of(job.where) if is_compute else job.work, *span, shade))
+            line = first if first == last else f"nodes {first[5:]}-{last[5:]}"
+            wanted.add((line if is_compute else job.work, *span, shade))
     found = set()
     for start, end, top, bottom, shade, work in marks(axes):
-        name = row_of(axes, (top + bottom) / 2) if work == "compute" else work
+        name = rows_of(axes)[round((top + bottom) / 2)] if work == "compute" else work
         found.add((name, f"{start:.7g}", f"{end:.7g}", shade))
     assert found == wanted
 
@@ -220,12 +198,9 @@ def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
     for axes, (kind, plan) in zip(figure.axes, plans_of, strict=True):
         assert axes.get_xlim() == (0, near(end_ms))
         assert_shows(axes, LAB, plan, kind, Fraction(str(end_ms)) / 1000, 1000)
-    numbers = ticks(axes.xaxis)
-    assert len(numbers) > 4
-    assert all(text.get_text() == f"{place:,g}" for place, text in numbers.items())
-    assert "time, ms" in said(figure) and len(figure.axes[0].get_yticks()) == 1
-    key = key_of(figure)
-    assert key["transfer"][0] == INK and len(key) == 2
+    assert ticks(axes.xaxis)[8].get_text() == "8" and "time, ms" in said(figure)
+    blue = COLOURS["tensor"][0]
+    assert key_of(figure) == {"computing; number: the input": (blue, ""), "transfer": (INK, "")}
 
 
 def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
@@ -239,6 +214,11 @@ def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
     assert dark["all-gather"][:4] == near((90, 234, -0.45, 0.45))
     assert dark["send"][:4] == near((841.5, 949.5, 0.35, 0.65))
     assert dark["gather"][:4] == near((1435.5, 1521.9, 0.55, 1.45))
+    # node 1 of a pipeline starts an input every 1,458 s; one that starts with the end is not there
+    for until_s, inputs in ((2 * 1_458, 2), (2 * 1_458 + 1, 3)):
+        pipeline = [plans.parse_plan("1,2,3")]
+        [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), pipeline, until_s).figure.axes
+        assert sum(it[2] < 0 and it[5] == "compute" for it in marks(axes)) == inputs
 
 
 def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
@@ -252,23 +232,13 @@ def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
             x, y = text.get_position()
             (bar,) = [it for it in room if it[0] < x < it[1] and it[2] < y < it[3]]
             assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
-            box = text.get_window_extent().transformed(axes.transData.inverted())
-            assert bar[0] < box.x0 and box.x1 < bar[1]
-            # from its baseline on a digit is some 0.7 of its size high
-            _, low = text.get_transform().transform((x, y))
-            high = low + 0.7 * text.get_fontsize()
-            bottom, top = (axes.transData.transform((0, at))[1] for at in (bar[3], bar[2]))
-            assert low - bottom == pytest.approx(top - high, abs=1) and low > bottom
             room.remove(bar)
         assert all(end - start < 0.4 for start, end, *_ in room)
 
 
 def test_nodes_that_work_alike_have_one_line():
-    names = [
-        [it.get_text() for it in axes.get_yticklabels()]
-        for axes in drawn("timeline", "8 layers").figure.axes
-    ]
-    assert names == [["nodes 1-8"], [f"node {number}" for number in range(1, 9)]]
+    one, several = map(rows_of, drawn("timeline", "8 layers").figure.axes)
+    assert one == ["nodes 1-8"] and several == [f"node {number}" for number in range(1, 9)]
 
 
 def test_a_plans_name_and_pace_are_above_it_in_its_colour():
@@ -289,35 +259,22 @@ def test_a_timeline_of_very_much_shows_a_part_and_says_so(monkeypatch):
     both = [plans.parse_plan("1,2,3,4")] * 2  # two lines each
     picture = pictures.timeline(Analysis(LAB._replace(inputs=10**9)), both, until_s=10**6)
     for axes in picture.figure.axes:
-        assert [it.get_text() for it in axes.get_yticklabels()] == ["node 1", "node 2"]
+        assert rows_of(axes) == ["node 1", "node 2"]
         # of compute, send and compute 13 inputs each
         assert len(marks(axes)) == 39 and axes.get_xlim() == (0, near(13 * 4.62422016))
-        assert {it[5] for it in marks(axes) if it[2] > 1.4} == set()
     assert "pipeline parallelism: only the first 2 of 4 layers are shown" in said(picture.figure)
     early = "The window ends early, because 1,000,000.00 s would have too many bars"
     assert early in said(picture.figure) and f"{early}." in picture.alt
 
 
-def test_all_exchanges_are_hairs_or_none_is():
-    interval_s, lengths = Fraction("0.00312726016"), {}
-    plan = plans.strategy_plans(*LAB[:2])["tensor"]
-    for inputs in (30, 300):
-        analysis = Analysis(LAB._replace(inputs=10**6))
-        [axes] = pictures.timeline(analysis, [plan], inputs * interval_s).figure.axes
-        found = [end - start for start, end, *_, work in marks(axes) if work != "compute"]
-        assert len(found) == 4 * inputs
-        lengths[inputs] = {round(it * axes.bbox.width / axes.get_xlim()[1], 5) for it in found}
-    assert lengths[30] == {pictures.HAIR_PT}
-    # of 300 inputs with 8 steps, a step every 0.3 pt: as long as it is
-    assert len(lengths[300]) == 4 and max(lengths[300]) < 0.1
-
-
-def test_a_step_that_starts_when_the_window_ends_is_not_in_it():
-    # node 1 starts an input every 1,458 s
-    for until_s, inputs in ((2 * 1_458, 2), (2 * 1_458 + 1, 3)):
-        plan = plans.parse_plan("1,2,3")
-        [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s).figure.axes
-        assert sum(it[2] < 0 and it[5] == "compute" for it in marks(axes)) == inputs
+@pytest.mark.parametrize(("inputs", "lengths"), [(30, {pictures.HAIR_PT}), (300, set())])
+def test_short_exchanges_are_hairs_unless_these_would_cover_all(inputs, lengths):
+    plan, until_s = plans.strategy_plans(*LAB[:2])["tensor"], inputs * Fraction("0.00312726016")
+    question = LAB._replace(inputs=10**6)
+    [axes] = pictures.timeline(Analysis(question), [plan], until_s).figure.axes
+    to_pt = axes.bbox.width / axes.get_xlim()[1]
+    found = [(it[1] - it[0]) * to_pt for it in marks(axes) if it[5] != "compute"]
+    assert len(found) == 4 * inputs and {round(it, 5) for it in found if it > 0.5} == lengths
 
 
 def test_a_plan_is_named_as_it_is_asked_for_if_need_be_cut():
@@ -342,12 +299,6 @@ def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
 
 
 # ------------------------------------------------ limits
-
-
-def test_bars_say_what_they_are_of():
-    assert "Latency of 32 inputs" in said(drawn("limits", "the lab").figure)
-    assert "Latency of 1 input" in said(drawn("limits", "1 input").figure)
-    assert any("one input at a time" in line for line in said(drawn("sram", "the lab").figure))
 
 
 def test_limits_of_the_lab():
@@ -396,22 +347,13 @@ def test_parts_are_named_on_their_bars_or_in_the_key(which, is_brief):
             is_dark = colour(bar.get_facecolor()) in {dark for dark, _ in COLOURS.values()}
             assert colour(text.get_color()) == ("#FFFFFF" if is_dark else "#000000")
         else:
-            face, _, hatch = key[part]
-            assert (face, hatch or "") == (colour(bar.get_facecolor()), bar.get_hatch() or "")
+            assert key[part] == (colour(bar.get_facecolor()), bar.get_hatch() or "")
     assert not names
     on_bars = {text.get_text() for text in axes.texts}
     assert not on_bars & key.keys() and len(axes.get_yticks()) == (2 if is_brief else 4)
     assert ("load imbalance 50.909 ms" in on_bars) == (which == "the lab")
-    assert any("Latency of" in line for line in said(figure)) == (not is_brief)
-
-
-def test_a_bar_that_is_not_in_parts_does_not_look_like_a_part():
-    looks = {}
-    for bar in drawn("limits", "the lab").figure.axes[0].patches:
-        row, _, _ = bar.get_label().rpartition(": ")
-        looks.setdefault(row, set()).add((colour(bar.get_facecolor()), bar.get_hatch()))
-    in_parts = looks.pop("tensor parallelism") | looks.pop("pipeline parallelism")
-    assert len(looks) == 2 and not in_parts & set.union(*looks.values())
+    what = f"Latency of {'32 inputs' if which == 'the lab' else which}"
+    assert (what in said(figure)) == (not is_brief)
 
 
 def test_limits_of_a_machine_that_differs_in_everything():
@@ -424,26 +366,29 @@ def test_limits_of_a_machine_that_differs_in_everything():
     assert [*pipeline][3] == "waiting for a link 90.000 s" and limit_of(figure)[0] == near(36.9)
 
 
+FILTERS = "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes"
+
+
 @pytest.mark.parametrize(
     ("which", "start", "reason"),
     [
         ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
-        (
-            "5 nodes",
-            "tensor",
-            "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes",
-        ),
+        ("5 nodes", "tensor", FILTERS),
         ("a ring", "tensor, row", "not modelled on a ring of 4 nodes, only all-to-all"),
     ],
 )
 def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, reason):
     figure = drawn("limits", which).figure
-    found = {name: text for name, (text, _) in values(figure).items() if name.startswith(start)}
-    assert {*found.values()} == {reason} and not set(found) & set(bars(figure))
-    if which == "5 nodes":
-        figure, alt = drawn("timeline", which)
-        assert f"Tensor parallelism is {reason}" in said(figure) and reason in alt
-        assert len(figure.axes) == 1
+    rows = {number for number, name in enumerate(rows_of(figure.axes[0])) if name.startswith(start)}
+    reasons = {(text.get_position()[1], text.get_text().strip()) for text in figure.axes[0].texts}
+    assert {(row, reason) for row in rows} <= reasons
+    assert not any(name.startswith(start) for name in bars(figure))
+
+
+def test_a_timeline_without_a_strategy_says_why():
+    figure, alt = drawn("timeline", "5 nodes")
+    assert f"Tensor parallelism is {FILTERS}" in said(figure) and FILTERS in alt
+    assert len(figure.axes) == 1
 
 
 def test_a_value_has_two_digits_at_least():
@@ -471,7 +416,7 @@ def places(figure):
     """Where a plan is, and if it fits, of all plans."""
     found = []
     for line in figure.axes[0].lines:
-        if line.get_linestyle() == "None" and line.get_markerfacecolor() != "none":
+        if line.get_linestyle() == "None":
             is_filled = colour(line.get_markerfacecolor()) == colour(line.get_color())
             found += [(*place, is_filled) for place in line.get_xydata().tolist()]
     return sorted(found)
@@ -504,18 +449,16 @@ def test_every_plan_is_at_its_place_and_filled_if_it_fits():
     found, everywhere = dots(figure), places(figure)
     assert len(everywhere) == 28 and everywhere == expected_places(LAB, 10**3, 10**6)
     assert {it[:2] for it in everywhere if it[2]} == {LAB_FRONT["1-4:4"]}
-    assert all(found[text][:2] == near(LAB_FRONT[text]) for text in found if text in LAB_FRONT)
+    assert "fits in the SRAM (25)" in pictures.pareto(Analysis(LAB.on(sram_bytes=2**20))).alt
     assert found["1,2,3,4"][:2] == near((19.33312, 155.7861376))
     assert found["1-4:4"][2:] == ("s", COLOURS["tensor"][0], True)
     assert found["1,2,3,4"][2:] == ("D", COLOURS["pipeline"][0], False)
     assert found["1-3,4"][2:] == ("o", COLOURS["plan"][0], False)
 
 
-def test_axes_of_plans_start_at_zero_whatever_is_below():
-    for which in ("1 node", "the lab"):
-        axes = drawn("plans", which).figure.axes[0]
-        for axis, side in ((axes.xaxis, "bottom"), (axes.yaxis, "left")):
-            assert min(ticks(axis)) == 0 and axes.spines[side].get_bounds()[0] == 0
+def test_axes_of_plans_start_at_zero():
+    axes = drawn("plans", "the lab").figure.axes[0]
+    assert min(ticks(axes.xaxis)) == min(ticks(axes.yaxis)) == 0
     assert ticks(axes.yaxis)[100].get_text() == "100"
     assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
 
@@ -577,8 +520,8 @@ def test_up_to_ten_pareto_optimal_plans_are_in_the_key(which, step):
 
 
 def test_one_plan_has_no_front():
-    figure = drawn("plans", "1 node").figure
-    assert "Pareto front" not in said(figure) and "1 plan; filled" in drawn("plans", "1 node").alt
+    figure, alt = drawn("plans", "1 node")
+    assert "Pareto front" not in said(figure) and "1 plan; filled" in alt
 
 
 def test_plans_are_not_listed_where_those_known_without_a_search_are_too_many(monkeypatch):
@@ -601,7 +544,7 @@ def test_no_picture_without_a_search_but_the_reason(monkeypatch):
 
 
 def test_sram_of_the_lab():
-    figure = drawn("sram", "the lab").figure
+    figure, alt = drawn("sram", "the lab")
     held = {
         "tensor, every node": (222_912, 230_400, 50_176),
         "tensor, row streaming, every node": (222_912, 230_400, 1_792),
@@ -618,12 +561,10 @@ def test_sram_of_the_lab():
         text = f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
         assert found[name] == (text, ALARM if sum(sizes) > 524_288 else INK)
         assert sum(part[2] for part in rows[name]) == sum(sizes)
-        is_told = f"{name}, {sum(sizes):,} (too many)" in drawn("sram", "the lab").alt
-        assert is_told == (sum(sizes) > 524_288)
+        assert f"{name}, {sum(sizes):,}{' (too many)' * (sum(sizes) > 524_288)}" in alt
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
     assert "weights + input + output, bytes" in said(figure)
-    [line, *_] = figure.axes[0].collections
-    assert line.get_paths()[0].get_extents().y0 == -1.5  # beside that head
+    assert any("one input at a time" in line for line in said(figure))
     brief = bars(drawn("sram", "the lab", is_brief=True).figure)
     assert [*brief] == [name for name in held if "row streaming" not in name]
 
@@ -651,14 +592,6 @@ def test_of_many_nodes_the_fullest_are_shown():
     assert "pipeline: the 8 fullest of 10" in said(picture.figure)
 
 
-def test_of_equally_full_nodes_the_same_is_named_as_in_the_analysis():
-    # every node holds 648 bytes while it computes, and the gathering node while it gathers
-    question = LAB.on(nodes=6)._replace(network=(ConvLayer(24, 3, 5, 3, 5, 8),))
-    rows = bars(pictures.sram(Analysis(question)).figure)
-    assert sum(part[2] for part in rows["tensor, every node"]) == 648
-    assert Analysis(question).sram["tensor"].fullest.where == "every node"
-
-
 def test_an_upper_bound_of_what_is_held_is_said_to_be_one():
     assert "tensor, row streaming, every node, 455,104;" in drawn("sram", "the lab").alt
     assert "tensor, row streaming, at most, every node, 455,104;" in drawn("sram", "slow links").alt
@@ -666,7 +599,7 @@ def test_an_upper_bound_of_what_is_held_is_said_to_be_one():
 
 def test_what_fills_the_sram_to_the_byte_is_not_red():
     # of the pipeline's node 2 the weights, 294,912 bytes, then with its input and output
-    for sram_bytes, red in ((294_912, [230_400, 200_704]), (726_016, []), (726_015, [1])):
+    for sram_bytes, red in ((294_912, [230_400, 200_704]), (726_016, [])):
         rows = bars(pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure)
         parts = rows["pipeline, node 2"]
         assert [length for _, _, length, face in parts if face == ALARM] == red
@@ -680,12 +613,10 @@ def test_a_key_has_what_exceeds_only_where_something_does(sram_bytes, is_red):
     assert ("data, every node, 266 (too many)" in picture.alt) == is_red
 
 
-@pytest.mark.parametrize(("speed", "unit"), [(10**6, "ns"), (Fraction(1, 1_000), "s")])
-def test_units_go_with_the_size_of_numbers(speed, unit):
-    ops, link = LAB.system.ops_per_s, LAB.system.link_bytes_per_s
-    analysis = Analysis(LAB.on(ops_per_s=speed * ops, link_bytes_per_s=speed * link))
-    assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == f"100.072 {unit}"
-    assert f"latency of 32 inputs, {unit}" in said(pictures.pareto(analysis).figure)
+def test_units_go_with_the_size_of_numbers():
+    analysis = Analysis(LAB.on(ops_per_s=5 * 10**16, link_bytes_per_s=2 * 10**15))
+    assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == "100.072 ns"
+    assert "latency of 32 inputs, ns" in said(pictures.pareto(analysis).figure)
 
 
 # ------------------------------------------------ files and the command
@@ -743,7 +674,7 @@ def test_a_file_that_cannot_be_written_is_told_in_printable_ascii(folder):
 def test_until_and_plan_are_a_timelines(folder):
     line = "picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1"
     told = output(line).replace("\n", " ")
-    assert "first 7.50 ms: layers 1-2 on 2 nodes, 3 on 1, 4 on 1, an output after" in told
+    assert "first 7.50 ms: plan 1-2:2,3,4, an output after" in told
     assert "pipeline parallelism, an output after 12.44 ms." in told
 
 
@@ -751,7 +682,3 @@ def test_same_bytes_whatever_the_users_settings():
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path"}):
         there = pictures.image(pictures.limits(Analysis(LAB)), ".svg")
     assert there == pictures.image(drawn("limits", "the lab"), ".svg")
-
-
-def test_how_many_plans_fit_is_told():
-    assert "fits in the SRAM (25)" in pictures.pareto(Analysis(LAB.on(sram_bytes=2**20))).alt
