@@ -91,11 +91,11 @@ def _settings(style: Style) -> Iterator[None]:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=[style.face, fallback], size=style.font_pt)
-        matplotlib.rc("figure", titlesize="medium")
-        matplotlib.rc("figure.constrained_layout", hspace=0)
-        matplotlib.rc("figure.constrained_layout", h_pad=3 / POINTS, w_pad=EDGE_PT / POINTS)
+        pads = {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS}
+        matplotlib.rc("figure.constrained_layout", **pads)
         matplotlib.rc("axes", edgecolor=NOTE, facecolor="none", labelcolor=NOTE, labelpad=2)
         matplotlib.rc("axes", titlelocation="left", titlepad=3, titlesize="medium")
+        matplotlib.rc("figure", titlesize="medium")
         matplotlib.rc("axes.spines", left=False, right=False, top=False, bottom=False)
         matplotlib.rc("xtick", color=NOTE)
         matplotlib.rc("ytick", color=NOTE)
@@ -248,10 +248,7 @@ class Lane(NamedTuple):
 
 @_in_style
 def timeline(
-    analysis: Analysis,
-    style: Style,
-    plans: Iterable[Plan] = (),
-    until_s: Rate | None = None,
+    analysis: Analysis, style: Style, plans: Iterable[Plan] = (), until_s: Rate | None = None
 ) -> Picture:
     """All inputs that run in a window, on the nodes and links of each plan, by default of both
     strategies as far as they are possible; until the first input of the slowest is done and a
@@ -263,8 +260,7 @@ def timeline(
     if not chosen:
         notes = [it.reason for it in analysis.impossible.values()]
         chosen = schedule.possible_plans(analysis.network, analysis.system)
-    most_lines = ceil(MOST_LINES / len(chosen))
-    lanes = [_lane(analysis.question, plan, most_lines) for plan in chosen]
+    lanes = [_lane(analysis.question, plan, ceil(MOST_LINES / len(chosen))) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
     wanted_s = until_s or Fraction(11, 10) * max(it.steps[-1].end_s for it in lanes)
     most_s = min(it.interval_s * (MOST_BARS // len(it.steps)) for it in lanes)
@@ -422,9 +418,12 @@ def _draw_rows(
             top = number - 0.5 - (number == 0 and bool(head))
             axes.vlines(float(limit.size), top, number + 0.5, INK, label=limit.text)
     lines = 1.25 * (len(rows) + bool(head)) + 1.5
+    columns = len(key) or KEY_COLUMNS
+    if not key:
+        _lay_out(figure, style, lines)
+        key = _name_parts(axes, rows, limit.size)
+    lines += 1.2 * _draw_key(figure, key, columns)
     _lay_out(figure, style, lines)
-    in_key = _draw_key(figure, key or _name_parts(axes, rows, limit.size), len(key) or KEY_COLUMNS)
-    _lay_out(figure, style, lines + 1.2 * in_key)
     return figure
 
 
@@ -583,13 +582,8 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
 
 def _cloud(analysis: Analysis) -> Cloud:
     question = analysis.question
-    network, system, inputs = question
-    best = planning.best_plans(*question)
-    strategies = [
-        planning.plan_result(network, system, plan, inputs)
-        for plan in schedule.possible_plans(network, system)
-    ]
-    every = _every_plan(question)
+    best, every = planning.best_plans(*question), _every_plan(question)
+    strategies = _results(question, schedule.possible_plans(*question[:2]))
     drawn = list({it.text: it for it in [*best, *strategies, *every]}.values())
     numbers = {it.text: f"{number:,}: " for number, it in enumerate(best, 1)}
     in_key = [*best[:: ceil(len(best) / MOST_NAMES)], *strategies]
@@ -605,14 +599,15 @@ def _cloud(analysis: Analysis) -> Cloud:
 
 def _every_plan(question: Question) -> list[PlanResult]:
     """An empty list, where these have more than MOST_LAYERS."""
+    found = found_or_reason(planning.every_plan, *question[:2])
+    if isinstance(found, Impossible) or len(found) * len(question.network) > MOST_LAYERS:
+        return []
+    return _results(question, found)
+
+
+def _results(question: Question, plans: Iterable[Plan]) -> list[PlanResult]:
     network, system, inputs = question
-    most = MOST_LAYERS // len(network)
-    if planning.ring_plans(network, system) > most:  # which are plans on any network
-        return []
-    found = found_or_reason(planning.every_plan, network, system)
-    if isinstance(found, Impossible) or len(found) > most:
-        return []
-    return [planning.plan_result(network, system, plan, inputs) for plan in found]
+    return [planning.plan_result(network, system, plan, inputs) for plan in plans]
 
 
 def _draw_axes(axes: Axes, cloud: Cloud) -> None:

@@ -524,14 +524,10 @@ def test_one_plan_has_no_front():
     assert "Pareto front" not in said(figure) and "1 plan; filled" in alt
 
 
-def test_plans_are_not_listed_where_those_known_without_a_search_are_too_many(monkeypatch):
-    # three cuts between four layers: 2 ** 3 plans of groups of one node, and tensor parallelism
-    listed = []
-    monkeypatch.setattr(pictures.planning, "every_plan", lambda *_: listed.append(1) or [])
-    for most, is_listed in ((35, []), (36, [1])):
-        monkeypatch.setattr(pictures, "MOST_LAYERS", most)
-        told = pictures.pareto(Analysis(LAB)).alt
-        assert listed == is_listed and "9 of very many plans" in told
+@pytest.mark.parametrize(("most", "which"), [(28 * 4, "28 plans"), (28 * 4 - 1, "9 of very many")])
+def test_of_too_many_plans_the_best_and_both_strategies_are_drawn(monkeypatch, most, which):
+    monkeypatch.setattr(pictures, "MOST_LAYERS", most)
+    assert f"traffic: {which}" in pictures.pareto(Analysis(LAB)).alt
 
 
 def test_no_picture_without_a_search_but_the_reason(monkeypatch):
