@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from argparse import ArgumentParser, Namespace
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -22,6 +22,7 @@ from itertools import groupby, islice
 from math import ceil, inf
 from operator import itemgetter
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lab3
@@ -29,7 +30,7 @@ from lab3 import Rate
 from report import plans as planning
 from report import question as asking
 from report import schedule
-from report.analysis import Analysis, Result
+from report.analysis import Analysis, Need
 from report.plans import Plan, PlanResult
 from report.question import STRATEGIES, Impossible, Question, found_or_reason
 from report.schedule import TimedStep
@@ -39,7 +40,6 @@ from report.terminal import MS, US, count, filled, one_of, path_text, shown
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Text
 
 # After Okabe and Ito, whom the colour-blind can tell apart, darkened until each has 3 : 1 or more
 # against white. The second shade is for every other input, and for time that is lost.
@@ -55,11 +55,10 @@ ALARM = "#C00020"  # what does not fit
 IS_DARK = 1.25  # a colour whose red, green and blue are less together has white text
 
 ENDINGS = (".svg", ".png")
-Place = tuple[float, float]  # on axes
 POINTS = 72  # per inch; a pixel until a picture is written, so that sizes are in points
-ROOM_PT = 2_000  # more than any names and notes need
 EDGE_PT = 8  # left and right of all, as letters of another face may be wider
-LEAST_PT = 140  # a picture with long names or numbers is wider, so that bars have this
+KEY_COLUMNS = 3  # of parts with values
+LETTER = 0.6  # of the size of type: how wide a letter is, or a little less
 
 
 class Picture(NamedTuple):
@@ -77,11 +76,6 @@ class Style(NamedTuple):
     face: str = "DejaVu Sans"
     height_pt: float | None = None
 
-    @property
-    def line_pt(self) -> float:
-        """From one line to the next."""
-        return 1.4 * self.font_pt
-
 
 DEFAULT = Style()
 
@@ -97,11 +91,11 @@ def _settings(style: Style) -> Iterator[None]:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=[style.face, fallback], size=style.font_pt)
-        matplotlib.rc("figure", titlesize="medium")
-        matplotlib.rc("figure.constrained_layout", hspace=0)
-        matplotlib.rc("figure.constrained_layout", h_pad=3 / POINTS, w_pad=EDGE_PT / POINTS)
+        pads = {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS}
+        matplotlib.rc("figure.constrained_layout", **pads)
         matplotlib.rc("axes", edgecolor=NOTE, facecolor="none", labelcolor=NOTE, labelpad=2)
         matplotlib.rc("axes", titlelocation="left", titlepad=3, titlesize="medium")
+        matplotlib.rc("figure", titlesize="medium")
         matplotlib.rc("axes.spines", left=False, right=False, top=False, bottom=False)
         matplotlib.rc("xtick", color=NOTE)
         matplotlib.rc("ytick", color=NOTE)
@@ -115,8 +109,6 @@ def _settings(style: Style) -> Iterator[None]:
 def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
     @wraps(draw)
     def drawn(analysis: Analysis, *args: Any, style: Style = DEFAULT, **options: Any) -> Picture:
-        if not isinstance(analysis, Analysis):
-            raise ValueError(f"analysis: {shown(analysis)} is not an Analysis")
         with _settings(style):
             return draw(analysis, style, *args, **options)
 
@@ -124,9 +116,7 @@ def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
 
 
 def image(picture: Picture, ending: str) -> bytes:
-    """The file for ".svg" or ".png", the same on every run. Raises ValueError for another."""
-    if ending not in ENDINGS:
-        raise ValueError(f"ending: {shown(ending)} is not {' or '.join(ENDINGS)}")
+    """The file for ".svg" or ".png", the same on every run."""
     file = BytesIO()
     with _settings(DEFAULT):
         picture.figure.savefig(file, format=ending[1:], dpi=200, metadata={"Date": None})
@@ -156,12 +146,9 @@ class Unit(NamedTuple):
         return f"{rounded:,f} {self.name}"
 
 
+SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = (
-    Unit("GB", Fraction(1, 10**9)),
-    Unit("MB", Fraction(1, 10**6)),
-    Unit("kB", Fraction(1, 10**3)),
-)
+BYTES = tuple(Unit(name, Fraction(1, size)) for name, size in SIZES)
 
 
 def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
@@ -187,63 +174,47 @@ class Mark(NamedTuple):
     hatch: str = ""
 
 
-def _sheet(question: Question, notes: Iterable[str], **grid: Any) -> tuple[Figure, list[Axes]]:
-    """Axes on ample paper, below notes and how the question differs from the lab's."""
+def _sheet(
+    question: Question, notes: Iterable[str], style: Style, letters: int, **grid: Any
+) -> tuple[Figure, list[Axes]]:
+    """Axes below notes and how the question differs from the lab's, on paper that is wide enough
+    for so many letters; _lay_out sets its height."""
     from matplotlib.figure import Figure
 
-    inches = ROOM_PT / POINTS
-    figure = Figure((inches, inches), dpi=POINTS, layout="constrained")
+    letter_pt = LETTER * style.font_pt
+    width_pt = max(style.width_pt, letter_pt * letters)
+    figure = Figure((width_pt / POINTS, 1), dpi=POINTS, layout="constrained")
     said = asking.asked(question)
-    if lines := [*filter(None, notes), *([f"what if: {said}"] if said else [])]:
-        left = EDGE_PT / DEFAULT.width_pt
-        figure.suptitle("\n".join(lines), x=left, ha="left", color=NOTE, wrap=True)
+    if lines := [*notes, *([f"what if: {said}"] if said else [])]:
+        text = "\n".join(fill(line, int(width_pt / letter_pt)) for line in lines)
+        figure.suptitle(text, x=EDGE_PT / width_pt, ha="left", color=NOTE)
     return figure, list(figure.subplots(squeeze=False, **grid).flat)
 
 
-def _fit_width(figure: Figure, style: Style, lines: Iterable[Text] = ()) -> None:
-    """Cut the paper to the style's width, but leave axes LEAST_PT, and room for all these lines."""
-    figure.draw_without_rendering()  # which gives axes and texts their places
-    columns = {axes.bbox.x0: axes.bbox.width for axes in figure.axes}
-    beside_pt = figure.bbox.width - sum(columns.values())
-    ends = [line.get_window_extent().x1 + EDGE_PT for line in lines]
-    figure.set_figwidth(max(style.width_pt, beside_pt + LEAST_PT, *ends) / POINTS)
-
-
-def _fit_height(figure: Figure, style: Style, axes_pt: float) -> None:
-    """Cut the paper to the style's height, or to what axes that are together so high need."""
-    height_pt = style.height_pt
-    if height_pt is None:
-        figure.draw_without_rendering()  # notes may have more lines than before
-        rows = {axes.bbox.y0: axes.bbox.height for axes in figure.axes}
-        height_pt = figure.bbox.height - sum(rows.values()) + axes_pt
+def _lay_out(figure: Figure, style: Style, lines: float) -> None:
+    """Cut the paper to the style's height, or to so many lines below the notes."""
+    notes = figure.get_suptitle()
+    lines += (notes.count("\n") + 1) * bool(notes)
+    height_pt = style.height_pt or 1.4 * style.font_pt * lines
     figure.set_figheight(height_pt / POINTS)
+    figure.draw_without_rendering()  # which gives axes and texts their places
 
 
-def _draw_key(figure: Figure, marks: Sequence[Mark]) -> None:
-    """Below all, in as few lines as there is room for."""
+def _draw_key(figure: Figure, marks: Sequence[Mark], columns: int) -> int:
+    """Below all. Returns how many lines it has."""
     from matplotlib.patches import Patch
 
     boxes = [Patch(fc=it.face, ec=it.edge, hatch=it.hatch, label=it.text) for it in marks]
-    for columns in range(len(boxes), 0, -1):
-        key = figure.legend(handles=boxes, ncols=columns, loc="outside lower left")
-        if columns == 1 or key.get_window_extent().width + EDGE_PT < figure.bbox.width:
-            return
-        key.remove()
+    figure.legend(handles=boxes, ncols=columns, loc="outside lower left")
+    return ceil(len(boxes) / columns)
 
 
-# ------------------------------------------------ plans by name
-
-LONGEST_NAME = 40  # characters
+LONGEST_NAME = 40  # letters
 
 
 def _name(question: Question, plan: Plan) -> str:
-    """In words, or where that is too long as --plan reads it, if need be cut."""
+    """A plan's, if need be cut."""
     name = schedule.plan_name(question.network, question.system, plan)
-    if _kind(question, plan) == "plan":
-        groups = [text.partition(":") for text in planning.plan_text(plan).split(",")]
-        words = [f"{layers} on {nodes or 1}" for layers, _, nodes in groups]
-        words[0] = f"layer{'s' * (plan[0][0] > 1)} {words[0]} node{'s' * (plan[0][1] > 1)}"
-        name = ", ".join(words) if len(", ".join(words)) <= LONGEST_NAME else name
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
 
 
@@ -254,12 +225,11 @@ def _kind(question: Question, plan: Plan) -> str:
 
 # ------------------------------------------------ who works when
 
-MOST_BARS = 10_000  # of a timeline
-MOST_LANES = 8
-MOST_LINES = 64  # of all lanes together
+MOST_BARS = 20_000  # of a plan
+MOST_LINES = 64  # of all plans together
 # Top and height of a bar in lines: a send is between its line and the next.
 BARS, ACROSS = {"compute": (-0.38, 0.76), "send": (0.35, 0.3)}, (-0.45, 0.9)
-HAIR_PT = 0.6  # what is shorter is drawn so wide if it can be told from what comes next
+HAIR_PT = 0.6
 
 
 class Lane(NamedTuple):
@@ -275,60 +245,37 @@ class Lane(NamedTuple):
     interval_s: Fraction
     inputs: int
 
-    def started(self, step: TimedStep, until_s: Fraction) -> int:
-        """How many inputs start a step before then, given the step of the first."""
-        return max(0, min(self.inputs, ceil((until_s - step.start_s) / self.interval_s)))
-
-    def bars(self, until_s: Fraction) -> int:
-        """No more are drawn until then."""
-        return sum(self.started(it, until_s) for it in self.steps)
-
 
 @_in_style
 def timeline(
-    analysis: Analysis,
-    style: Style,
-    plans: Iterable[Plan] | None = None,
-    until_s: Rate | None = None,
+    analysis: Analysis, style: Style, plans: Iterable[Plan] = (), until_s: Rate | None = None
 ) -> Picture:
     """All inputs that run in a window, on the nodes and links of each plan, by default of both
     strategies as far as they are possible; until the first input of the slowest is done and a
-    little more. The window is shorter where it would have more than MOST_BARS.
+    little more. The window is shorter where a plan would have more than MOST_BARS.
 
-    Raises ValueError as plans.plan_stages does, for more than MOST_LANES plans, and for a window
-    that is not above 0.
+    Raises ValueError as plans.plan_stages does.
     """
-    if until_s is not None and not (isinstance(until_s, (int, Fraction)) and until_s > 0):
-        raise ValueError(f"until_s: {shown(until_s)} is not an int or Fraction above 0")
-    notes = []
-    chosen = _chosen(plans)
+    notes, chosen = [], [*plans]
     if not chosen:
         notes = [it.reason for it in analysis.impossible.values()]
         chosen = schedule.possible_plans(analysis.network, analysis.system)
-    lanes = [_lane(analysis.question, plan, MOST_LINES // len(chosen)) for plan in chosen]
+    lanes = [_lane(analysis.question, plan, ceil(MOST_LINES / len(chosen))) for plan in chosen]
     notes += [lane.note for lane in lanes if lane.note]
-    wanted_s = Fraction(until_s or Fraction(11, 10) * max(it.steps[-1].end_s for it in lanes))
-    end_s = wanted_s
-    while sum(lane.bars(end_s) for lane in lanes) > MOST_BARS:
-        end_s /= 2
-    if end_s < wanted_s:
+    wanted_s = until_s or Fraction(11, 10) * max(it.steps[-1].end_s for it in lanes)
+    most_s = min(it.interval_s * (MOST_BARS // len(it.steps)) for it in lanes)
+    if most_s < wanted_s:
         notes.append(f"The window ends early, because {_time(wanted_s)} would have too many bars")
+    end_s = Fraction(min(wanted_s, most_s))
     figure = _draw_lanes(analysis.question, lanes, end_s, notes, style)
     told = "; ".join(f"{lane.name}, {lane.pace}" for lane in lanes)
     alt = f"Timeline of the first {_time(end_s)}: {told}"
     return Picture(figure, " ".join(f"{text}." for text in [alt, *notes]))
 
 
-def _chosen(plans: Iterable[Plan] | None) -> list[Plan]:
-    chosen = list(plans or ())
-    if len(chosen) > MOST_LANES:
-        raise ValueError(f"plan: a picture shows at most {MOST_LANES} plans, not {len(chosen)}")
-    return chosen
-
-
 def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
     network, system, inputs = question
-    name, kind = _name(question, plan), _kind(question, plan)
+    name = _name(question, plan)
     steps = schedule.timed_steps(network, system, plan)
     interval_s = schedule.interval(network, system, plan)
     pace = f"an output after {_time(steps[-1].end_s)}"
@@ -336,25 +283,19 @@ def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
         pace += f", then one every {_time(interval_s)}"
     if idle := system.nodes - sum(nodes for _, nodes in plan):
         pace += f"; {count(idle, 'idle node')}"
-    lines, places = _lines(plan, most_lines)
-    steps = [it for it in steps if it.step.layer in places]
-    if steps[-1].step.work == "send":
-        steps.pop()  # to a node that is not shown
-    note = ""
-    if len(places) < len(network):
-        note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
-    return Lane(name, pace, kind, note, lines, places, steps, interval_s, inputs)
-
-
-def _lines(plan: Plan, most: int) -> tuple[list[str], dict[int, int]]:
-    """A line for each of the first groups, and the line of each of their layers."""
     lines: list[str] = []
     places: dict[int, int] = {}
     groups = groupby(schedule.layer_nodes(plan).items(), itemgetter(1))
-    for line, (nodes, layers) in enumerate(islice(groups, most)):
+    for line, (nodes, layers) in enumerate(islice(groups, most_lines)):
         lines.append(f"nodes {nodes[0]:,}-{nodes[-1]:,}" if len(nodes) > 1 else f"node {nodes[0]}")
         places |= dict.fromkeys((layer for layer, _ in layers), line)
-    return lines, places
+    # without a send to a node that is not shown
+    steps = [it for it in steps if it.step.layer + (it.step.work == "send") in places]
+    note = ""
+    if len(places) < len(network):
+        note = f"{name}: only the first {len(places)} of {len(network):,} layers are shown"
+    kind = _kind(question, plan)
+    return Lane(name, pace, kind, note, lines, places, steps, interval_s, inputs)
 
 
 def _draw_lanes(
@@ -362,13 +303,13 @@ def _draw_lanes(
 ) -> Figure:
     """One below the other, above one axis of time."""
     heights = [len(lane.lines) for lane in lanes]
-    figure, areas = _sheet(question, notes, nrows=len(lanes), sharex=True, height_ratios=heights)
+    letters = max(len(lane.name + lane.pace) for lane in lanes) + 15  # and a line's name
+    grid = {"nrows": len(lanes), "sharex": True, "height_ratios": heights}
+    figure, areas = _sheet(question, notes, style, letters, **grid)
     unit = _unit(SECONDS, end_s)
-    titles = []
     for axes, lane in zip(areas, lanes, strict=True):
         axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(lane.lines) - 0.5, -0.5))
-        title = axes.set_title(f"{lane.name}: {lane.pace}", color=COLOURS[lane.kind][0])
-        titles.append(title)
+        axes.set_title(f"{lane.name}: {lane.pace}", color=COLOURS[lane.kind][0])
         axes.set_yticks(range(len(lane.lines)), lane.lines, color=INK)
         axes.tick_params("both", length=0)
     axes.spines["bottom"].set_visible(True)
@@ -376,34 +317,28 @@ def _draw_lanes(
     axes.xaxis.set_major_formatter("{x:,g}")
     looks: Any = {"textcoords": "offset points", "ha": "right", "va": "top", "color": NOTE}
     axes.annotate(f"time, {unit.name}", (0, 0), (-12, -6), xycoords="axes fraction", **looks)
-    _fit_width(figure, style, titles)
     computing = Mark("computing; number: the input", COLOURS[lanes[0].kind][0])
-    _draw_key(figure, [computing, Mark("transfer", COLOURS["link"][0])])
-    _fit_height(figure, style, 1.2 * style.line_pt * sum(heights))
-    figure.draw_without_rendering()
+    _draw_key(figure, [computing, Mark("transfer", COLOURS["link"][0])], 2)
+    _lay_out(figure, style, 1.2 * sum(heights) + 1.1 * len(lanes) + 2.5)
     for axes, lane in zip(areas, lanes, strict=True):
         _draw_lane(axes, lane, end_s, unit, style)
     return figure
 
 
 def _draw_lane(axes: Axes, lane: Lane, end_s: Fraction, unit: Unit, style: Style) -> None:
-    """The bars of each input in its shade, and its number in each that has room.
-
-    What is shorter than a hair is drawn as one, for all inputs or none: not where these come so
-    thick that nothing else would be seen.
-    """
+    """The bars of each input in its shade, and its number in each that has room. What is shorter
+    than a hair is drawn as one, unless these came so thick that nothing else would be seen."""
     from matplotlib.transforms import offset_copy
 
     to_pt = axes.bbox.width / axes.get_xlim()[1]
+    pitch_pt = float(lane.interval_s * unit.factor) * to_pt / len(lane.steps)
+    shortest = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
     figure, half_digit_pt = axes.get_figure(root=True), 0.34 * style.font_pt  # high
     low = offset_copy(axes.transData, figure, y=-half_digit_pt, units="points")
-    steps_on = Counter(lane.places[it.step.layer] for it in lane.steps)
     bars = defaultdict(list)  # start and length of those that look alike
     for it in lane.steps:
         line, work = lane.places[it.step.layer], it.step.work
-        pitch_pt = float(lane.interval_s * unit.factor) * to_pt / steps_on[line]
-        shortest = HAIR_PT / to_pt if pitch_pt > 4 * HAIR_PT else 0
-        for before in range(lane.started(it, end_s)):
+        for before in range(min(lane.inputs, ceil((end_s - it.start_s) / lane.interval_s))):
             later_s, shade, number = before * lane.interval_s, before % 2, f"{before + 1:,}"
             start = float((it.start_s + later_s) * unit.factor)
             end = float(min(it.end_s + later_s, end_s) * unit.factor)
@@ -447,32 +382,30 @@ def _without_bar(name: str, kind: str, found: Impossible) -> Row:
 
 def _draw_rows(
     question: Question,
-    what: str,
+    notes: Sequence[str],
     rows: Sequence[Row],
     limit: Mark,
     style: Style,
     head: str = "",
     key: Sequence[Mark] = (),
-    notes: Sequence[str] = (),
 ) -> Figure:
-    """Bars, below a head of their values, and a limit across unless it is far beyond them. Without
-    a key their parts are named where they are or, if they have no room, in one. What the bars are
-    is said unless the height is given: such a picture is on a page that says it."""
-    figure, [axes] = _sheet(question, [what * (style.height_pt is None), *notes])
-    longest = max(row.size for row in rows)
-    is_far = limit.size > 2 * longest
-    end = longest if is_far else max(longest, limit.size)
+    """Bars, below a head of their values, and a limit across. Without a key their parts are named
+    where they are or, if they have no room, in one."""
+    letters = [len(row.name) + max(len(row.value) + 25, len(row.why)) for row in rows]
+    letters += [KEY_COLUMNS * (len(part.text) + 5) for row in rows for part in row.parts]
+    figure, [axes] = _sheet(question, notes, style, max(letters))
+    end = max(limit.size, *(row.size for row in rows))
     axes.set(xlim=(0, float(end)), ylim=(len(rows) - 0.5, -0.5 - bool(head)))
     axes.xaxis.tick_top()
-    axes.set_xticks([float(min(limit.size, end))], [f"{limit.text} →" if is_far else limit.text])
+    axes.set_xticks([float(limit.size)], [limit.text])
     axes.set_yticks(range(len(rows)), [row.name for row in rows])
     values = axes.secondary_yaxis("right")
     values.set_yticks(range(-1, len(rows)), [head, *(row.value for row in rows)], ha="right")
     for each in (axes, values):
         each.tick_params("both", length=0, labelcolor=INK)
     values.spines["right"].set_visible(False)
-    _, *sums = values.get_yticklabels()
-    widest_pt = max(it.get_window_extent().width for it in values.get_yticklabels())
+    _, *sums = labels = values.get_yticklabels()
+    widest_pt = max(it.get_window_extent().width for it in labels)
     values.tick_params("y", pad=widest_pt + style.font_pt / 2)
     for number, (row, name, value) in enumerate(
         zip(rows, axes.get_yticklabels(), sums, strict=True)
@@ -481,12 +414,16 @@ def _draw_rows(
         if any(part.edge == ALARM for part in row.parts):
             value.set_color(ALARM)
         _draw_bar(axes, number, row)
-        if not (is_far or row.why):
+        if not row.why:
             top = number - 0.5 - (number == 0 and bool(head))
             axes.vlines(float(limit.size), top, number + 0.5, INK, label=limit.text)
-    _fit_width(figure, style, axes.texts)
-    _draw_key(figure, key or _name_parts(figure, rows, limit.size))
-    _fit_height(figure, style, 1.25 * style.line_pt * (len(rows) + bool(head)))
+    lines = 1.25 * (len(rows) + bool(head)) + 1.5
+    columns = len(key) or KEY_COLUMNS
+    if not key:
+        _lay_out(figure, style, lines)
+        key = _name_parts(axes, rows, limit.size)
+    lines += 1.2 * _draw_key(figure, key, columns)
+    _lay_out(figure, style, lines)
     return figure
 
 
@@ -501,21 +438,19 @@ def _draw_bar(axes: Axes, number: int, row: Row) -> None:
         axes.text(0, number, f" {row.why}", va="center_baseline", in_layout=False)
 
 
-def _name_parts(figure: Figure, rows: Sequence[Row], limit: Rate) -> list[Mark]:
+def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
     """Name each part on its bar. Returns those with too little room, with a hatch, or whose names
     would cross the limit."""
     from matplotlib.colors import to_rgb
 
-    figure.draw_without_rendering()
-    [axes] = figure.axes
     per_pt = axes.get_xlim()[1] / axes.bbox.width
     left: dict[str, Mark] = {}
     for number, row in enumerate(rows):
         start = 0.0
         for part in row.parts:
             end = start + float(part.size)
-            looks: Any = {"va": "center_baseline", "in_layout": False}
-            looks["color"] = "white" if sum(to_rgb(part.face)) < IS_DARK else "black"
+            colour = "white" if sum(to_rgb(part.face)) < IS_DARK else "black"
+            looks: Any = {"color": colour, "va": "center_baseline", "in_layout": False}
             name = axes.text(start + 4 * per_pt, number, part.text, **looks)
             name_end = start + (name.get_window_extent().width + 8) * per_pt
             if part.hatch or name_end > end or start < float(limit) < name_end:
@@ -528,7 +463,7 @@ def _name_parts(figure: Figure, rows: Sequence[Row], limit: Rate) -> list[Mark]:
 # ------------------------------------------------ how far from the lower bound
 
 PARTS_DECIMALS = 3  # with two the lab's parts do not add up
-TENSOR, PIPELINE, LINK = COLOURS["tensor"], COLOURS["pipeline"], COLOURS["link"]
+TENSOR, PIPELINE, LINK = (COLOURS[kind] for kind in ("tensor", "pipeline", "link"))
 RESULT_PARTS = {
     "compute_s": Mark("computing", TENSOR[0]),
     "communication_s": Mark("communication", LINK[0]),
@@ -541,76 +476,57 @@ LOSSES_PARTS = {
     "fill_and_drain_s": Mark("fill and drain", "white", edge=PIPELINE[0]),
     "sending_s": Mark("sending", LINK[0]),
 }
-OTHER_PLAN = Mark("fastest with at most the pipeline's traffic", COLOURS["plan"][0])
 
 
 @_in_style
 def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
-    """Latency of all inputs against the lower bound: of whole-tensor transfers in parts and, unless
-    it is to be brief, of the best other plan that sends no more than the pipeline, and of row
-    streaming."""
+    """Latency of all inputs against the lower bound, with whole-tensor transfers in parts and,
+    unless it is to be brief, of row streaming."""
     asking.check_possible(analysis.network, analysis.system)
-    results = {kind: analysis.result(kind, analysis.inputs) for kind in STRATEGIES}
+    unit, inputs = _unit(SECONDS, analysis.lower_bound_s), analysis.inputs
+    results = {kind: analysis.result(kind, inputs) for kind in STRATEGIES}
     rows = [
-        _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, analysis.inputs),
-        *([] if is_brief else _other_plan(analysis, results["pipeline"])),
-        _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS),
+        _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, unit, inputs),
+        _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS, unit),
     ]
     for kind, found in () if is_brief else results.items():
         streamed = found if isinstance(found, Impossible) else found.streamed
         total = Mark("row streaming, total", "white", edge=COLOURS[kind][0], hatch="//")
-        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}))
-    unit = _unit(SECONDS, max(row.size for row in rows), 10)
-    rows = [row if row.why else _with_values(row, unit) for row in rows]
+        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}, unit))
     bound = unit.text(analysis.lower_bound_s, PARTS_DECIMALS)
     limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
-    what = f"Latency of {count(analysis.inputs, 'input')}"
-    figure = _draw_rows(analysis.question, what, rows, limit, style)
-    told = "; ".join(_told(row) for row in rows)
+    what = f"Latency of {count(inputs, 'input')}"
+    figure = _draw_rows(analysis.question, [what] * (not is_brief), rows, limit, style)
+    told = "; ".join(
+        f"{row.name}, {row.why or row.value}"
+        + f" ({', '.join(part.text for part in row.parts)})" * (len(row.parts) > 1)
+        for row in rows
+    )
     return Picture(figure, f"{what}: {told}. The lower bound is {bound}.")
 
 
-def _row(name: str, kind: str, found: Any, marks: Mapping[str, Mark], inputs: int = 1) -> Row:
+def _row(
+    name: str, kind: str, found: Any, marks: Mapping[str, Mark], unit: Unit, inputs: int = 1
+) -> Row:
     """With a part for each of these fields that is not 0, times the inputs; or the reason."""
     if isinstance(found, Impossible):
         return _without_bar(name, kind, found)
-    parts = [mark._replace(size=inputs * getattr(found, field)) for field, mark in marks.items()]
-    return Row(name, kind, [part for part in parts if part.size])
-
-
-def _with_values(row: Row, unit: Unit) -> Row:
-    """The total as the row's value; if it has several parts, each has its own in its text."""
-    parts = row.parts
-    if len(parts) > 1:
-        parts = [
-            part._replace(text=f"{part.text} {unit.text(part.size, PARTS_DECIMALS)}")
-            for part in parts
-        ]
-    return row._replace(parts=parts, value=unit.text(row.size, PARTS_DECIMALS))
-
-
-def _told(row: Row) -> str:
-    parts = ", ".join(part.text for part in row.parts)
-    return f"{row.name}, {row.why or row.value}" + f" ({parts})" * (len(row.parts) > 1)
-
-
-def _other_plan(analysis: Analysis, pipeline: Result | Impossible) -> list[Row]:
-    """The fastest that sends no more than the pipeline, if that is neither strategy."""
-    if isinstance(pipeline, Impossible):
-        return []
-    best = found_or_reason(planning.best_plans, *analysis.question)
-    if isinstance(best, Impossible):
-        return [_without_bar("best other plan", "plan", best)]
-    found = next(it for it in best if it.traffic_bytes <= pipeline.traffic_bytes)
-    name, kind = _name(analysis.question, found.plan), _kind(analysis.question, found.plan)
-    return [_row(name, kind, found, {"latency_s": OTHER_PLAN})] if kind == "plan" else []
+    parts = []
+    for field, mark in marks.items():
+        if size := inputs * getattr(found, field):
+            value = unit.text(size, PARTS_DECIMALS)
+            # the one part with a hatch is all of its bar
+            text = mark.text if mark.hatch else f"{mark.text} {value}"
+            parts.append(mark._replace(size=size, text=text))
+    row = Row(name, kind, parts)
+    return row._replace(value=unit.text(row.size, PARTS_DECIMALS))
 
 
 # ------------------------------------------------ which plan
 
-MOST_DOTS = 1_000  # of every plan, or of the Pareto-optimal ones
-MOST_LAYERS = 100_000  # of every plan together
+MOST_LAYERS = 8_000  # of every plan together
 MOST_NAMES = 10
+PLAN_TOLD = "plan 1-2:2,3: layers 1-2 on 2 nodes, 3 on 1"
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
@@ -619,14 +535,12 @@ class Cloud(NamedTuple):
 
     drawn: list[PlanResult]  # each once
     best: list[PlanResult]  # of these the Pareto-optimal ones, fastest first
-    strategies: list[PlanResult]  # those that are possible
-    numbers: dict[str, int]  # of all Pareto-optimal plans in the table of `plans`
-    which: str  # how many of how many
-    note: str  # why no Pareto-optimal plan is known, or not all are drawn
+    named: dict[str, PlanResult]  # with its name, which is in the key
+    which: str
     sizes: Unit
     times: Unit
 
-    def place(self, it: PlanResult) -> Place:
+    def place(self, it: PlanResult) -> tuple[float, float]:
         """Traffic and latency."""
         sizes, times = self.sizes.factor, self.times.factor
         return float(it.traffic_bytes * sizes), float(it.latency_s * times)
@@ -634,87 +548,66 @@ class Cloud(NamedTuple):
 
 @_in_style
 def pareto(analysis: Analysis, style: Style) -> Picture:
-    """Latency against traffic of every plan or, where there are more than MOST_DOTS, of so many
-    Pareto-optimal ones, evenly spread. As far as there is room, these have their number in the
-    table of `plans` on their left below, where no other plan can be. Up to MOST_NAMES all are in
-    the key, of more those that have room.
+    """Latency against traffic of every plan or, where these have more than MOST_LAYERS, of the
+    Pareto-optimal ones and both strategies. Up to MOST_NAMES Pareto-optimal plans, evenly spread,
+    are in the key with their number in the table of `plans`, which as far as there is room they
+    have on their left below, too, where no other plan can be.
 
-    Raises ValueError where no plan is known.
+    Raises ValueError as plans.best_plans does.
     """
     question, cloud = analysis.question, _cloud(analysis)
     head = f"{cloud.which}; filled: fits in the SRAM ({sum(it.fits for it in cloud.drawn):,})"
     what = f"latency of {count(analysis.inputs, 'input')}"
     bound = cloud.times.text(analysis.lower_bound_s)
 
-    figure, [axes, side] = _sheet(question, [cloud.note], ncols=2, width_ratios=(3, 2))
+    figure, [axes] = _sheet(question, (), style, 0)
     _draw_axes(axes, cloud)
     axes.set_title(f"{what}, {cloud.times.name}", color=NOTE)
-    side.set(xticks=[], yticks=[])
-    _fit_width(figure, style)
-    _fit_height(figure, style, style.line_pt * (min(MOST_NAMES, len(cloud.best)) + 7))
-    figure.draw_without_rendering()
+    _draw_dots(axes, question, cloud)
     limit = float(analysis.lower_bound_s * cloud.times.factor)
-    numbered = _number_front(axes, cloud, limit, style)
-    named = numbered if len(cloud.best) > MOST_NAMES else cloud.best
-    _draw_dots(axes, question, cloud, named)
     axes.axhline(limit, color=INK, ls="--", lw=1, zorder=1, label=f"lower bound {bound}")
-    handles = axes.get_legend_handles_labels()
-    key = side.legend(*handles, title=head, alignment="left", loc="upper left")
-    lacking_pt = max(0, key.get_window_extent().width - side.bbox.width)
-    figure.set_figwidth(figure.get_figwidth() + 5 / 2 * lacking_pt / POINTS)
+    looks: Any = {"alignment": "left", "loc": "upper left", "bbox_to_anchor": (1.02, 1)}
+    axes.legend(title=f"{head}\n{PLAN_TOLD}", **looks)
+    _lay_out(figure, style, min(MOST_NAMES, len(cloud.best)) + 10)
+    _number_front(axes, cloud, limit, style)
 
     told = "; ".join(
-        f"{cloud.numbers[it.text]:,}: {_name(question, it.plan)}"
-        f" ({cloud.times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
-        for it in named
+        f"{name} ({cloud.times.text(it.latency_s)}, {count(it.traffic_bytes, 'byte')})"
+        for name, it in cloud.named.items()
+        if it in cloud.best
     )
-    second = f"Pareto-optimal by number: {told}" if told else cloud.note
-    alt = f"{what.capitalize()} against traffic: {head}. {second}"
+    alt = f"{what.capitalize()} against traffic: {head}. Pareto-optimal by number: {told}"
     return Picture(figure, f"{alt}. The lower bound is {bound}.")
 
 
 def _cloud(analysis: Analysis) -> Cloud:
     question = analysis.question
-    plans_of = planning.strategy_plans(*question[:2])
-    strategies = [_result(question, plans_of[kind]) for kind in analysis.possible]
-    every: list[PlanResult] = []
-    best, note = found_or_reason(planning.best_plans, *question), ""
-    if isinstance(best, Impossible):
-        if not strategies:
-            raise ValueError(best.reason)
-        note, best = best.reason, []
-    else:
-        every = _every_plan(question)
-    spread = best[:: ceil(len(best) / MOST_DOTS) or 1]
-    if len(spread) < len(best):
-        note = f"{len(spread):,} of {len(best):,} Pareto-optimal plans are drawn"
-    drawn = list({it.text: it for it in [*spread, *strategies, *every]}.values())
+    best, every = planning.best_plans(*question), _every_plan(question)
+    strategies = _results(question, schedule.possible_plans(*question[:2]))
+    drawn = list({it.text: it for it in [*best, *strategies, *every]}.values())
+    numbers = {it.text: f"{number:,}: " for number, it in enumerate(best, 1)}
+    in_key = [*best[:: ceil(len(best) / MOST_NAMES)], *strategies]
     return Cloud(
         drawn=drawn,
-        best=spread,
-        strategies=strategies,
-        numbers={it.text: number for number, it in enumerate(best, 1)},
+        best=best,
+        named={numbers.get(it.text, "") + _name(question, it.plan): it for it in in_key},
         which=count(len(drawn), "plan") if every else f"{len(drawn):,} of very many plans",
-        note=note,
         sizes=_unit(BYTES, max(it.traffic_bytes for it in drawn)),
         times=_unit(SECONDS, max(it.latency_s for it in drawn), 10),
     )
 
 
-def _result(question: Question, plan: Plan) -> PlanResult:
-    return planning.plan_result(question.network, question.system, plan, question.inputs)
-
-
 def _every_plan(question: Question) -> list[PlanResult]:
-    """An empty list, where there are more than MOST_DOTS, or too much is to be computed."""
-    network, system, _ = question
-    most = min(MOST_DOTS, MOST_LAYERS // len(network))
-    if planning.ring_plans(network, system) > most:  # which are plans on any network
+    """An empty list, where these have more than MOST_LAYERS."""
+    found = found_or_reason(planning.every_plan, *question[:2])
+    if isinstance(found, Impossible) or len(found) * len(question.network) > MOST_LAYERS:
         return []
-    found = found_or_reason(planning.every_plan, network, system)
-    if isinstance(found, Impossible) or len(found) > most:
-        return []
-    return [_result(question, plan) for plan in found]
+    return _results(question, found)
+
+
+def _results(question: Question, plans: Iterable[Plan]) -> list[PlanResult]:
+    network, system, inputs = question
+    return [planning.plan_result(network, system, plan, inputs) for plan in plans]
 
 
 def _draw_axes(axes: Axes, cloud: Cloud) -> None:
@@ -731,48 +624,40 @@ def _draw_axes(axes: Axes, cloud: Cloud) -> None:
     axes.set_xlabel(f"traffic, {cloud.sizes.name}", loc="right")
 
 
-def _number_front(axes: Axes, cloud: Cloud, limit: float, style: Style) -> list[PlanResult]:
-    """Number the best plans that have room, from the fastest on; what would be on the line of the
+def _number_front(axes: Axes, cloud: Cloud, limit: float, style: Style) -> None:
+    """Number those plans that have room, from the fastest on; what would be on the line of the
     lower bound is below it."""
     high = 1.1 * style.font_pt
     bound = axes.transData.transform((0, limit))[1]
     left, top = inf, -inf  # of the last number
-    numbered: list[PlanResult] = []
-    for it in cloud.best:  # further left and higher than the last
-        at, text = axes.transData.transform(cloud.place(it)), f"{cloud.numbers[it.text]}"
+    for name, it in cloud.named.items():  # further left and higher than the last
+        number, colon, _ = name.partition(": ")
+        at = axes.transData.transform(cloud.place(it))
         x, y = at - 4
         y = bound - 2 if y - high < bound < y + 2 else y
-        if len(numbered) < MOST_NAMES and (x < left or y - high > top):
-            numbered.append(it)
-            left, top = x - 0.65 * style.font_pt * len(text) - 2, y
+        if colon and (x < left or y - high > top):
+            left, top = x - 0.65 * style.font_pt * len(number) - 2, y
             offset: Any = {"xytext": (x, y) - at, "textcoords": "offset points"}
-            axes.annotate(text, cloud.place(it), ha="right", va="top", **offset)
-    return numbered
+            axes.annotate(number, cloud.place(it), ha="right", va="top", **offset)
 
 
-def _draw_dots(axes: Axes, question: Question, cloud: Cloud, in_key: Iterable[PlanResult]) -> None:
-    """Those in the key and the strategies, each with its name; the others; the front."""
+def _draw_dots(axes: Axes, question: Question, cloud: Cloud) -> None:
+    """Those in the key, each with its name; the others; the front."""
 
     def draw(found: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
         face = colour if found[0].fits else "white"
         looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
         axes.plot(*zip(*map(cloud.place, found), strict=True), marker, color=colour, **looks)
 
-    named = {it.text: it for it in [*in_key, *cloud.strategies]}
-    for text, it in named.items():
-        name, kind = _name(question, it.plan), _kind(question, it.plan)
-        label = f"{cloud.numbers[text]:,}: {name}" if text in cloud.numbers else name
-        draw([it], MARKERS[kind], COLOURS[kind][0], label=label, gid=text, zorder=3)
-    others = [it for it in cloud.drawn if it.text not in named]
+    for name, it in cloud.named.items():
+        kind = _kind(question, it.plan)
+        draw([it], MARKERS[kind], COLOURS[kind][0], label=name, gid=it.text, zorder=3)
+    others = [it for it in cloud.drawn if it not in cloud.named.values()]
     for fits in (False, True):
         if found := [it for it in others if it.fits == fits]:
             draw(found, "o", NOTE, markersize=4.5)
     if others:
         axes.plot([], [], "o", color=NOTE, mfc="white", markersize=4.5, label="other plans")
-    together = Counter(map(cloud.place, cloud.drawn))
-    if found := [it for it in cloud.drawn if together[cloud.place(it)] > 1]:
-        looks: Any = {"markerfacecolor": "none", "markersize": 11, "markeredgewidth": 0.8}
-        draw(found, "o", NOTE, label="large circle: several at one point", **looks)
     if len(cloud.best) > 1:
         places = zip(*map(cloud.place, cloud.best), strict=True)
         axes.step(*places, INK, where="pre", lw=1, zorder=1, label="Pareto front")
@@ -785,43 +670,38 @@ PARTS = (
     Mark("input", "#7A7A7A", hatch="///"),
     Mark("output", "#949494", hatch="\\\\\\"),
 )
-STREAMED = "row streaming"
-MOST_FULL = 8  # nodes of a pipeline, or groups of a plan, that are shown
+MOST_FULL = 8  # nodes of a pipeline that are shown
 
 
 @_in_style
-def sram(
-    analysis: Analysis, style: Style, plans: Iterable[Plan] | None = None, is_brief: bool = False
-) -> Picture:
-    """Weights, input and output on each node when it is fullest, with one input at a time: of both
-    strategies and data parallelism, if it is to be brief without row streaming; or, with
-    whole-tensor transfers, of each group of these plans.
-
-    Raises ValueError as plans.plan_sram does, and for more than MOST_LANES plans.
-    """
+def sram(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
+    """Weights, input and output on each node when it is fullest, with one input at a time, of both
+    strategies and data parallelism, unless it is to be brief with row streaming, too."""
     rows: list[Row] = []
-    notes: list[str] = []
+    what = "Bytes that a node holds when it is fullest, one input at a time"
+    notes = [what] * (not is_brief)
     limit_bytes = analysis.system.sram_bytes
-    chosen = _chosen(plans)
-    held = _held_by_plans(analysis.question, chosen) if chosen else _held_by_strategies(analysis)
-    for name, kind, found in held:
-        if is_brief and STREAMED in name:
+    for strategy, found in analysis.sram.items():
+        kind, _, is_streamed = strategy.partition(", ")
+        if is_brief and is_streamed:
             continue
+        name = f"{kind}, row streaming" if is_streamed else kind
         if isinstance(found, Impossible):
             rows.append(_without_bar(name, kind, found))
             continue
-        fullest = sorted(found, key=lambda use: -use.total_bytes)[:MOST_FULL]
-        if len(fullest) < len(found):
-            notes.append(f"{name}: the {MOST_FULL} fullest of {len(found):,}")
-        in_order = sorted(fullest, key=lambda use: use.layer)
-        rows += [_held_row(f"{name}, {use.where}", kind, use, limit_bytes) for use in in_order]
+        uses: Sequence[Need | SramUse] = [found.fullest]
+        if strategy == "pipeline":  # each node
+            fullest = sorted(found.uses, key=lambda use: -use.total_bytes)[:MOST_FULL]
+            uses = sorted(fullest, key=lambda use: use.layer)
+            if len(uses) < len(found.uses):
+                notes.append(f"{name}: the {MOST_FULL} fullest of {len(found.uses):,}")
+        rows += [_held_row(f"{name}, {use.where}", kind, use, limit_bytes) for use in uses]
     key = list(PARTS)
     if any(row.size > limit_bytes for row in rows):
         key.append(Mark("excess", edge=ALARM))
     head = " + ".join(part.text for part in PARTS) + ", bytes"
     limit = Mark(f"SRAM of a node: {count(limit_bytes, 'byte')}", size=limit_bytes)
-    what = "Bytes that a node holds when it is fullest, one input at a time"
-    figure = _draw_rows(analysis.question, what, rows, limit, style, head, key, notes)
+    figure = _draw_rows(analysis.question, notes, rows, limit, style, head, key)
     told = "; ".join(
         f"{row.name}, {row.why or f'{row.size:,}'}{' (too many)' * (row.size > limit_bytes)}"
         for row in rows
@@ -829,7 +709,7 @@ def sram(
     return Picture(figure, f"{what}: {told}. The {limit.text.replace(':', ' is')}.")
 
 
-def _held_row(name: str, kind: str, use: SramUse, room: int) -> Row:
+def _held_row(name: str, kind: str, use: Need | SramUse, room: int) -> Row:
     """Hollow and red beyond the SRAM."""
     sizes = (use.weight_bytes, use.input_bytes, use.output_bytes)
     parts: list[Mark] = []
@@ -842,44 +722,9 @@ def _held_row(name: str, kind: str, use: SramUse, room: int) -> Row:
     return Row(name, kind, [part for part in parts if part.size], value)
 
 
-Held = tuple[str, str, Sequence[SramUse] | Impossible]  # name, kind, and what nodes hold
-
-
-def _held_by_plans(question: Question, plans: Iterable[Plan]) -> Iterator[Held]:
-    """The fullest of each group's nodes, which are named by their numbers."""
-    for plan in plans:
-        fullest = map(_fullest, planning.plan_sram(question.network, question.system, plan))
-        nodes = schedule.layer_nodes(plan)
-        named = [_numbered(use, nodes[use.layer]) for use in fullest]
-        yield _name(question, plan), _kind(question, plan), named
-
-
-def _held_by_strategies(analysis: Analysis) -> Iterator[Held]:
-    """Each node of a pipeline of whole tensors; else the fullest."""
-    for strategy, found in analysis.sram.items():
-        kind, _, is_streamed = strategy.partition(", ")
-        name = f"{kind}, {STREAMED}" if is_streamed else kind
-        if isinstance(found, Impossible):
-            yield name, kind, found
-            continue
-        yield name, kind, found.uses if strategy == "pipeline" else [_fullest(found.uses)]
-
-
-def _fullest(uses: Sequence[SramUse]) -> SramUse:
-    """Of equals the first, as in analysis."""
-    return max(uses, key=lambda use: use.total_bytes)
-
-
-def _numbered(use: SramUse, group: range) -> SramUse:
-    first, last = f"{group[0]:,}", f"{group[-1]:,}"
-    where = {"every node": f"nodes {first}-{last}", "gathering node": f"gathering node {first}"}
-    return use._replace(where=where.get(use.where, use.where))
-
-
 # ------------------------------------------------ the command: picture
 
 PICTURES = {"timeline": timeline, "limits": limits, "plans": pareto, "sram": sram}
-TAKEN_BY = {"plan": ("timeline", "sram"), "until": ("timeline",)}
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -899,14 +744,13 @@ def run(options: Namespace) -> str:
     output = options.output or Path(f"{name}.svg")
     if output.suffix.lower() not in ENDINGS:
         raise ValueError(f"--output: {shown(str(output))} does not end in {' or '.join(ENDINGS)}")
-    for option, pictures in TAKEN_BY.items():
-        if getattr(options, option) and name not in pictures:
-            raise ValueError(f"--{option} works only with {' and '.join(pictures)}, not {name}")
     taken: dict[str, Any] = {}
-    if plans := planning.plans_asked(options.plan, question.network, question.system):
-        taken["plans"] = plans.values()
-    if options.until:
-        taken["until_s"] = options.until
+    if name == "timeline":
+        plans = planning.plans_asked(options.plan, question.network, question.system)
+        taken = {"plans": plans.values(), "until_s": options.until}
+    elif options.plan or options.until:
+        option = "--plan" if options.plan else "--until"
+        raise ValueError(f"{option} works only with timeline, not {name}")
     picture = PICTURES[name](Analysis(question), **taken)
     output.write_bytes(image(picture, output.suffix.lower()))
     told = filled(picture.alt.replace("µ", "u"))
