@@ -112,8 +112,10 @@ def test_pictures_have_their_alternative_texts_in_reading_order(deck):
         it["/Alt"] for it in structure(deck) if it["/S"] == "/Figure"
     )
     assert three == [picture.alt for picture in (timeline, *charts)]
-    assert "shard" in tensor and "a layer" in pipeline
+    assert "shard" in tensor and "node 1 alone" in tensor and "a layer" in pipeline
     assert "12 links" in links and "from the last to the first" in ring
+    [formula] = (it["/Alt"] for it in structure(deck) if it["/S"] == "/Formula")
+    assert "plus N minus 1 times" in formula
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from report.question import LAB
 
 # ------------------------------------------------ what is read
 
-# Of each page in reading order: numbers, their units, signs of sums, strategies, heads of tables.
+# Of each page in reading order: numbers, their units, signs of sums, formulas, strategies, heads of
+# tables.
 # Behind a # stands the working. The foot of each page is left out.
 PAGES = {
     1: """
@@ -39,7 +40,10 @@ PAGES = {
     """,
     2: """
         bytes = times + 1
-        bytes tensor compute 1 all-gather = 1 gather 1 pipeline send  bytes bytes
+        seconds bytes
+        tensor compute 1 C/(PR)  all-gather = A/P S/B P(P 1 )S  gather S/B (P 1 )S
+        pipeline C/R  send A/B
+        A, bytes weights, bytes
         # 128 * x * y * 2; 128 * channels * 3 * 3 * 2; its half * 2 * x * y
         1 128 30 30 230,400 6,912 6,220,800
         2 128 28 28 200,704 294,912 231,211,008
@@ -116,6 +120,7 @@ PAGES = {
     """,
 }
 TOKEN = re.compile(
+    r"[CAS]/(?:\(PR\)|[PRB]\b)|P?\(P\b|\)S|seconds|(?:A|weights), bytes|"
     r"Q\d|1-4|\d[\d,.]*\d|\d|[+=<%]|(?<!\S)[mµ]?s\b|"
     r"\b(?:bytes|times|[Tt]ensor|[Pp]ipeline|data|latency|traffic|compute|send|"
     r"communication|all-gather|gather|ring|all-to-all)\b"

@@ -294,6 +294,11 @@ SENTENCES = [
     ("--nodes 2", "A ring of 2 nodes has the same links as all-to-all, so it changes nothing."),
     ("ring --nodes 2", "A ring of 2 nodes has the same links as all-to-all"),
     # topics
+    (
+        f"model {ODD_OPTIONS}",
+        "N = 8 inputs, L = 3 layers, P = 6 nodes, ring, R = 0.0000128 GOPS, B = 0.0000015 GB/s",
+    ),
+    (f"sram {ODD_OPTIONS}", "A node has 9,216 bytes;"),
     ("model", "sum 303,330,816 606,661,632 891,648 751,616"),  # none of inputs, 610,304
     ("pipeline", "(P * R) seconds: 106,165.7856 us for 32 inputs."),  # 35 * 3.03330816
     # 12.13323264 ms 32 times, and 8 times
@@ -345,11 +350,14 @@ def test_what_a_sentence_says(line, phrase):
         ("streaming --nodes 2", "Pipeline parallelism:"),
         ("streaming --nodes 1", "row r"),
         ("sram --nodes 1", "data "),
+        ("sram --nodes 1", "1 / P"),
+        ("sram --nodes 2", "the pipeline needs"),
         ("sram", "longer to send"),
         ("sram --nodes 1 --link-gbs 0.01", "longer to send"),
         ("pipeline", "idle nodes"),
         ("pipeline --layer 128,3,3,3,32,32", "A_L"),
         ("tensor --nodes 1", "gather"),
+        ("speedup --nodes 1", "Data parallelism"),
         ("plans", "groups of one node are modelled"),
         ("plans --nodes 2 --topology ring", "groups of one node are modelled"),
         ("plans --nodes 5", "faster than tensor parallelism"),
