@@ -421,7 +421,7 @@ def _draw_rows(
     columns = len(key) or KEY_COLUMNS
     if not key:
         _lay_out(figure, style, lines)
-        key = _name_parts(axes, rows, limit.size)
+        key = _name_parts(axes, rows)
     lines += 1.2 * _draw_key(figure, key, columns)
     _lay_out(figure, style, lines)
     return figure
@@ -438,9 +438,8 @@ def _draw_bar(axes: Axes, number: int, row: Row) -> None:
         axes.text(0, number, f" {row.why}", va="center_baseline", in_layout=False)
 
 
-def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
-    """Name each part on its bar. Returns those with too little room, with a hatch, or whose names
-    would cross the limit."""
+def _name_parts(axes: Axes, rows: Sequence[Row]) -> list[Mark]:
+    """Name each part on its bar. Returns those with too little room, or with a hatch."""
     from matplotlib.colors import to_rgb
 
     per_pt = axes.get_xlim()[1] / axes.bbox.width
@@ -453,7 +452,7 @@ def _name_parts(axes: Axes, rows: Sequence[Row], limit: Rate) -> list[Mark]:
             looks: Any = {"color": colour, "va": "center_baseline", "in_layout": False}
             name = axes.text(start + 4 * per_pt, number, part.text, **looks)
             name_end = start + (name.get_window_extent().width + 8) * per_pt
-            if part.hatch or name_end > end or start < float(limit) < name_end:
+            if part.hatch or name_end > end:
                 name.remove()
                 left[part.text] = part
             start = end
