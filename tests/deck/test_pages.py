@@ -35,7 +35,7 @@ PAGES = {
         1 32 tensor latency 32          # 0.10007232512 / 0.00312726016
         pipeline 12.5 traffic 32        # 0.1557861376 / 0.01243531264 = 12.5277...
         tensor 93.95 µs 302.08 12
-        tensor pipeline 2 4.62 ms tensor 3.13 ms pipeline 5
+        tensor pipeline 2 4.62 ms tensor 3.13 ms tensor 5
         Q3 data  Q4 ring tensor communication pipeline  latency
     """,
     2: """
