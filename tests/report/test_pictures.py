@@ -265,6 +265,9 @@ def test_a_timeline_of_very_much_shows_a_part_and_says_so(monkeypatch):
     assert "pipeline parallelism: only the first 2 of 4 layers are shown" in said(picture.figure)
     early = "The window ends early, because 1,000,000.00 s would have too many bars"
     assert early in said(picture.figure) and f"{early}." in picture.alt
+    monkeypatch.setattr(pictures, "MOST_LINES", 1)  # three layers on one
+    picture = pictures.timeline(Analysis(LAB), [plans.parse_plan("1-3,4")])
+    assert "only the first 3 of 4 layers are shown" in picture.alt
 
 
 @pytest.mark.parametrize(("inputs", "lengths"), [(30, {pictures.HAIR_PT}), (300, set())])
