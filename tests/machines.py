@@ -47,12 +47,6 @@ def systems(draw, min_nodes=1, max_nodes=8, topologies=TOPOLOGIES):
 
 
 @st.composite
-def tensor_parallel_cases(draw, layers=6):
-    system = draw(systems(max_nodes=12))
-    return draw(networks(layers, filters_of=system.nodes)), system
-
-
-@st.composite
 def pipeline_parallel_cases(draw, layers=6):
     network = draw(networks(layers))
     return network, draw(systems(min_nodes=len(network), max_nodes=12))

@@ -58,12 +58,6 @@ OF_PIPELINE = (
 THINGS = {"both": OF_BOTH, "tensor": OF_TENSOR, "pipeline": OF_PIPELINE}
 
 
-def strategies_of(change):
-    """Those whose numbers the change is about."""
-    [of] = [of for of, things in THINGS.items() if any(change in names for names in things)]
-    return ("tensor", "pipeline") if of == "both" else (of,)
-
-
 class Mistaken:
     """A question as somebody reads it, with changes by their names in report/readings.py."""
 
