@@ -9,30 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import lab3
 from lab3 import ALL_TO_ALL, RING, Network, System
 from report import sram, streaming
+from report.plans import STRATEGIES
 from report.question import (
-    STRATEGIES,
     Impossible,
     Question,
     check_possible,
-    check_question,
     found_or_reason,
     possible_strategies,
 )
-from report.steps import duration, latency, pipeline_parallel_stages, traffic
-from report.terminal import plain_data, shown
+from report.steps import Stages, duration, latency, plan_stages, traffic
+from report.terminal import plain_data
 
-if TYPE_CHECKING:  # imported only when they are needed, because the answers need neither
-    from report import plans, readings
+if TYPE_CHECKING:  # imported only when they are needed, because the answers do not need them
+    from report import readings
 
-VERSION = 5  # of the dictionary's shape
+VERSION = 6  # of the dictionary's shape
 
 
 # ------------------------------------------------ the strategies
@@ -49,13 +47,6 @@ class StepTime(NamedTuple):
     time_s: Fraction
 
 
-class Streamed(NamedTuple):
-    """Row streaming: the latency, and how far it is above the lower bound."""
-
-    latency_s: Fraction
-    above_limit_s: Fraction
-
-
 class Result(NamedTuple):
     """What a strategy takes for some inputs on a topology."""
 
@@ -70,7 +61,6 @@ class Result(NamedTuple):
     idle_nodes: int  # that have no layer
     speed_up: Fraction  # over one node: N * sum(C) / R / latency
     utilisation: Fraction  # speed-up / P
-    streamed: Streamed | Impossible
 
 
 class SpeedUp(NamedTuple):
@@ -101,12 +91,12 @@ class Losses(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Of all inputs, and of all nodes."""
+    """Sums over all layers, inputs or nodes."""
 
-    weight_bytes: int  # held once
+    weight_bytes: int  # of all layers, held once
     excess_bytes: int  # of the weights over a node's SRAM, below 0 if they fit
-    output_bytes: int
-    sram_bytes: int
+    output_bytes: int  # of all inputs
+    sram_bytes: int  # of all nodes
 
 
 class Latency(NamedTuple):
@@ -116,45 +106,38 @@ class Latency(NamedTuple):
     latency_s: Fraction
 
 
+def strategy_stages(strategy: str, network: Network, system: System) -> Stages:
+    """The stages of a strategy's plan. Raises ValueError if it is not possible."""
+    return plan_stages(network, system, STRATEGIES[strategy](network, system))
+
+
 def one_node_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """one node = N * sum(C) / R seconds, because a node alone sends nothing."""
-    lab3.check(network, system, inputs)
+    """one node = N * sum(C) / R seconds, because a single node sends nothing."""
     return streaming.compute_bound(network, system._replace(nodes=1), inputs)
 
 
 def data_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """data parallelism = ceil(N / P) * sum(C) / R seconds: each node computes whole inputs of
     its own, and sends nothing."""
-    lab3.check(network, system, inputs)
     return one_node_latency(network, system, ceil(Fraction(inputs, system.nodes)))
 
 
 def balanced_pipeline_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
     """balanced pipeline = (P + N - 1) * sum(C) / (P * R) seconds: P equal stages, free
     communication."""
-    lab3.check(network, system, inputs)
     return streaming.compute_bound(network, system, system.nodes + inputs - 1)
-
-
-def last_row_share_s(network: Network, system: System) -> Fraction:
-    """last row's share = A_L / (P * out_y * B) seconds, on its link; one node sends nothing.
-
-    Raises ValueError if tensor parallelism with row streaming is not possible.
-    """
-    lab3.check_tensor_parallel(network, system)
-    sram.check_streams(system)
-    if system.nodes == 1:
-        return Fraction(0)
-    last = network[-1]
-    return Fraction(last.output_bytes, system.nodes * last.out_y) / system.link_bytes_per_s
 
 
 # ------------------------------------------------ SRAM
 
-SRAM = {
-    "tensor": sram.tensor_parallel_sram,
-    "tensor, streamed": sram.tensor_streamed_sram,
-    "pipeline": sram.pipeline_parallel_sram,
+
+def _strategy_sram(strategy: str, network: Network, system: System) -> list[sram.SramUse]:
+    return [*chain(*sram.plan_sram(network, system, STRATEGIES[strategy](network, system)))]
+
+
+SRAM: dict[str, Callable[[Network, System], list[sram.SramUse]]] = {
+    "tensor": partial(_strategy_sram, "tensor"),
+    "pipeline": partial(_strategy_sram, "pipeline"),
     "pipeline, streamed": sram.pipeline_streamed_sram,
     "data": sram.data_parallel_sram,
 }
@@ -181,10 +164,7 @@ class SramResult(NamedTuple):
 
 
 def sram_result(strategy: str, network: Network, system: System) -> SramResult | Impossible:
-    """Of one of SRAM, or why it is not possible. Raises ValueError for what is wrong."""
-    if strategy not in tuple(SRAM):
-        raise ValueError(f"strategy: {shown(strategy)} is not one of {', '.join(map(repr, SRAM))}")
-    lab3.check(network, system)
+    """What nodes hold with one of SRAM, or why that is not possible."""
     uses = found_or_reason(SRAM[strategy], network, system)
     if isinstance(uses, Impossible):
         return uses
@@ -207,13 +187,9 @@ TWICE = {
 
 
 class Analysis:
-    """The numbers of a question, each computed when it is first asked for.
-
-    Raises ValueError if the question is wrong.
-    """
+    """The numbers of a question, each computed when it is first asked for."""
 
     def __init__(self, question: Question) -> None:
-        check_question(question)
         self.question = question
         self.network, self.system, self.inputs = question
         self.counts = sorted({1, self.inputs})
@@ -222,7 +198,7 @@ class Analysis:
 
     @cached_property
     def strategies(self) -> dict[str, Strategy | Impossible]:
-        """Both, by name."""
+        """What there is to say of each strategy, or why it is not possible, by its name."""
         return {
             strategy: self.impossible.get(strategy) or self._strategy(strategy)
             for strategy in STRATEGIES
@@ -241,7 +217,7 @@ class Analysis:
     def _strategy(self, strategy: str) -> Strategy:
         steps = [
             StepTime(*step, time_s=duration([step], self.system))
-            for step in chain(*self.possible[strategy])
+            for step in chain(*strategy_stages(strategy, self.network, self.system))
         ]
         results = [
             found
@@ -256,15 +232,17 @@ class Analysis:
         for twice, field in TWICE.items():
             better = self.system._replace(**{field: 2 * getattr(self.system, field)})
             with suppress(ValueError):  # if twice as many nodes do not divide the filters
-                stages = STRATEGIES[strategy](self.network, better)
+                stages = strategy_stages(strategy, self.network, better)
                 for inputs in self.counts:
-                    before_s = latency(self.possible[strategy], self.system, inputs)
+                    before_s = latency(
+                        strategy_stages(strategy, self.network, self.system), self.system, inputs
+                    )
                     speed_up = before_s / latency(stages, better, inputs)
                     found.append(SpeedUp(twice, inputs, speed_up))
         return found
 
     def latencies(self, of: Callable[[Network, System, int], Fraction]) -> list[Latency]:
-        """Of one input and of all."""
+        """What a function gives for one input and for all."""
         return [Latency(inputs, of(self.network, self.system, inputs)) for inputs in self.counts]
 
     @cached_property
@@ -289,21 +267,14 @@ class Analysis:
         return self.impossible.get("pipeline") or losses(self.question)
 
     @cached_property
-    def last_row_share_s(self) -> Fraction | Impossible:
-        """With row streaming, tensor parallelism is at least so far above the lower bound."""
-        return found_or_reason(last_row_share_s, self.network, self.system)
+    def streamed_pipeline(self) -> list[Latency] | Impossible:
+        """Latencies of the pipeline with row streaming."""
+        return found_or_reason(self.latencies, streaming.streamed_pipeline_latency)
 
     @cached_property
     def sram(self) -> dict[str, SramResult | Impossible]:
-        """By strategy, with whole tensors and with row streaming."""
+        """What nodes hold, by the names of SRAM."""
         return {strategy: sram_result(strategy, self.network, self.system) for strategy in SRAM}
-
-    @cached_property
-    def plans(self) -> plans.Comparison:
-        """The best plans, and both strategies beside them."""
-        from report import plans
-
-        return plans.compare(self.question)
 
     @cached_property
     def readings(self) -> list[readings.Answer]:
@@ -315,7 +286,7 @@ class Analysis:
 
 def _result(strategy: str, question: Question) -> Result:
     network, system, inputs = question
-    stages = STRATEGIES[strategy](network, system)
+    stages = strategy_stages(strategy, network, system)
     steps = [*chain(*stages)]
     longest = max(stages, key=lambda stage: duration(stage, system))
     latency_s = latency(stages, system, inputs)
@@ -334,20 +305,13 @@ def _result(strategy: str, question: Question) -> Result:
         idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
         speed_up=speed_up,
         utilisation=speed_up / system.nodes,
-        streamed=found_or_reason(_streamed, strategy, question),
     )
-
-
-def _streamed(strategy: str, question: Question) -> Streamed:
-    latency_s = streaming.streamed_latency(strategy, *question)
-    return Streamed(latency_s, latency_s - streaming.compute_bound(*question))
 
 
 def losses(question: Question) -> Losses:
     """Where the pipeline's latency goes. Raises ValueError if it is not possible."""
-    check_question(question)
     network, system, inputs = question
-    stages = pipeline_parallel_stages(network, system)
+    stages = strategy_stages("pipeline", network, system)
     bottleneck = max(stages, key=lambda stage: duration(stage, system))
     others = [step for stage in stages if stage is not bottleneck for step in stage]
     all_nodes_s = streaming.compute_bound(network, system)
@@ -368,7 +332,7 @@ def as_dict(question: Question) -> dict[str, Any]:
 
     What is not possible is {"reason": ...}. Seconds end in _s, bytes in _bytes.
 
-    Raises ValueError if the question is wrong, or if neither strategy is possible.
+    Raises ValueError if neither strategy is possible.
     """
     it = Analysis(question)
     check_possible(it.network, it.system)
@@ -384,14 +348,13 @@ def as_dict(question: Question) -> dict[str, Any]:
         ],
         "strategies": it.strategies,
         "lower_bound": it.latencies(streaming.compute_bound),
-        "last_row_share_s": it.last_row_share_s,
+        "streamed_pipeline": it.streamed_pipeline,
         "losses": it.losses,
         "one_node": it.latencies(one_node_latency),
         "data_parallel": it.latencies(data_parallel_latency),
         "balanced_pipeline": it.latencies(balanced_pipeline_latency),
         "totals": it.totals,
         "sram": it.sram,
-        "plans": it.plans,
         "readings": it.readings,
     }
     return dict(plain_data(found))
@@ -399,5 +362,4 @@ def as_dict(question: Question) -> dict[str, Any]:
 
 def head(question: Question) -> dict[str, Any]:
     """What every JSON of this project begins with."""
-    check_question(question)
     return {"version": VERSION, "asked": question}

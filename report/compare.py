@@ -9,16 +9,9 @@ from fractions import Fraction
 
 import lab3
 from report import question
-from report.plans import (
-    Comparison,
-    Links,
-    PlanResult,
-    add_plan_option,
-    compare,
-    plans_asked,
-    ring_plans,
-)
+from report.plans import add_plan_option, plans_asked
 from report.question import Impossible, Question, headed, question_of
+from report.search import Comparison, Links, PlanResult, compare
 from report.terminal import MB, MS, count, filled, json_text, rounded, short, table
 
 MOST_SHOWN = 10  # of the best plans, unless all are asked for
@@ -51,7 +44,7 @@ def faster_text(comparison: Comparison, asked: Question) -> list[str]:
         f" {count(asked.inputs, 'input')}, with whole-tensor transfers{links}{pace} (ends rounded;"
         f" here {short(Fraction(asked.system.link_bytes_per_s) / MB)} MB/s):"
     )
-    rows = [[links_text(both[0].links), name] for name, both in comparison.faster.items()]
+    rows = [[links_text(links), name] for name, links in comparison.faster.items()]
     return [filled(title), table(["link bandwidth", "plan"], rows)]
 
 
@@ -73,14 +66,12 @@ def best_plans_text(
     ]
     if asked.system.topology == lab3.RING and asked.system.nodes > 2:
         modelled = "On a ring, only one group on all nodes and groups of one node are modelled"
-        every = count(ring_plans(asked.network, asked.system), "plan")
-        is_known = not isinstance(comparison.best, Impossible)
-        blocks.append(filled(f"{modelled}{f': {every} in all' * is_known}."))
-    searched = (comparison.best, comparison.fitting)
-    reasons = (it for it in searched if isinstance(it, Impossible))
-    blocks += [filled(f"{it.reason}.") for it in dict.fromkeys(reasons)]
-    best, fitting = ([] if isinstance(it, Impossible) else it for it in searched)
-    if not comparison.fitting:
+        blocks.append(filled(f"{modelled}."))
+    if isinstance(comparison.best, Impossible) or isinstance(comparison.fitting, Impossible):
+        assert isinstance(comparison.best, Impossible)
+        return [*blocks, filled(f"{comparison.best.reason}.")]
+    best, fitting = comparison.best, comparison.fitting
+    if not fitting:
         blocks.append("No plan fits.")
     if listed := sorted({*best, *fitting}, key=lambda it: (it.latency_s, it.traffic_bytes)):
         ranks = {it: rank for rank, it in enumerate(best, 1)}

@@ -14,8 +14,9 @@ from operator import attrgetter
 import lab3
 from lab3 import ALL_TO_ALL, RING, ConvLayer
 from report import analysis, question, streaming
-from report.analysis import Analysis, Need, Result, SramResult, Strategy, Streamed
-from report.question import STRATEGIES, Impossible, Question, check_possible, headed, question_of
+from report.analysis import Analysis, Need, Result, SramResult, Strategy
+from report.plans import STRATEGIES
+from report.question import Impossible, Question, check_possible, headed, question_of
 from report.terminal import (
     EXACT_DIGITS,
     GIGA,
@@ -201,7 +202,6 @@ def _fullest(it: Analysis) -> dict[str, Need]:
     """Of each strategy that is possible; where it sends nothing, without row streaming, and data
     parallelism on several nodes."""
     applies = {
-        "tensor, streamed": it.system.nodes > 1,
         "pipeline, streamed": len(it.network) > 1,
         "data": it.system.nodes > 1,
     }
@@ -253,8 +253,10 @@ def _bounds(it: Analysis) -> str:
             each.latency_s for each in it.latencies(streaming.compute_bound)
         ]
     }
-    for name, streams in _streams(it).items():
-        times_s[f"{name} parallelism, row streaming"] = [each.latency_s for each in streams]
+    if _streams(it):
+        streamed = it.streamed_pipeline
+        assert not isinstance(streamed, Impossible)
+        times_s["pipeline parallelism, row streaming"] = [each.latency_s for each in streamed]
     # as many digits in each, so that none looks smaller than the bound
     rows = [
         [name, *(rounded(time_s * MS, EXACT_DIGITS) for time_s in row)]
@@ -263,17 +265,11 @@ def _bounds(it: Analysis) -> str:
     return table(["latency", *(f"{count(n, 'input')} ms" for n in it.counts)], rows)
 
 
-def _streams(it: Analysis) -> dict[str, list[Streamed]]:
-    """Row streaming of the strategies that send anything, if it is modelled, by it.counts."""
-    found = {
-        name: [_results(it, inputs)[name].streamed for inputs in it.counts]
-        for name, each in _results(it, 1).items()
-        if each.communication_s
-    }
-    streams = {
-        name: [each for each in both if isinstance(each, Streamed)] for name, both in found.items()
-    }
-    return {name: both for name, both in streams.items() if both}
+def _streams(it: Analysis) -> bool:
+    """Whether a pipeline sends anything, and its rows are modelled."""
+    pipeline = _results(it, 1).get("pipeline")
+    has_sends = pipeline is not None and pipeline.communication_s > 0
+    return has_sends and not isinstance(it.streamed_pipeline, Impossible)
 
 
 QUESTIONS = {"q1": single, "q2": several, "q3": distribution, "q4": one_way_ring}
@@ -427,9 +423,6 @@ def _derivation(name: str, it: Analysis) -> Blocks:
 HELD = {
     "tensor": "1 / P of all weights, a layer's input, a shard of its output; finally, on the"
     " gathering node, the whole output",
-    "tensor, streamed": "1 / P of all weights; while row r (0, 1, ...) of a layer is computed, the"
-    " input rows from r on, r whole rows of output and a shard of row r; of the last layer whole"
-    " rows on the gathering node only, finally all of them",
     "pipeline": "its layer's weights, input and output",
     "pipeline, streamed": "its layer's weights, as many input rows as a filter is high, one row of"
     " output; but the first node holds its whole input, the last its whole output",
@@ -486,8 +479,7 @@ def ring(it: Analysis) -> Blocks:
             )
 
 
-STREAMING = {
-    "both": """\
+STREAMING = """\
 With row streaming, each of a layer's out_y output rows (all filters, all x, one
 y) is sent as soon as it is computed; row r of the next layer, whose filters are
 fy rows high, needs the rows r to r + fy - 1. All inputs are there at time 0,
@@ -495,17 +487,11 @@ the SRAM is ample, rows keep the order of layers and inputs, and a row starts
 
 on a node  once the node's previous row is done and the last input row that it
            needs has arrived
-on a link  once it is computed and the link's previous row is gone""",
-    "tensor": """\
-Tensor parallelism: every node computes its part of a row in C / (P * out_y * R)
-seconds and sends it to each other node on a link of its own in
-A / (P * out_y * B), in the last layer to the gathering node only. The last
-row's part is sent after all computing.""",
-    "pipeline": """\
+on a link  once it is computed and the link's previous row is gone
+
 Pipeline parallelism: each node computes a row of its layer in C / (out_y * R)
 seconds and sends it in A / (out_y * B). Each later input takes one interval
-more: the longest C / R, or A / B of an output that is sent.""",
-}
+more: the longest C / R, or A / B of an output that is sent."""
 
 
 def row_streaming(it: Analysis) -> Blocks:
@@ -515,24 +501,15 @@ def row_streaming(it: Analysis) -> Blocks:
         "lower bound = N * sum(C) / (P * R) seconds: each input costs sum(C) ops, 2 per MAC, and P"
         " nodes do at most R ops per second each."
     )
-    if found := _streams(it):
-        yield from (STREAMING[name] for name in ("both", *found))
-    for name, streams in found.items():
-        for inputs, (total_s, above_s) in zip(it.counts, streams, strict=True):
-            interval_s = _results(it, 1)[name].interval_s
-            parts = [("1 input", 1, streams[0].latency_s), ("interval", inputs - 1, interval_s)]
-            if name == "tensor":
-                share_s = it.last_row_share_s
-                assert not isinstance(share_s, Impossible)
-                parts = [
-                    ("lower bound", 1, total_s - above_s),
-                    ("last row's part", 1, share_s),
-                    ("waiting for links", 1, above_s - share_s),
-                ]
-            yield filled(f"{name}, {count(inputs, 'input')}: {_sum_us(parts, total_s)}")
-    if _sends(it):
-        reasons = (each.streamed for each in _results(it, 1).values())
-        yield from _reasons([*it.impossible.values(), *reasons])
+    if _streams(it):
+        yield STREAMING
+        streamed = it.streamed_pipeline
+        assert not isinstance(streamed, Impossible)
+        interval_s = _results(it, 1)["pipeline"].interval_s
+        for inputs, total_s in streamed:
+            parts = [("1 input", 1, streamed[0].latency_s), ("interval", inputs - 1, interval_s)]
+            yield filled(f"pipeline, {count(inputs, 'input')}: {_sum_us(parts, total_s)}")
+    yield from _reasons([*it.impossible.values(), it.streamed_pipeline])
 
 
 def speed_up(it: Analysis) -> Blocks:
@@ -567,16 +544,6 @@ def speed_up(it: Analysis) -> Blocks:
     ]
     yield table(["inputs", "strategy", "speed-up", "twice"], rows)
     yield from _reasons(it.impossible.values())
-
-
-def best_plans(it: Analysis) -> Blocks:
-    """Other ways to split the layers, and slower links."""
-    from report import compare  # the page needs no search
-
-    yield "PLANS"
-    more = "`python3 report plans --all`, with the same options"
-    yield from compare.best_plans_text(it.plans, it.question, more=more)
-    yield from compare.faster_text(it.plans, it.question)
 
 
 READINGS = """\
@@ -671,7 +638,6 @@ TOPICS = {
     "ring": ring,
     "streaming": row_streaming,
     "speedup": speed_up,
-    "plans": best_plans,
     "readings": readings,
 }
 ALL = "all"

@@ -29,11 +29,12 @@ import lab3
 from lab3 import Rate
 from report import plans as planning
 from report import question as asking
-from report import schedule
+from report import schedule, search
 from report.analysis import Analysis, Need
-from report.plans import Plan, PlanResult
-from report.question import STRATEGIES, Impossible, Question, found_or_reason
+from report.plans import STRATEGIES, Plan
+from report.question import Impossible, Question
 from report.schedule import TimedStep
+from report.search import PlanResult
 from report.sram import SramUse
 from report.terminal import MS, US, count, filled, one_of, path_text, shown
 
@@ -220,7 +221,8 @@ def _name(question: Question, plan: Plan) -> str:
 
 def _kind(question: Question, plan: Plan) -> str:
     """tensor, pipeline or plan, whichever has a colour of its own."""
-    return planning.strategy_of(question.network, question.system, plan) or "plan"
+    strategy, _, kind = schedule.plan_name(question.network, question.system, plan).partition(" ")
+    return strategy if kind == "parallelism" else "plan"
 
 
 # ------------------------------------------------ who works when
@@ -285,7 +287,7 @@ def _lane(question: Question, plan: Plan, most_lines: int) -> Lane:
         pace += f"; {count(idle, 'idle node')}"
     lines: list[str] = []
     places: dict[int, int] = {}
-    groups = groupby(schedule.layer_nodes(plan).items(), itemgetter(1))
+    groups = groupby(schedule.layer_nodes(network, system, plan).items(), itemgetter(1))
     for line, (nodes, layers) in enumerate(islice(groups, most_lines)):
         lines.append(f"nodes {nodes[0]:,}-{nodes[-1]:,}" if len(nodes) > 1 else f"node {nodes[0]}")
         places |= dict.fromkeys((layer for layer, _ in layers), line)
@@ -488,10 +490,11 @@ def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
         _row("tensor parallelism", "tensor", results["tensor"], RESULT_PARTS, unit, inputs),
         _row("pipeline parallelism", "pipeline", analysis.losses, LOSSES_PARTS, unit),
     ]
-    for kind, found in () if is_brief else results.items():
-        streamed = found if isinstance(found, Impossible) else found.streamed
-        total = Mark("row streaming, total", "white", edge=COLOURS[kind][0], hatch="//")
-        rows.append(_row(f"{kind}, row streaming", kind, streamed, {"latency_s": total}, unit))
+    if not is_brief:
+        streamed = analysis.streamed_pipeline
+        total = Mark("row streaming, total", "white", edge=COLOURS["pipeline"][0], hatch="//")
+        last = streamed if isinstance(streamed, Impossible) else streamed[-1]
+        rows.append(_row("pipeline, row streaming", "pipeline", last, {"latency_s": total}, unit))
     bound = unit.text(analysis.lower_bound_s, PARTS_DECIMALS)
     limit = Mark(f"lower bound {bound}", size=analysis.lower_bound_s)
     what = f"Latency of {count(inputs, 'input')}"
@@ -581,7 +584,8 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
 
 def _cloud(analysis: Analysis) -> Cloud:
     question = analysis.question
-    best, every = planning.best_plans(*question), _every_plan(question)
+    every = search.every_result(*question)
+    best = search.unbeaten(every)
     strategies = _results(question, schedule.possible_plans(*question[:2]))
     drawn = list({it.text: it for it in [*best, *strategies, *every]}.values())
     numbers = {it.text: f"{number:,}: " for number, it in enumerate(best, 1)}
@@ -590,23 +594,15 @@ def _cloud(analysis: Analysis) -> Cloud:
         drawn=drawn,
         best=best,
         named={numbers.get(it.text, "") + _name(question, it.plan): it for it in in_key},
-        which=count(len(drawn), "plan") if every else f"{len(drawn):,} of very many plans",
+        which=count(len(drawn), "plan"),
         sizes=_unit(BYTES, max(it.traffic_bytes for it in drawn)),
         times=_unit(SECONDS, max(it.latency_s for it in drawn), 10),
     )
 
 
-def _every_plan(question: Question) -> list[PlanResult]:
-    """An empty list, where these have more than MOST_LAYERS."""
-    found = found_or_reason(planning.every_plan, *question[:2])
-    if isinstance(found, Impossible) or len(found) * len(question.network) > MOST_LAYERS:
-        return []
-    return _results(question, found)
-
-
 def _results(question: Question, plans: Iterable[Plan]) -> list[PlanResult]:
     network, system, inputs = question
-    return [planning.plan_result(network, system, plan, inputs) for plan in plans]
+    return [search.plan_result(network, system, plan, inputs) for plan in plans]
 
 
 def _draw_axes(axes: Axes, cloud: Cloud) -> None:

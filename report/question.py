@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
-from report.steps import Stages, pipeline_parallel_stages, tensor_parallel_stages
+from report.plans import STRATEGIES, Plan
 from report.terminal import EXACT_DIGITS, GIGA, KIB, count, filled, shown
 
 LONGEST_NUMBER = 30  # characters, so that an overlong one is refused at once
@@ -45,18 +45,6 @@ def check_question(question: Question) -> None:
 
 # ------------------------------------------------ what is possible
 
-STRATEGIES: dict[str, Callable[[Network, System], Stages]] = {
-    "tensor": tensor_parallel_stages,
-    "pipeline": pipeline_parallel_stages,
-}
-
-
-def check_strategy(strategy: str) -> None:
-    """Raise ValueError for what is no strategy's name."""
-    if strategy not in tuple(STRATEGIES):
-        raise ValueError(f"strategy: {shown(strategy)} is not {' or '.join(STRATEGIES)}")
-
-
 OTHER_SPLITS = "`python3 report plans`, with the same options, has other ways to split the CNN"
 
 
@@ -79,18 +67,15 @@ def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | I
 
 def possible_strategies(
     network: Network, system: System
-) -> tuple[dict[str, Stages], dict[str, Impossible]]:
-    """The stages of each strategy that is possible, and why the others are not.
-
-    Raises ValueError for a wrong network or system.
-    """
-    lab3.check(network, system)
+) -> tuple[dict[str, Plan], dict[str, Impossible]]:
+    """The plan of each strategy that is possible, and why the others are not."""
     possible, impossible = {}, {}
-    for strategy, stages_of in STRATEGIES.items():
-        try:
-            possible[strategy] = stages_of(network, system)
-        except ValueError as error:
-            impossible[strategy] = Impossible(str(error))
+    for strategy, plan_of in STRATEGIES.items():
+        plan = found_or_reason(plan_of, network, system)
+        if isinstance(plan, Impossible):
+            impossible[strategy] = plan
+        else:
+            possible[strategy] = plan
     return possible, impossible
 
 
@@ -98,7 +83,7 @@ def check_possible(network: Network, system: System) -> None:
     """Raise ValueError if neither strategy is possible, with both reasons."""
     possible, impossible = possible_strategies(network, system)
     if not possible:
-        reasons = ". ".join(it.reason for it in impossible.values())
+        reasons = ". ".join(why.reason for why in impossible.values())
         raise ValueError(f"{reasons}. {OTHER_SPLITS}")
 
 

@@ -11,23 +11,15 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate, chain, pairwise, permutations, product
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any, NamedTuple
 
 import lab3
 from lab3 import Network, System
 from report import question
-from report.plans import (
-    Plan,
-    add_plan_option,
-    plan_stages,
-    plan_text,
-    plans_asked,
-    strategy_of,
-    strategy_plans,
-)
+from report.plans import Plan, add_plan_option, placed, plan_text, plans_asked
 from report.question import check_possible, possible_strategies, question_of
-from report.steps import Step, duration
+from report.steps import Step, duration, plan_stages
 from report.terminal import US
 
 MOST_EVENTS = 100_000  # of a schedule: a job is an event on each node or link that it keeps busy
@@ -64,8 +56,7 @@ def interval(network: Network, system: System, plan: Plan) -> Fraction:
 
 def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -> list[TimedStep]:
     """All steps of all inputs: those of the first follow each other from time 0 on, those of
-    input i are (i - 1) * interval later. Raises ValueError as plan_stages does."""
-    lab3.check(network, system, inputs)
+    input i are (i - 1) * interval later. Raises ValueError as plans.placed does."""
     steps = [*chain(*plan_stages(network, system, plan))]
     edges_s = accumulate((duration([step], system) for step in steps), initial=Fraction(0))
     times = [*zip(steps, pairwise(edges_s), strict=True)]
@@ -84,15 +75,15 @@ def timed_steps(network: Network, system: System, plan: Plan, inputs: int = 1) -
 def schedule(network: Network, system: System, plan: Plan, inputs: int = 1) -> list[Job]:
     """The jobs of all inputs: one for each step, but of a gather on a ring one for each link.
 
-    The last end is plan_latency, and the bytes add up to plan_traffic. Raises ValueError as
-    plan_stages does, and beyond MOST_EVENTS.
+    The last end is the plan's latency, and the bytes add up to its traffic. Raises ValueError as
+    plans.placed does, and beyond MOST_EVENTS.
     """
-    lab3.check(network, system, inputs)
-    check_events(events(network, system, plan, inputs))
-    nodes, on_ring = layer_nodes(plan), system.topology == lab3.RING
+    check_events(network, system, [plan], inputs)
+    nodes, on_ring = layer_nodes(network, system, plan), system.topology == lab3.RING
     jobs = []
     for step, number, start_s, end_s in timed_steps(network, system, plan, inputs):
-        for where, share in _busy(step, nodes, on_ring):
+        for places, share in _busy(step, nodes, on_ring):
+            where = tuple(places)
             job_end_s = start_s + share * (end_s - start_s)
             sent_bytes = int(share * step.link_bytes) * len(where)
             job = Job(where, step.work, step.layer, number, start_s, job_end_s, sent_bytes)
@@ -100,69 +91,58 @@ def schedule(network: Network, system: System, plan: Plan, inputs: int = 1) -> l
     return jobs
 
 
-def layer_nodes(plan: Plan) -> dict[int, range]:
-    """The nodes of each layer. Raises ValueError for what is not a list or tuple of Groups."""
-    plan_text(plan)  # which says what is wrong
-    nodes: list[range] = []
-    start = 1
-    for layers, count in plan:
-        nodes += [range(start, start + count)] * layers
-        start += count
-    return dict(enumerate(nodes, 1))
+def layer_nodes(network: Network, system: System, plan: Plan) -> dict[int, range]:
+    """The nodes of each layer, by its number."""
+    return {layer: nodes for layers, nodes in placed(network, system, plan) for layer in layers}
 
 
 def _busy(
     step: Step, nodes: dict[int, range], on_ring: bool
-) -> Iterator[tuple[tuple[str, ...], Fraction]]:
-    """The nodes or links that a step keeps busy, and for which share of its time."""
+) -> Iterator[tuple[Iterator[str], Fraction]]:
+    """The nodes or links that a step keeps busy, and for which share of its time. They are named
+    one at a time, because 10^6 nodes have 10^12 links."""
     group = nodes[step.layer]
     if step.work == "compute":
-        yield tuple(f"node {node}" for node in group), Fraction(1)
+        yield (f"node {node}" for node in group), Fraction(1)
     elif step.work == "send":
-        yield _links(product(group, nodes[step.layer + 1])), Fraction(1)
+        receivers = nodes[step.layer + 1]
+        yield _links((sender, to) for sender in group for to in receivers), Fraction(1)
     elif step.work == "gather" and on_ring:
         # node 2 sends its own shard, node 3 also that of node 2, the last all that node 1 lacks
         for shards, link in enumerate(_around(group[1:], group[0]), 1):
             yield _links([link]), Fraction(shards, len(group) - 1)
     elif step.work == "gather":
-        yield _links(product(group[1:], group[:1])), Fraction(1)
+        yield _links((sender, group[0]) for sender in group[1:]), Fraction(1)
+    elif on_ring:
+        yield _links(_around(group, group[0])), Fraction(1)
     else:
-        yield _links(_around(group, group[0]) if on_ring else permutations(group, 2)), Fraction(1)
+        yield _links((sender, to) for sender in group for to in group if to != sender), Fraction(1)
 
 
-def _around(nodes: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
+def _around(nodes: Iterable[int], end: int) -> Iterator[tuple[int, int]]:
     """The links from each node to the next, and from the last to the end."""
-    return pairwise([*nodes, end])
+    return pairwise(chain(nodes, [end]))
 
 
-def _links(pairs: Iterable[tuple[int, int]]) -> tuple[str, ...]:
-    return tuple(f"link {sender} to {receiver}" for sender, receiver in pairs)
+def _links(pairs: Iterable[tuple[int, int]]) -> Iterator[str]:
+    return (f"link {sender} to {receiver}" for sender, receiver in pairs)
 
 
-def events(network: Network, system: System, plan: Plan, inputs: int = 1) -> int:
-    """How many events a schedule has, without listing them: 10^6 nodes have 10^12 links."""
-    lab3.check(network, system, inputs)
-    steps = [*chain(*plan_stages(network, system, plan))]
-    nodes = layer_nodes(plan)
-    found = 0
-    for step in steps:
-        senders = len(nodes[step.layer])
-        receivers = len(nodes.get(step.layer + 1, ()))
-        all_links = senders if system.topology == lab3.RING else senders * (senders - 1)
-        found += {
-            "compute": senders,
-            "all-gather": all_links,
-            "gather": senders - 1,
-            "send": senders * receivers,
-        }[step.work]
-    return inputs * found
-
-
-def check_events(found: int) -> None:
-    """Raise ValueError where there are more than MOST_EVENTS."""
-    if found > MOST_EVENTS:
+def check_events(network: Network, system: System, plans: Iterable[Plan], inputs: int = 1) -> None:
+    """Raise ValueError if the plans' schedules together have more than MOST_EVENTS. Those of one
+    input are counted, and no more of them than needed."""
+    on_ring = system.topology == lab3.RING
+    events = (
+        place
+        for plan in plans
+        for nodes in [layer_nodes(network, system, plan)]
+        for step in chain(*plan_stages(network, system, plan))
+        for places, _ in _busy(step, nodes, on_ring)
+        for place in places
+    )
+    if inputs * sum(1 for _ in islice(events, MOST_EVENTS // inputs + 1)) > MOST_EVENTS:
         fewer = "ask for fewer inputs or nodes, or for one plan"
-        raise ValueError(f"{found:,} events are too many: the limit is {MOST_EVENTS:,}; {fewer}")
+        raise ValueError(f"more than {MOST_EVENTS:,} events are too many to list; {fewer}")
 
 
 # ------------------------------------------------ as a trace
@@ -171,17 +151,19 @@ def check_events(found: int) -> None:
 def possible_plans(network: Network, system: System) -> list[Plan]:
     """Those of both strategies as far as they are possible; both may be one.
 
-    Raises ValueError where neither is."""
+    Raises ValueError if neither is."""
     check_possible(network, system)
     possible, _ = possible_strategies(network, system)
-    strategies = strategy_plans(network, system)
-    return list(dict.fromkeys(strategies[strategy] for strategy in possible))
+    return list(dict.fromkeys(possible.values()))
 
 
 def plan_name(network: Network, system: System, plan: Plan) -> str:
     """tensor parallelism, pipeline parallelism or, of any other, plan 1-2:2,3,4."""
-    strategy = strategy_of(network, system, plan)
-    return f"{strategy} parallelism" if strategy else f"plan {plan_text(plan)}"
+    possible, _ = possible_strategies(network, system)
+    named = {
+        tuple(strategy_plan): f"{name} parallelism" for name, strategy_plan in possible.items()
+    }
+    return named.get(tuple(plan), f"plan {plan_text(plan)}")
 
 
 def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:
@@ -231,7 +213,7 @@ def run(options: Namespace) -> str:
     network, system, inputs = question_of(options)
     chosen = plans_asked(options.plan, network, system).values()
     plans = list(chosen) or possible_plans(network, system)
-    check_events(sum(events(network, system, plan, inputs) for plan in plans))
+    check_events(network, system, plans, inputs)
     trace = []
     for process, plan in enumerate(plans, 1):
         name = plan_name(network, system, plan)

@@ -1,9 +1,9 @@
-"""The same as lab3.py, step by step: what plans, schedules, SRAM and explanations need.
+"""The same as lab3.py, step by step and for every plan: one law for both strategies.
 
 An input goes through steps; each computes a layer or transfers its output. A stage is a run of
 steps that one input must finish before the next may start it. The first input goes through all
-steps, and each later one finishes one interval, the time of the longest stage, after the one
-before. Tensor and pipeline parallelism differ in steps and stages:
+steps. Each later input is done one interval after the one before it; the interval is the time of
+the longest stage.
 
     latency = sum(steps) + (N - 1) * interval
     traffic = N * sum(traffic bytes of the steps)
@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import zip_longest
 from typing import NamedTuple
 
-import lab3
 from lab3 import RING, Network, System
+from report.plans import Plan, placed
 
 
 class Step(NamedTuple):
@@ -34,7 +35,6 @@ Stages = list[list[Step]]
 
 def duration(steps: Sequence[Step], system: System) -> Fraction:
     """time of steps = sum(node ops) / R + sum(link bytes) / B seconds, one after the other"""
-    lab3.check_system(system)
     node_ops = sum(step.node_ops for step in steps)
     link_bytes = sum(step.link_bytes for step in steps)
     return Fraction(node_ops, system.ops_per_s) + Fraction(link_bytes, system.link_bytes_per_s)
@@ -42,29 +42,26 @@ def duration(steps: Sequence[Step], system: System) -> Fraction:
 
 def latency(stages: Stages, system: System, inputs: int = 1) -> Fraction:
     """latency = sum(steps) + (N - 1) * interval seconds; interval: the longest stage"""
-    lab3.check_count("inputs", inputs)
     stages_s = [duration(stage, system) for stage in stages]
     return sum(stages_s) + (inputs - 1) * max(stages_s)
 
 
 def traffic(stages: Stages, inputs: int = 1) -> int:
     """traffic = N * sum(traffic bytes of the steps)"""
-    lab3.check_count("inputs", inputs)
     return inputs * sum(step.traffic_bytes for stage in stages for step in stage)
 
 
-# ------------------------------------------------ tensor parallelism
+# ------------------------------------------------ messages between nodes
 
 
 def shards_in_turn(system: System) -> int:
     """How many shards the busiest link of a collective carries, one after the other.
 
-    all-to-all     1, because each pair of nodes has its own link
+    all-to-all     1, because each node has a link of its own to each other node
     one-way ring   P - 1: every shard but that of the node the link leads to
 
-    One node alone sends nothing.
+    A single node sends nothing.
     """
-    lab3.check_system(system)
     peers = system.nodes - 1
     return peers if system.topology == RING else min(peers, 1)
 
@@ -78,7 +75,6 @@ def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
 
     Source: handout, "Hints".
     """
-    lab3.check_count("shard_bytes", shard_bytes)
     link_bytes = shards_in_turn(system) * shard_bytes
     traffic_bytes = system.nodes * (system.nodes - 1) * shard_bytes
     return Step(layer, "all-gather", link_bytes=link_bytes, traffic_bytes=traffic_bytes)
@@ -89,48 +85,58 @@ def gather(layer: int, shard_bytes: int, system: System) -> Step:
 
     all-to-all     S / B seconds, (P - 1) * S bytes
     one-way ring   (P - 1) * S / B seconds: the last link carries P - 1 shards,
-                   P * (P - 1) / 2 * S bytes: shards pass 1, 2, ... P - 1 links
+                   P * (P - 1) / 2 * S bytes: shards cross 1, 2, ... P - 1 links
 
     Source: handout, "Notes and assumptions".
     """
-    lab3.check_count("shard_bytes", shard_bytes)
     link_bytes = shards_in_turn(system) * shard_bytes
     peers = system.nodes - 1
     moved_shards = system.nodes * peers // 2 if system.topology == RING else peers
     return Step(layer, "gather", link_bytes=link_bytes, traffic_bytes=moved_shards * shard_bytes)
 
 
-def tensor_parallel_stages(network: Network, system: System) -> Stages:
-    """Each node has 1 / P of each layer's filters: it computes C / P ops, which give a shard of
-    S = A / P bytes. Then comes an all-gather; after the last layer, a gather on one node. Inputs
-    come one by one, and the nodes work in lockstep, so all steps are one stage.
+def send(layer: int, output_bytes: int, senders: int, receivers: int) -> Step:
+    """Each of p senders sends its shard A / p to each of q receivers, on links of their own:
+    A / (p * B) seconds, q * A bytes."""
+    traffic_bytes = receivers * output_bytes
+    return Step(layer, "send", link_bytes=output_bytes // senders, traffic_bytes=traffic_bytes)
 
-    Source: handout, "Tensor Parallelism". P must divide the filters of each layer.
+
+# ------------------------------------------------ a plan
+
+
+def plan_stages(network: Network, system: System, plan: Plan) -> Stages:
+    """The stages that one input goes through: each group's work, and between them the sends. Both
+    are stages of their own, because a group takes its next input while links carry its output.
+
+    Raises ValueError as plans.placed does.
     """
-    lab3.check_tensor_parallel(network, system)
-    steps = []
-    for number, layer in enumerate(network, 1):
-        steps.append(Step(number, "compute", node_ops=layer.ops // system.nodes))
-        collective = all_gather if number < len(network) else gather
-        steps.append(collective(number, layer.output_bytes // system.nodes, system))
-    return [steps]
-
-
-# ------------------------------------------------ pipeline parallelism
-
-
-def pipeline_parallel_stages(network: Network, system: System) -> Stages:
-    """Each layer has its own node, which computes C ops, then sends A bytes to the next layer's
-    node (on a ring, its neighbour) while computing the next input. The last output stays where it
-    is. Each step is a stage: C_1 / R, A_1 / B, C_2 / R, A_2 / B, ... C_L / R.
-
-    Source: handout, "Pipeline Parallelism". Each layer needs a node.
-    """
-    lab3.check_pipeline_parallel(network, system)
+    groups = placed(network, system, plan)
     stages = []
-    for number, layer in enumerate(network, 1):
-        stages.append([Step(number, "compute", node_ops=layer.ops)])
-        if number < len(network):
-            sent = layer.output_bytes
-            stages.append([Step(number, "send", link_bytes=sent, traffic_bytes=sent)])
+    for group, following in zip_longest(groups, groups[1:]):
+        stages.append(group_steps(network, system, group.layers, len(group.nodes)))
+        if following:
+            last = group.layers[-1]
+            sent_bytes = network[last - 1].output_bytes
+            stages.append([send(last, sent_bytes, len(group.nodes), len(following.nodes))])
     return stages
+
+
+def group_steps(network: Network, system: System, layers: range, nodes: int) -> list[Step]:
+    """What a group does for one input. Each of its p nodes has 1 / p of each layer's filters: it
+    computes C / p ops, which give a shard of A / p bytes. Between the group's layers come
+    all-gathers; after the network's last layer, a gather on one node. The nodes wait for each
+    other, so all this is one stage.
+
+    Source: handout, "Tensor Parallelism"; with one layer and one node, "Pipeline Parallelism".
+    """
+    steps = []
+    group = system._replace(nodes=nodes)
+    for number in layers:
+        layer = network[number - 1]
+        steps.append(Step(number, "compute", node_ops=layer.ops // nodes))
+        if nodes > 1 and number == len(network):
+            steps.append(gather(number, layer.output_bytes // nodes, group))
+        elif nodes > 1 and number < layers[-1]:
+            steps.append(all_gather(number, layer.output_bytes // nodes, group))
+    return steps
