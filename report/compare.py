@@ -114,8 +114,6 @@ def links_text(links: Links | None) -> str:
     if links is None:
         return "never"
     low, high = links
-    if not high:
-        return f"above {short(low / MB, 3)} MB/s" if low else "always"
     digits = next(n for n in itertools.count(3) if rounded(low, n) < rounded(high, n))
     below = f"{short(high / MB, digits)} MB/s"
     return f"{short(low / MB, digits)} to {below}" if low else f"below {below}"

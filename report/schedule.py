@@ -160,10 +160,8 @@ def possible_plans(network: Network, system: System) -> list[Plan]:
 def plan_name(network: Network, system: System, plan: Plan) -> str:
     """tensor parallelism, pipeline parallelism or, of any other, plan 1-2:2,3,4."""
     possible, _ = possible_strategies(network, system)
-    named = {
-        tuple(strategy_plan): f"{name} parallelism" for name, strategy_plan in possible.items()
-    }
-    return named.get(tuple(plan), f"plan {plan_text(plan)}")
+    names = (f"{name} parallelism" for name, each in possible.items() if each == tuple(plan))
+    return next(names, f"plan {plan_text(plan)}")
 
 
 def _trace_events(name: str, process: int, jobs: Sequence[Job]) -> list[dict[str, Any]]:

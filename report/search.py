@@ -153,22 +153,23 @@ def unbeaten(results: Iterable[PlanResult]) -> list[PlanResult]:
 class Links(NamedTuple):
     """Link bandwidths between two, ends excluded."""
 
-    low_bytes_per_s: Fraction
-    high_bytes_per_s: Fraction | None  # None: and all above
+    low_bytes_per_s: Fraction  # 0: on all slower links
+    high_bytes_per_s: Fraction
 
 
 def faster_between(network: Network, system: System, plan: Plan, inputs: int = 1) -> Links | None:
     """The bytes/s of a link between which, ends excluded, the plan is faster than tensor
-    parallelism, or None if there are none. A low of 0: on all slower links; a high of None: on all
-    faster ones.
+    parallelism, or None if there are none.
 
     The plan takes the longest of sum + (N - 1) * stage over all stages, and tensor parallelism N *
     sum. Each is ops / R + bytes / B, so the plan is faster if for all its stages the difference
 
         ops / R + bytes / B < 0
 
-    which holds on one side of one value of 1 / B. Raises ValueError if the plan or tensor
-    parallelism is not possible.
+    which holds on one side of one value of 1 / B. Of the stage with most ops it is positive without
+    bytes, because not all nodes always compute; so there is an end to faster links.
+
+    Raises ValueError if the plan or tensor parallelism is not possible.
     """
     [tensor_stage] = plan_stages(network, system, tensor_parallel(network, system))
     stages = plan_stages(network, system, plan)
@@ -187,7 +188,7 @@ def faster_between(network: Network, system: System, plan: Plan, inputs: int = 1
     low, high = max(lows), min(highs, default=None)
     if high is not None and high <= low:
         return None
-    return Links(1 / high if high else Fraction(0), 1 / low if low else None)
+    return Links(1 / high if high else Fraction(0), 1 / low)
 
 
 def _work_of(steps: Iterable[Step]) -> tuple[int, int]:

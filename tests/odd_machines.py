@@ -44,7 +44,8 @@ def _cell(text, per_s):
 # Heads of the tables, where they are not names of the JSON:
 #
 #   results   bottleneck and times of one input; a pipeline is the same on both topologies
-#   latencies, streamed, others   of so many inputs; streamed is all-to-all, others have one and all
+#   latencies, streamed, others   of so many inputs; streamed is the pipeline by rows, on either
+#             topology; others have one and all
 #   doubling  latency as it is, and with twice as much
 #   steps     from so many seconds on, for so many, on which nodes or links
 #   sram      bytes of weights, input and output, their sum; and of the fullest node, the first row
@@ -73,19 +74,13 @@ pipeline  both         1       12.43531264     604,160
 pipeline  both        32      155.7861376   19,333,120
 """)
 THE_LAB.streamed = table("""
-strategy  inputs         latency_ms
-# All nodes compute 3.03330816 ms per input, and the last share of a row takes 0.000768 ms more.
-tensor                1              3.03407616
-tensor               32             97.06662912
-tensor    1,000,000,000  3,033,308,160.000768
+inputs         latency_ms
 # After three rows of 4.1472 us, the last one's send 3.84, node 2 computes 4,624.22016 us per input.
 # Its last row goes on: sent 3.584, node 3's 153.35424, sent 3.328, node 4's 141.55776: 318.1056 us
-pipeline              1              4.94232576
-pipeline             32            148.29315072
-pipeline  1,000,000,000  4,624,220,160.3181056
+1              4.94232576
+32             148.29315072
+1,000,000,000  4,624,220,160.3181056
 """)
-# A / (P * out_y * B) = 147,456 / (4 * 24 * 2) ns
-THE_LAB.last_row_share_s = Fraction("0.000000768")
 THE_LAB.others = table("""
 name               one_ms       all_ms
 one_node           12.13323264  388.26344448  # 606,661,632 ops at 50 per ns
@@ -111,14 +106,6 @@ every node      1      compute  222,912    6,144   57,600    286,656         -
 every node      2      compute  222,912  230,400   50,176    503,488    20,800
 every node      3      compute  222,912  200,704   43,264    466,880         -
 every node      4      compute  222,912  173,056   36,864    432,832         -
-gathering node  4      gather   222,912        0  147,456    370,368         -
-tensor, streamed
-# layer 1 in its last row: 3 input rows of 192, 29 output rows of 7,680 and a share of 1,920; the
-# others in their first: the whole input, and of rows of 7,168, 6,656, 6,144 a quarter
-every node      1      compute  222,912      576  224,640    448,128         -
-every node      2      compute  222,912  230,400    1,792    455,104    69,184
-every node      3      compute  222,912  200,704    1,664    425,280         -
-every node      4      compute  222,912  173,056    1,536    397,504         -
 gathering node  4      gather   222,912        0  147,456    370,368         -
 pipeline
 node 1          1      compute    6,912    6,144  230,400    243,456         -
@@ -242,22 +229,6 @@ tensor    ring        8        8,892     63,360
 pipeline  both        1        3,357      1,260
 pipeline  both        8       13,563     10,080  # 7 * 1,458 s more
 """)
-# Tensor parallelism, all-to-all. A node computes its share of a row in C / (P * out_y * R) =
-# 3,840 / (6 * 5 * 64/3) = 6, 67.5 and 121.5 s, and sends it in A / (P * out_y * B) =
-# 720 / (6 * 5 * 5/2) = 9.6, 12 and 21.6 s.
-#   Input 1: layer 1's rows are done at 6, 12, 18, 24, 30 and have arrived at 15.6, 25.2, 34.8, ...
-#     Layer 2 starts with three of them, at 34.8, and computes to 237.3; rows are there at 114.3,
-#     181.8, 249.3. Layer 3 needs two for its first row, 237.3 to 358.8, and the third for its
-#     second, to 480.3, which has arrived at 501.9.
-#   Input 2: links to the gathering node are free at 501.9, so that it has three rows of layer 1 at
-#     530.7, the others at 515.1. It computes layer 2 to 733.2 and layer 3 to 976.2. The others
-#     compute layer 2 to 717.6, layer 3 to 960.6, and the last row has arrived at 982.2.
-#   Input 3: the gathering node is free at 976.2, links to it at 982.2. Three rows of the others
-#     are on it at 982.2 + 3 * 9.6 = 1,011, and three of its own on the others at 976.2 + 6 + 3 *
-#     9.6 = 1,011. So all compute layer 2 to 1,213.5, layer 3 to 1,456.5, and the last row has
-#     arrived at 1,478.1.
-#   All nodes are free 21.6 s before that, as after input 1, 976.2 s earlier: odd inputs add
-#   495.9 s, even ones 480.3 s.
 # The pipeline, on either topology. Rows take C / (out_y * R) = 3,840 / (5 * 64/3) = 36, 405 and 729
 # s, their sends A / (out_y * B) = 720 / (5 * 5/2) = 57.6 and 72 s.
 #     Layer 1's rows are done at 36, 72, 108, ... and have arrived at 93.6, 151.2, 208.8, ...
@@ -265,19 +236,13 @@ pipeline  both        8       13,563     10,080  # 7 * 1,458 s more
 #     1,495.8. Layer 3's, from 1,090.8 on, are done at 1,819.8 and 2,548.8. Node 3 takes 1,458 s
 #     for each further input.
 EVERYTHING.streamed = table("""
-strategy  inputs         latency_s
-tensor                1                501.9
-tensor                2                982.2
-tensor                3              1,478.1
-tensor                8              3,910.8  # 501.9 + 4 * 480.3 + 3 * 495.9
-tensor    1,000,000,000    488,100,000,006    # half of them 976.2, and 501.9 - 495.9
-pipeline              1              2,548.8
-pipeline              2              4,006.8
-pipeline              3              5,464.8
-pipeline              8             12,754.8  # 2,548.8 + 7 * 1,458
-pipeline  1,000,000,000  1,458,000,001,090.8
+inputs         latency_s
+1              2,548.8
+2              4,006.8
+3              5,464.8
+8              12,754.8  # 2,548.8 + 7 * 1,458
+1,000,000,000  1,458,000,001,090.8
 """)
-EVERYTHING.last_row_share_s = Fraction("21.6")  # A / (P * out_y * B) = 648 / (6 * 2 * 5/2)
 EVERYTHING.others = table("""
 name               one_s    all_s
 one_node           2,853    22,824    # N * sum(C) / R: 60,864 / (64/3)
@@ -312,21 +277,13 @@ ring      nodes (and their links)  1        3,357     3,357
 ring      nodes (and their links)  8       13,563    13,563
 """)
 # A sixth of 10,512 bytes of weights. Rows of input 216 / 8 = 27, 720 / 5 = 144, 540 / 3 = 180
-# bytes; of output 144, 180, 648 / 2 = 324 bytes, of which a node computes 24, 30, 54.
+# bytes; of output 144, 180, 648 / 2 = 324 bytes.
 EVERYTHING.sram = table("""
 where           layer  work     weights  input  output  total   free
 tensor
 every node      1      compute   1,752   216    120      2,088       -
 every node      2      compute   1,752   720     90      2,562   6,654
 every node      3      compute   1,752   540    108      2,400       -
-gathering node  3      gather    1,752     0    648      2,400       -
-tensor, streamed
-# Layer 1, first row: 216 + 24 = 240; last: 4 * 27 = 108, and 4 * 144 + 24 = 600. Layer 2, first
-# row: 720 + 30 = 750; last: 3 * 144 = 432, and 2 * 180 + 30 = 390. Layer 3, first row: 540 + 54 =
-# 594; last, on the gathering node: 2 * 180 = 360, and 324 + 54 = 378.
-every node      1      compute   1,752   108    600      2,460       -
-every node      2      compute   1,752   432    390      2,574   6,642
-gathering node  3      compute   1,752   360    378      2,490       -
 gathering node  3      gather    1,752     0    648      2,400       -
 pipeline
 node 1          1      compute     144   216    720      1,080       -
@@ -383,19 +340,13 @@ tensor    all-to-all  3       108.9      1,152  # 20 * 18 + 4 * 6 = 384 bytes ea
 tensor    ring        3       324.9      1,260  # 360 + 10 * 6 = 420, slower than one node's 61.5 s
 pipeline  both        3       271.5        270  # 61.5 + 90 + 2 * 60 s
 """)
-# Tensor parallelism: a node's share of a row takes 0.1, 2, 2 s, on a link 2, 4, 2 s. From 0.1 on
-# each link to the gathering node carries 3 * 8 s per input.
 # The pipeline: rows 0.5, 10, 10 s, sends 10 and 20 s. Layer 1's rows have arrived at 10.5, 20.5,
 # 30.5, layer 2's are done at 20.5, 30.5, 40.5, arrived at 40.5, 60.5, 80.5, layer 3's last done at
 # 90.5. The link from node 2 takes 60 s for each further input.
 SEND_DECIDES.streamed = table("""
-strategy  inputs  latency_s
-tensor      1        24.1
-tensor      2        48.1
-tensor      3        72.1
-tensor    100     2,400.1
-pipeline    1        90.5
-pipeline    3       210.5
+inputs         latency_s
+1              90.5
+3              210.5
 """)
 SEND_DECIDES.others = table("""
 name         one_s  all_s
@@ -424,10 +375,9 @@ ring        link bandwidth  3       271.5     166.5   # two stages of 30 s: 61.5
 
 # ================================================ the gathering node is the fullest
 
-# With whole tensors while it gathers, with row streaming while it computes. 1 layer, so that a
-# pipeline sends nothing; 3 nodes, 230 bytes of SRAM, 2 inputs, elements of 1 byte. Weights 12 * 5 *
-# 1 * 2 = 120, output 2 x 4, MACs 120 * 8 = 960, C = 1,920, A = 12 * 8 = 96, S = 32, input 5 * 2 * 5
-# = 50; a row of input 10 bytes, of output 24. C / R = 12 s, a third of it 4 s, S / B = 8 s.
+# While it gathers. 1 layer, so that a pipeline sends nothing; 3 nodes, 230 bytes of SRAM, 2 inputs,
+# elements of 1 byte. Weights 12 * 5 * 1 * 2 = 120, output 2 x 4, MACs 120 * 8 = 960, C = 1,920, A =
+# 12 * 8 = 96, S = 32, input 5 * 2 * 5 = 50. C / R = 12 s, a third of it 4 s, S / B = 8 s.
 ONE_LAYER = Question(
     (ConvLayer(12, 5, 1, 2, 2, 5, 1),),
     System(3, ops_per_s=160, link_bytes_per_s=4, sram_bytes=230),
@@ -445,18 +395,12 @@ strategy  topology    inputs  latency_s  traffic_bytes
 tensor    all-to-all  2       24         128  # 2 * 2 * 32
 pipeline  both        2       24           0
 """)
-# A share of a row takes 1,920 / 3 / 4 / 160 = 1 s, on its link 96 / 3 / 4 / 4 = 2 s, without a
-# pause.
 GATHERING.streamed = table("""
-strategy  inputs  latency_s
-tensor    1        9
-tensor    2       17
-tensor    7       57
-pipeline  1       12
-pipeline  2       24
-pipeline  7       84
+inputs         latency_s
+1              12
+2              24
+7              84
 """)
-GATHERING.last_row_share_s = 2
 GATHERING.others = table("""
 name         one_s  all_s
 one_node     12     24
@@ -476,10 +420,6 @@ where           layer  work     weights  input  output  total  free
 tensor
 every node      1      compute   40      50     32      122      -
 gathering node  1      gather    40       0     96      136     94
-tensor, streamed
-# last row: 2 * 10 of input, 3 * 24 + 8 of output; first row: 50 and 8
-gathering node  1      compute   40      20     80      140     90
-gathering node  1      gather    40       0     96      136      -
 pipeline
 node 1          1      compute  120      50     96      266    -36
 pipeline, streamed
@@ -494,6 +434,19 @@ GATHERS = Question(
     System(3, ops_per_s=8, link_bytes_per_s=4, sram_bytes=100),
     5,
 )
+
+# For plans of groups. Seven nodes: 192 ops take a node 5 s, 24 bytes take a link 7 s; elements of 3
+# bytes.
+# Layer 1: 6 filters of 2 x 1 x 2 = 4 weights on 3 x 4 places: 2 * 24 * 12 = 576 ops; 72 bytes of
+# weights, 2 * 15 * 3 = 90 of input, 6 * 12 * 3 = 216 of output. Layer 2: 4 of 6 x 2 x 1 = 12 on 2
+# x 4: 2 * 48 * 8 = 768 ops; 144, 216 and 96 bytes. Layer 3: 2 of 4 x 1 x 3 = 12 on 2 x 2: 192 ops;
+# 72, 96 and 24 bytes.
+OTHER = [
+    ConvLayer(6, 2, 1, 2, 3, 5, 3),
+    ConvLayer(4, 6, 2, 1, 3, 4, 3),
+    ConvLayer(2, 4, 1, 3, 2, 4, 3),
+]
+SEVEN = System(7, Fraction(192, 5), Fraction(24, 7), sram_bytes=456)
 
 MACHINES = {
     "the lab": THE_LAB,

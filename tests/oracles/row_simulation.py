@@ -1,8 +1,6 @@
 """Rows streamed, row by row, every byte in the nodes' SRAM accounted for.
 
-A layer's rows are computed by a group of nodes, a share of each row by each: all nodes with tensor
-parallelism, one node a layer with pipeline parallelism. A node sends its share to each node of the
-next group that lacks it, of the last layer to the group's first node, which gathers the output.
+Each layer has a node, which computes the layer's rows and sends them to the next layer's node.
 Nodes compute and links send one row at a time, in order, side by side. A node holds
 
     weights
@@ -10,8 +8,8 @@ Nodes compute and links send one row at a time, in order, side by side. A node h
     what it makes  from the start of the computation
 
 until no computation or transfer needs it any more, and the last output until it is whole. A job
-starts only when there is room for its row. In the pipeline what arrives leaves room for one output
-row, on the last node for a whole output. Otherwise a node could fill up with rows that only its
+starts only when there is room for its row. What arrives leaves room for one output row, on the last
+node for a whole output. Otherwise a node could fill up with rows that only its
 next output row would free, and the pipeline would stop for ever.
 
 With fy input rows and that room it goes on, if the first node has room for all inputs. Suppose that
@@ -32,7 +30,7 @@ class StalledError(Exception):
 
 
 class Job:
-    """The computation or the transfer of a node's share of a row, or an input's row."""
+    """The computation or the transfer of a row, or a row of an input, which is there."""
 
     start_s = end_s = 0
 
@@ -63,63 +61,52 @@ class Run(NamedTuple):
     jobs: dict  # of each place, in order
 
 
-def simulate(strategy, network, system, inputs=1):
+def simulate(network, system, inputs=1):
     """Stream the rows of all inputs, each as early as order and room allow.
 
     Raises StalledError if that stops before the last output is whole.
     """
-    nodes = list(range(1, system.nodes + 1))
-    groups = [nodes if strategy == "tensor" else [node] for node, _ in enumerate(network, 1)]
     sram = Sram(system.sram_bytes)
-    for group, layer in zip(groups, network, strict=True):
-        for node in group:
-            sram.held_bytes[node] += layer.weight_bytes // len(group)
-        if strategy == "pipeline":
-            rows = layer.out_y if layer is network[-1] else 1
-            sram.kept_bytes[group[0]] = layer.output_bytes // layer.out_y * rows
-    jobs = {node: [] for node in nodes}  # of each place; nodes first, as computing frees room
+    jobs = {}  # of each place; nodes first, as computing frees room
+    for node, layer in enumerate(network, 1):
+        jobs[node] = []
+        sram.held_bytes[node] = layer.weight_bytes
+        rows = layer.out_y if node == len(network) else 1
+        sram.kept_bytes[node] = layer.output_bytes // layer.out_y * rows
     for _ in range(inputs):
-        _add_input(jobs, sram, groups, network, system)
+        _add_input(jobs, sram, network, system)
     _run(jobs, sram)
     every_job = [job for queue in jobs.values() for job in queue]
     traffic_bytes = sum(job.row_bytes for job in every_job if job.place != job.node)
     return Run(max(job.end_s for job in every_job), traffic_bytes, sram.peak_bytes, jobs)
 
 
-def _add_input(jobs, sram, groups, network, system):
+def _add_input(jobs, sram, network, system):
     """Append the jobs of one more input, each place's in their order."""
 
     def add(place, *arguments):
         jobs.setdefault(place, []).append(Job(place, *arguments))
         return jobs[place][-1]
 
-    there = {}  # on each node, for each row, the jobs that bring it
-    for node in groups[0]:
-        rows = [
-            Job(None, node, network[0].input_bytes // network[0].y) for _ in range(network[0].y)
+    row_bytes = network[0].input_bytes // network[0].y
+    there = [Job(None, 1, row_bytes) for _ in range(network[0].y)]  # that bring each row
+    for job in there:
+        sram.hold(job)
+    for node, layer in enumerate(network, 1):
+        row_bytes = layer.output_bytes // layer.out_y
+        compute_s = Fraction(layer.ops, layer.out_y) / system.ops_per_s
+        send_s = row_bytes / Fraction(system.link_bytes_per_s)
+        computed = [
+            add(node, node, row_bytes, compute_s, there[row : row + layer.fy])
+            for row in range(layer.out_y)
         ]
-        for row in rows:
-            sram.hold(row)
-        there[node] = [[row] for row in rows]
-    for group, receivers, layer in zip(groups, [*groups[1:], groups[-1][:1]], network, strict=True):
-        shares = layer.out_y * len(group)
-        compute_s = Fraction(layer.ops) / shares / system.ops_per_s
-        send_s = Fraction(layer.output_bytes) / shares / system.link_bytes_per_s
-        row_bytes = layer.output_bytes // shares
-        here, there = there, {node: [[] for _ in range(layer.out_y)] for node in receivers}
-        for row in range(layer.out_y):
-            for source in group:
-                needs = [job for brought in here[source][row : row + layer.fy] for job in brought]
-                job = add(source, source, row_bytes, compute_s, needs)
-                for node in receivers:
-                    is_there = node == source
-                    there[node][row].append(
-                        job if is_there else add((source, node), node, row_bytes, send_s, [job])
-                    )
-    [output] = there.values()
-    whole = [job for brought in output for job in brought]
-    for job in whole:
-        job.use(whole)
+        there = [
+            add((node, node + 1), node + 1, row_bytes, send_s, [job])
+            for job in computed
+            if node < len(network)
+        ]
+    for job in computed:
+        job.use(computed)
 
 
 class Sram:

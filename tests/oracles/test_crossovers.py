@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from lab3 import NETWORK, SYSTEM, ConvLayer, System, tensor_parallel_latency
 from oracles.test_plan_search import searches
-from report.plans import every_plan, faster_between, parse_plan, plan_latency
+from report.plans import parse_plan
+from report.search import every_plan, faster_between, plan_result
 
 RING = SYSTEM._replace(topology="ring")
 TENSOR, PIPELINE = parse_plan("1-4:4"), parse_plan("1,2,3,4")
@@ -26,8 +27,6 @@ TENSOR, PIPELINE = parse_plan("1-4:4"), parse_plan("1,2,3,4")
         (16, (1_053_696 / Fraction("0.03639969792"), 2_402_304 / Fraction("0.03296360448"))),
         (9, None),
         (1, None),
-        # In the limit S = 187,904 bytes an input, against layer 1's 230,400 or 4,624.22016 us
-        (None, (42_496 / Fraction("0.00303330816"), 187_904 / Fraction("0.001590912"))),
     ],
 )
 def test_the_labs_pipeline(inputs, bounds):
@@ -44,27 +43,24 @@ def test_other_machines():
     assert faster_between(NETWORK, RING, PIPELINE, 2) is not None
 
 
-def test_intervals_without_an_end():
-    # Layer 1: 2 filters of 2 weights over 4 x 4 places, 128 ops, 64 bytes. Layer 2: 2 filters of
-    # 2 * 4 weights over 4 x 1 places, 128 ops, 16 bytes. Two nodes in tensor parallelism: 64 + 64
-    # ops and 32 + 8 bytes an input. As a pipeline in the limit: 128 ops, or 64 bytes to send,
-    # which is less where 64 / B < 128 / R + 40 / B, so B > 24 / 128 * R.
-    network = [ConvLayer(2, 2, 1, 1, 4, 4), ConvLayer(2, 2, 1, 4, 4, 4)]
-    system = System(nodes=2, ops_per_s=128)
-    assert faster_between(network, system, [(1, 1), (1, 1)], None) == (24, None)
-    # With layer 1 twice, 32 + 32 bytes an input: 128 ops or 64 bytes are less than both together.
+def test_links_without_an_end():
+    # Layer 1: 2 filters of 2 weights over 4 x 4 places, 128 ops, 64 bytes; twice. Two nodes in
+    # tensor parallelism: 64 + 64 ops and 32 + 32 bytes an input. As a pipeline 3 inputs take 256 +
+    # 2 * 128 ops and 64 bytes, less than 3 * 128 ops and 3 * 64 bytes if 128 / 128 < 128 / B; 256
+    # ops and 3 * 64 bytes always are.
     network = [ConvLayer(2, 2, 1, 1, 4, 4)] * 2
-    assert faster_between(network, system, [(1, 1), (1, 1)], None) == (0, None)
-    # 3 inputs: 256 + 2 * 128 ops and 64 bytes are less than 3 * 128 ops and 3 * 64 bytes where
-    # 128 / 128 < 128 / B; 256 ops and 3 * 64 bytes always are.
+    system = System(nodes=2, ops_per_s=128)
     assert faster_between(network, system, [(1, 1), (1, 1)], 3) == (0, 128)
     # 2 inputs: 256 ops and 2 * 64 bytes are what tensor parallelism takes.
     assert faster_between(network, system, [(1, 1), (1, 1)], 2) is None
-    # Layers of 64 ops and of 8 and 4 bytes. On four nodes 16 + 16 ops and 2 + 1 bytes an input, as
-    # two groups of two nodes 32 ops, 4 bytes to send, 32 ops and 2 bytes to gather: a byte less.
+    # Layers of 64 ops and of 8 and 4 bytes. On four nodes 16 + 16 ops and 2 + 1 bytes an input; as
+    # two groups of two nodes 32 ops, 4 bytes to send, 32 ops and 2 bytes to gather. 9 inputs: 64 +
+    # 8 * 32 ops are more than 9 * 32 by 32, 6 bytes and 8 times the last group's 2 less than 9 * 3
+    # by 5: faster if 5 / B > 32 / 32. With 8 times the 4 bytes sent 9 * 32 - 64 = 224 ops less and
+    # 38 - 27 = 11 bytes more: faster if 11 / B < 224 / 32.
     network = [ConvLayer(4, 4, 1, 1, 2, 1, 1), ConvLayer(4, 4, 2, 1, 2, 1, 1)]
     system = System(nodes=4, ops_per_s=32)
-    assert faster_between(network, system, [(1, 2), (1, 2)], None) == (1, None)
+    assert faster_between(network, system, [(1, 2), (1, 2)], 9) == (Fraction(11, 7), 5)
 
 
 def test_an_interval_of_one_point_is_none():
@@ -81,25 +77,20 @@ def test_where_a_plan_is_faster(search, data):
     network, system, inputs = search
     assume(all(layer.filters % system.nodes == 0 for layer in network))
     plan = data.draw(st.sampled_from(every_plan(network, system)))
-    many = data.draw(st.booleans())  # the limit of many inputs: one more when the pipeline is full
 
     def gap_s(link_bytes_per_s):
         machine = system._replace(link_bytes_per_s=link_bytes_per_s)
-        if many:
-            first_s, both_s = (plan_latency(network, machine, plan, n) for n in (1, 2))
-            return both_s - first_s - tensor_parallel_latency(network, machine)
         tensor_s = tensor_parallel_latency(network, machine, inputs)
-        return plan_latency(network, machine, plan, inputs) - tensor_s
+        return plan_result(network, machine, plan, inputs).latency_s - tensor_s
 
-    bounds = faster_between(network, system, plan, None if many else inputs)
+    bounds = faster_between(network, system, plan, inputs)
     drawn = data.draw(st.fractions(Fraction(1, 10**6), 10**6, max_denominator=10**6))
     if bounds is None:
         assert gap_s(drawn) >= 0
         return
     low, high = bounds
-    assert (gap_s(drawn) < 0) == (low < drawn and (high is None or drawn < high))
-    beyond = high or 10 * (low + 1)
-    near = (beyond - low) / 10**9
-    assert gap_s(low + near) < 0 and gap_s(beyond - near) < 0
+    assert (gap_s(drawn) < 0) == (low < drawn < high)
+    near = (high - low) / 10**9
+    assert gap_s(low + near) < 0 and gap_s(high - near) < 0
     assert not low or (gap_s(low) == 0 and gap_s(low - low / 10**9) >= 0)
-    assert not high or (gap_s(high) == 0 and gap_s(high + near) >= 0)
+    assert gap_s(high) == 0 and gap_s(high + near) >= 0

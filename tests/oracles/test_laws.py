@@ -3,6 +3,7 @@ what theorems and the simulation say: of SRAM, of sizes beyond theirs, of number
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 
 import pytest
 from hypothesis import example, given
@@ -12,6 +13,7 @@ import lab3
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
 from machines import cases_of_both
 from report import sram
+from report.plans import pipeline_parallel, tensor_parallel
 from report.steps import all_gather
 
 # ------------------------------------------------ toys
@@ -42,10 +44,10 @@ def test_a_pipeline_of_equal_stages(layers, inputs, slots):
 @given(cases_of_both())
 def test_sharing_out_loses_no_weights_and_neither_it_nor_streaming_needs_more(case):
     network, system = case[0], case[1]._replace(topology="all-to-all")
-    tensor, pipeline, rows, data = (
-        getattr(sram, f"{name}_sram")(network, system)
-        for name in ("tensor_parallel", "pipeline_parallel", "pipeline_streamed", "data_parallel")
-    )
+    [tensor] = sram.plan_sram(network, system, tensor_parallel(network, system))
+    pipeline = [*chain(*sram.plan_sram(network, system, pipeline_parallel(network, system)))]
+    rows = sram.pipeline_streamed_sram(network, system)
+    data = sram.data_parallel_sram(network, system)
     weight_bytes = sum(layer.weight_bytes for layer in network)
     assert {use.weight_bytes * system.nodes for use in tensor} == {weight_bytes}
     assert sum(use.weight_bytes for use in pipeline) == weight_bytes

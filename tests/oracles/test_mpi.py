@@ -23,8 +23,9 @@ import lab3
 from lab3 import NETWORK, SYSTEM
 from oracles import mpi_ranks
 from oracles.simulation import simulate
-from report.plans import plan_sram, plan_traffic
-from report.sram import data_parallel_sram, pipeline_parallel_sram, tensor_parallel_sram
+from report.plans import pipeline_parallel, tensor_parallel
+from report.search import plan_result
+from report.sram import data_parallel_sram, plan_sram
 
 INPUTS = 3  # so that a pipeline's ranks compute, send and receive at once
 TIMEOUT_S = 120  # a run takes about a second: only a deadlock gets here
@@ -120,15 +121,15 @@ def test_bytes_on_every_link(name):
     _, simulated = simulate(NETWORK, system, plan, INPUTS)
     sent = run_of(name).link_bytes
     assert sent == {link: size for link, size in simulated.items() if size}
-    assert sum(sent.values()) == plan_traffic(NETWORK, system, plan, INPUTS)
+    assert sum(sent.values()) == plan_result(NETWORK, system, plan, INPUTS).traffic_bytes
 
 
-TENSOR = tensor_parallel_sram(NETWORK, SYSTEM)
+[TENSOR] = plan_sram(NETWORK, SYSTEM, tensor_parallel(NETWORK, SYSTEM))
 FIRST_TWO, *OTHERS = plan_sram(NETWORK, SYSTEM, RUNS["1-2:2,3,4"][0])
 SRAM = {  # of each rank
     "tensor": [TENSOR] * 4,
     "tensor, ring": [TENSOR] * 4,
-    "pipeline": [[use] for use in pipeline_parallel_sram(NETWORK, SYSTEM)],
+    "pipeline": plan_sram(NETWORK, SYSTEM, pipeline_parallel(NETWORK, SYSTEM)),
     "1-2:2,3,4": [FIRST_TWO, FIRST_TWO, *OTHERS],
     "undistributed": [data_parallel_sram(NETWORK, SYSTEM)],
 }

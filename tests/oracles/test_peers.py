@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lab3 import NETWORK, SYSTEM, pipeline_parallel_latency, tensor_parallel_latency
 from machines import pipeline_parallel_cases
 from oracles.simulation import simulate
-from report.steps import duration, latency, pipeline_parallel_stages
+from report.plans import pipeline_parallel
+from report.steps import duration, latency, plan_stages
 
 # ------------------------------------------------ ASTRA-sim, recorded
 
@@ -44,9 +45,13 @@ def test_cycles_that_astra_sim_recorded(latency, inputs, recorded_cycles):
 INPUTS = st.integers(1, 100)
 
 
+def pipeline_stages(network, system):
+    return plan_stages(network, system, pipeline_parallel(network, system))
+
+
 def heteropipe(makespan, network, system, inputs):
     """Its makespan for as many seconds of each node and of each send."""
-    seconds = [duration(stage, system) for stage in pipeline_parallel_stages(network, system)]
+    seconds = [duration(stage, system) for stage in pipeline_stages(network, system)]
     return makespan(seconds[::2], inputs, seconds[1::2])
 
 
@@ -57,7 +62,7 @@ def close_to(value):
 @given(pipeline_parallel_cases(), INPUTS)
 def test_heteropipe_gives_the_law_less_what_a_send_is_longer_than_all_computations(case, inputs):
     network, system = case
-    seconds = [duration(stage, system) for stage in pipeline_parallel_stages(network, system)]
+    seconds = [duration(stage, system) for stage in pipeline_stages(network, system)]
     shortfall_s = (inputs - 1) * (max(seconds) - max(seconds[::2]))
     expected_s = pipeline_parallel_latency(*case, inputs) - shortfall_s
     assert heteropipe(makespan_async, *case, inputs) == close_to(expected_s)
@@ -65,7 +70,7 @@ def test_heteropipe_gives_the_law_less_what_a_send_is_longer_than_all_computatio
 
 @given(pipeline_parallel_cases(), INPUTS)
 def test_heteropipe_gives_the_reading_in_which_a_send_blocks_its_node(case, inputs):
-    steps = [step for [step] in pipeline_parallel_stages(*case)]
+    steps = [step for [step] in pipeline_stages(*case)]
     stages = [steps[first : first + 2] for first in range(0, len(steps), 2)]
     expected_s = latency(stages, case[1], inputs)
     assert heteropipe(makespan_blocking, *case, inputs) == close_to(expected_s)

@@ -1,4 +1,4 @@
-"""The closed forms of lab3.py and report/plans.py against simulation.py, which knows messages,
+"""The closed forms of lab3.py and report/steps.py against simulation.py, which knows messages,
 nodes and links that serve one job at a time, and no closed form: it takes the system and a layer's
 eight fields from lab3, and counts its own ops and bytes. Equal, exactly, in every random case."""
 
@@ -19,8 +19,7 @@ from lab3 import (
 )
 from machines import plan_cases
 from oracles.simulation import simulate
-from report.plans import plan_latency, plan_stages, plan_traffic
-from report.steps import duration
+from report.steps import duration, latency, plan_stages, traffic
 
 TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))
 
@@ -29,8 +28,9 @@ def check_plan(network, system, plan, inputs):
     question = network, system, inputs
     latency_s, link_bytes = simulate(network, system, plan, inputs)
     traffic_bytes = sum(link_bytes.values())
-    assert latency_s == plan_latency(network, system, plan, inputs)
-    assert traffic_bytes == plan_traffic(network, system, plan, inputs)
+    stages = plan_stages(network, system, plan)
+    assert latency_s == latency(stages, system, inputs)
+    assert traffic_bytes == traffic(stages, inputs)
     if plan == ((len(network), system.nodes),):
         assert latency_s == tensor_parallel_latency(*question)
         assert traffic_bytes == tensor_parallel_traffic(*question)
@@ -38,7 +38,6 @@ def check_plan(network, system, plan, inputs):
         assert latency_s == pipeline_parallel_latency(*question)
         assert traffic_bytes == pipeline_parallel_traffic(*question)
     # Each link serves one stage, and the busiest link is so in each of the stage's steps.
-    stages = plan_stages(network, system, plan)
     busiest_bytes = max(sum(step.link_bytes for step in stage) for stage in stages)
     assert max(link_bytes.values(), default=0) == inputs * busiest_bytes
 

@@ -1,21 +1,19 @@
-"""Row streaming: report/streaming.py and report/sram.py against numbers worked out by hand and
-against row_simulation.py, which starts every row by itself and accounts for every byte. They share
-a layer's sizes (lab3.ConvLayer) and nothing else: no start times, no closed form, no needs."""
+"""Row streaming in the pipeline: report/streaming.py and report/sram.py against numbers worked out
+by hand and against row_simulation.py, which starts every row by itself and accounts for every byte.
+They share a layer's sizes (lab3.ConvLayer) and nothing else: no start times, no closed form, no
+needs."""
 
-from collections import Counter
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import NETWORK, SYSTEM, ConvLayer, System
+from lab3 import NETWORK, SYSTEM, ConvLayer, System, pipeline_parallel_traffic
 from machines import networks
 from oracles.row_simulation import StalledError, simulate
-from report.question import STRATEGIES
-from report.sram import pipeline_streamed_sram, tensor_streamed_sram
-from report.steps import traffic
-from report.streaming import streamed_latency
+from report.sram import pipeline_streamed_sram
+from report.streaming import streamed_pipeline_latency
 
 AMPLE_BYTES = 10**9
 
@@ -49,7 +47,7 @@ def machine(ops_per_s, link_bytes_per_s, sram_bytes=AMPLE_BYTES, nodes=3):
 
 
 def test_pipeline_with_ample_sram():
-    run = simulate("pipeline", WIDENING, machine(2, 1))
+    run = simulate(WIDENING, machine(2, 1))
     assert times(run, 1, (1, 2), 2) == [
         [(0, 1), (1, 2), (2, 3)],
         [(1, 2), (2, 3), (3, 4)],
@@ -60,13 +58,13 @@ def test_pipeline_with_ample_sram():
     assert run.peak_bytes == {1: 5, 2: 9}
     # of the next input node 2 starts the first row at 8, and ends the last at 14
     for inputs, latency_s in [(1, 8), (2, 14), (10, 62)]:
-        assert streamed_latency("pipeline", WIDENING, machine(2, 1), inputs) == latency_s
+        assert streamed_pipeline_latency(WIDENING, machine(2, 1), inputs) == latency_s
 
 
 def test_a_row_waits_for_room():
     # Node 2 keeps 6 bytes for its output and 2 are weights: of 9 bytes 1 is left for one row.
     # The link carries the next as soon as the last is used up, at 4 and 7: 1 + 3 * (1 + 2) s.
-    run = simulate("pipeline", WIDENING, machine(2, 1, sram_bytes=9))
+    run = simulate(WIDENING, machine(2, 1, sram_bytes=9))
     assert times(run, (1, 2)) == [[(1, 2), (4, 5), (7, 8)]]
     assert run.latency_s == 10
     assert run.peak_bytes == {1: 5, 2: 9}
@@ -74,16 +72,16 @@ def test_a_row_waits_for_room():
 
 def test_a_row_waits_for_the_rows_that_its_filter_covers():
     # Node 2's filter is 3 wide and 2 high: row 0 starts with the second row's arrival at 3.
-    run = simulate("pipeline", OBLONG, machine(6, 3))
+    run = simulate(OBLONG, machine(6, 3))
     assert times(run, 2) == [[(3, 5), (5, 7)]]
     # Node 1 at 0: 1 + 9 + 3. Node 2 at 3: weights 6 + three rows 9 + output row 1.
     assert run.peak_bytes == {1: 13, 2: 16}
-    assert streamed_latency("pipeline", OBLONG, machine(6, 3)) == 7
+    assert streamed_pipeline_latency(OBLONG, machine(6, 3)) == 7
 
 
 def test_a_row_leaves_with_its_last_use():
     # Of 14 bytes node 2 has 6 for input rows. Row 0 is used up at 5, and row 2 is sent then.
-    run = simulate("pipeline", OBLONG, machine(6, 3, sram_bytes=14))
+    run = simulate(OBLONG, machine(6, 3, sram_bytes=14))
     assert times(run, 2) == [[(3, 5), (6, 8)]]
     # Node 2 at 6: weights 6 + rows 1 and 2 + output rows 0 and 1.
     assert run.peak_bytes == {1: 13, 2: 14}
@@ -93,7 +91,7 @@ def test_too_little_sram_stalls():
     # Of 13 bytes 5 are left for input rows, where the filter needs 6. In the end node 1 holds
     # weights 1 + output rows 1 and 2, which node 2 cannot take, and node 2 weights 6 + row 0.
     with pytest.raises(StalledError, match=r"of 13 bytes .* {1: 7, 2: 9}"):
-        simulate("pipeline", OBLONG, machine(6, 3, sram_bytes=13))
+        simulate(OBLONG, machine(6, 3, sram_bytes=13))
 
 
 @pytest.mark.parametrize(("sram_bytes", "latency_s"), [(14, 28), (15, 31), (16, 28)])
@@ -102,90 +100,28 @@ def test_more_sram_may_delay(sram_bytes, latency_s):
     # 10 it holds weights 6 + input row 1 + output rows 0 and 1 = 14. With 15 it has admitted
     # input row 2 as well, so that output row 1 must wait until row 0 has left at 13; with 16
     # there is room for all.
-    assert simulate("pipeline", CONTENDED, machine(2, 1, sram_bytes)).latency_s == latency_s
-
-
-# ------------------------------------------------ tensor parallelism by pencil
-
-# On 2 nodes, weights of both layers 3 bytes a node, an input row 1, a share of a row 1.
-# At 2 ops/s a share takes 1 s in layer 1 and 2 s in layer 2.
-SHARED = (ConvLayer(2, 1, 1, 1, 1, 2, 1), ConvLayer(2, 2, 1, 1, 1, 2, 1))
-
-
-def test_tensor_parallelism_waits_for_slow_links():
-    # At 1/3 byte/s a share takes 3 s. Node 2's last two of an input, 7 to 13, keep its link from
-    # the next input's, so that node 1, which gathers, is 3 s behind in the second layer, at 16.
-    system = machine(2, Fraction(1, 3), nodes=2)
-    run = simulate("tensor", SHARED, system, inputs=2)
-    assert times(run, 1, 2, (1, 2), (2, 1)) == [
-        [(0, 1), (1, 2), (4, 6), (7, 9), (9, 10), (10, 11), (16, 18), (19, 21)],
-        [(0, 1), (1, 2), (4, 6), (7, 9), (9, 10), (10, 11), (13, 15), (16, 18)],
-        [(1, 4), (4, 7), (10, 13), (13, 16)],
-        [(1, 4), (4, 7), (7, 10), (10, 13), (13, 16), (16, 19), (19, 22), (22, 25)],
-    ]
-    assert run.traffic_bytes == 12
-    # four shares more on the link to node 1 for each further input
-    for inputs, latency_s in [(1, 13), (2, 25), (3, 37), (10**9, 1 + 12 * 10**9)]:
-        assert streamed_latency("tensor", SHARED, system, inputs) == latency_s
-
-
-def test_what_tensor_parallelism_holds():
-    # At 2 bytes/s each node computes layer 2 from 2 to 6. At 2 it holds weights 3 + both rows 4,
-    # the other's last share on its way, + its own first share 1. At 6 node 1 has 3 + output 4.
-    fast = machine(2, 2, nodes=2)
-    run = simulate("tensor", SHARED, fast)
-    assert times(run, 2, (2, 1)) == [
-        [(0, 1), (1, 2), (2, 4), (4, 6)],
-        [(1, 1.5), (2, 2.5), (4, 4.5), (6, 6.5)],
-    ]
-    assert run.peak_bytes == {1: 8, 2: 8}
-    # layer 1's last row: weights 3 + its input row + the row before + its share of this one
-    assert tensor_streamed_sram(SHARED, fast) == [
-        ("every node", 1, "compute", 3, 1, 3),
-        ("every node", 2, "compute", 3, 4, 1),
-        ("gathering node", 2, "gather", 3, 0, 4),
-    ]
-    # with a byte less the other's last share arrives only after the first row is computed
-    assert times(simulate("tensor", SHARED, fast._replace(sram_bytes=7)), (2, 1)) != times(
-        run, (2, 1)
-    )
-
-
-def test_a_link_that_falls_behind_the_other():
-    # 19 rows: a share of layer 1 takes 2 s, on a link 1 s; of layer 2 0.08 s, on the link to node 1
-    # 2 s. So that link is 38 s of an input's 57 behind the other one.
-    network = (ConvLayer(2, 100, 1, 1, 1, 19, 1), ConvLayer(4, 2, 1, 1, 1, 19, 1))
-    system = machine(100, 1, nodes=2)
-    for inputs in (1, 2, 3, 9):
-        latency_s = simulate("tensor", network, system, inputs).latency_s
-        assert latency_s == streamed_latency("tensor", network, system, inputs)
+    assert simulate(CONTENDED, machine(2, 1, sram_bytes)).latency_s == latency_s
 
 
 # ------------------------------------------------ random
 
 
 @st.composite
-def streams(draw, strategy):
+def streams(draw):
     """A random network, system with ample SRAM, inputs: from fast links to slow ones."""
-    if strategy == "tensor":
-        nodes = draw(st.integers(1, 5))
-        network = draw(networks(3, filters_of=nodes))
-    else:
-        network = draw(networks(4))
-        nodes = draw(st.integers(len(network), 6))
+    network = draw(networks(4))
+    nodes = draw(st.integers(len(network), 6))
     ops_per_s = draw(st.builds(Fraction, st.integers(1, 200), st.integers(1, 9)))
     ops_a_byte = draw(st.builds(Fraction, st.integers(1, 200), st.sampled_from([1, 3, 20, 200])))
     system = System(nodes, ops_per_s, ops_per_s / ops_a_byte, AMPLE_BYTES)
     return network, system, draw(st.integers(1, 12))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@given(st.data())
-def test_latency_and_traffic_are_as_simulated(strategy, data):
-    network, system, inputs = data.draw(streams(strategy))
-    run = simulate(strategy, network, system, inputs)
-    assert run.latency_s == streamed_latency(strategy, network, system, inputs)
-    assert run.traffic_bytes == traffic(STRATEGIES[strategy](network, system), inputs)
+@given(streams())
+def test_latency_and_traffic_are_as_simulated(stream):
+    run = simulate(*stream)
+    assert run.latency_s == streamed_pipeline_latency(*stream)
+    assert run.traffic_bytes == pipeline_parallel_traffic(*stream)
 
 
 def pipeline_needs(network, system, inputs):
@@ -194,65 +130,20 @@ def pipeline_needs(network, system, inputs):
     return max(first + (inputs - 1) * network[0].input_bytes, *others, 0)
 
 
-@given(streams("pipeline"))
+@given(streams())
 def test_a_pipeline_needs_so_much_sram_and_no_less(stream):
     network, system, inputs = stream
     needed_bytes = pipeline_needs(*stream)
     for sram_bytes in (needed_bytes, needed_bytes + 1, needed_bytes + 7):
-        run = simulate("pipeline", network, system._replace(sram_bytes=sram_bytes), inputs)
-        assert run.latency_s >= streamed_latency("pipeline", *stream)
+        run = simulate(network, system._replace(sram_bytes=sram_bytes), inputs)
+        assert run.latency_s >= streamed_pipeline_latency(*stream)
         assert max(run.peak_bytes.values()) <= sram_bytes
     if len(network) > 1:
         with pytest.raises(StalledError):
-            simulate("pipeline", network, system._replace(sram_bytes=needed_bytes - 1), inputs)
-
-
-def test_with_so_much_sram_tensor_parallelism_never_waits_for_room():
-    drawn = Counter()
-
-    @given(streams("tensor"))
-    def check(stream):
-        network, system, inputs = stream
-        ample = simulate("tensor", network, system)
-        keeps_up = max(row_seconds(ample, tuple), default=0) <= min(row_seconds(ample, int))
-        drawn[keeps_up] += 1
-        if not keeps_up:
-            with pytest.raises(ValueError, match="not modelled on links"):
-                tensor_streamed_sram(network, system)
-            return
-        needed_bytes = max(use.total_bytes for use in tensor_streamed_sram(network, system))
-        enough = simulate("tensor", network, system._replace(sram_bytes=needed_bytes))
-        assert times(enough, *enough.jobs) == times(ample, *ample.jobs)
-        assert max(ample.peak_bytes.values()) == needed_bytes
-        if 1 < inputs < 10:
-            # the next input's first share may be there before the last row of the output is
-            gathered_bytes = tensor_streamed_sram(network, system)[-1].total_bytes
-            share_bytes = network[0].output_bytes // network[0].out_y // system.nodes
-            most_bytes = max(needed_bytes, gathered_bytes + share_bytes * (system.nodes > 1))
-            waiting_bytes = (inputs - 1) * network[0].input_bytes
-            run = simulate("tensor", network, system, inputs)
-            assert max(run.peak_bytes.values()) == most_bytes + waiting_bytes
-
-    check()
-    assert drawn[True] >= 20 and drawn[False] >= 5
-
-
-def row_seconds(run, kind):
-    """Of what nodes (int) compute or links (tuple) send."""
-    return {
-        job.seconds for place, jobs in run.jobs.items() if isinstance(place, kind) for job in jobs
-    }
+            simulate(network, system._replace(sram_bytes=needed_bytes - 1), inputs)
 
 
 # ------------------------------------------------ the lab
-
-
-def test_sram_of_the_lab_with_tensor_parallelism():
-    # beside the 455,104 bytes of test_sram.py 11 inputs of 6,144 can wait on every node
-    enough = SYSTEM._replace(sram_bytes=455_104 + 11 * 6_144)
-    run = simulate("tensor", NETWORK, enough, 12)
-    assert run.latency_s == streamed_latency("tensor", NETWORK, SYSTEM, 12)
-    assert set(run.peak_bytes.values()) == {enough.sram_bytes}
 
 
 @pytest.mark.parametrize("inputs", [1, 32])
@@ -261,15 +152,15 @@ def test_sram_of_the_lab_with_pipeline_parallelism(inputs):
     # one input.
     assert pipeline_needs(NETWORK, SYSTEM, inputs) == 462_336
     least = SYSTEM._replace(sram_bytes=462_336)
-    run = simulate("pipeline", NETWORK, least, inputs)
-    assert run.latency_s == streamed_latency("pipeline", NETWORK, SYSTEM, inputs)
+    run = simulate(NETWORK, least, inputs)
+    assert run.latency_s == streamed_pipeline_latency(NETWORK, SYSTEM, inputs)
     assert max(run.peak_bytes.values()) == 462_336
     with pytest.raises(StalledError):
-        simulate("pipeline", NETWORK, least._replace(sram_bytes=462_335), inputs)
+        simulate(NETWORK, least._replace(sram_bytes=462_335), inputs)
 
 
 def test_the_labs_node_1_has_room_for_82_inputs():
     # 6,912 + 82 * 6,144 + 7,680 = 518,400 bytes; with one more, 524,544, 256 too many
-    simulate("pipeline", NETWORK, SYSTEM, 82)
+    simulate(NETWORK, SYSTEM, 82)
     with pytest.raises(StalledError):
-        simulate("pipeline", NETWORK, SYSTEM, 83)
+        simulate(NETWORK, SYSTEM, 83)

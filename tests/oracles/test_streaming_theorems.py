@@ -15,8 +15,9 @@ from lab3 import NETWORK, SYSTEM
 from machines import cases_of_both, pipeline_parallel_cases
 from oracles.proofs import maximum, prove, real, refute
 from oracles.row_simulation import simulate
-from report.steps import duration, pipeline_parallel_stages, tensor_parallel_stages
-from report.streaming import compute_bound, streamed_latency
+from report.plans import pipeline_parallel, tensor_parallel
+from report.steps import duration, plan_stages
+from report.streaming import compute_bound, streamed_pipeline_latency
 
 INPUTS = st.integers(1, 9)
 n = z3.Real("N")
@@ -38,19 +39,20 @@ def test_no_schedule_beats_the_compute_bound():
 
 
 @given(cases_of_both(), INPUTS)
-def test_no_latency_is_below_the_bound_of_rows(case, inputs):
+def test_no_latency_is_below_the_bound(case, inputs):
     network, system = case
-    system = system._replace(topology="all-to-all")
     bound_s = compute_bound(network, system, inputs)
     ops = sum(layer.ops for layer in network)
     assert bound_s * system.nodes * system.ops_per_s == inputs * ops
-    tensor_s = streamed_latency("tensor", network, system, inputs)
-    pipeline_s = streamed_latency("pipeline", network, system, inputs)
-    assert bound_s <= tensor_s <= lab3.tensor_parallel_latency(network, system, inputs)
+    # tensor parallelism is above it by its communication, which no overlap can save more of
+    [steps] = plan_stages(network, system, tensor_parallel(network, system))
+    sent_bytes = inputs * sum(step.link_bytes for step in steps)
+    tensor_s = lab3.tensor_parallel_latency(network, system, inputs)
+    assert tensor_s == bound_s + Fraction(sent_bytes) / system.link_bytes_per_s
+    pipeline_s = streamed_pipeline_latency(network, system, inputs)
     assert bound_s <= pipeline_s <= lab3.pipeline_parallel_latency(network, system, inputs)
-    # one node alone meets it, and with whole tensors, too
+    # one node alone meets it
     alone = (network, system._replace(nodes=1), inputs)
-    assert streamed_latency("tensor", *alone) == compute_bound(*alone)
     assert lab3.tensor_parallel_latency(*alone) == compute_bound(*alone)
 
 
@@ -123,8 +125,9 @@ def test_rows_are_not_earlier_from_the_bottleneck_on():
 def test_rows_streamed_are_as_proved(case, inputs):
     network, system = case
     ample = system._replace(sram_bytes=10**9)
-    run = simulate("pipeline", network, ample, inputs)
-    interval_s = max(duration(stage, system) for stage in pipeline_parallel_stages(network, system))
+    run = simulate(network, ample, inputs)
+    stages = plan_stages(network, system, pipeline_parallel(network, system))
+    interval_s = max(duration(stage, system) for stage in stages)
     is_exact = False  # from the bottleneck on
     in_order = sorted(run.jobs, key=lambda place: place if isinstance(place, tuple) else (place,))
     for place in in_order[: 2 * len(network) - 1]:
@@ -137,108 +140,39 @@ def test_rows_streamed_are_as_proved(case, inputs):
             latest_s = jobs[row].end_s + inputs_before * interval_s
             assert job.end_s == latest_s if is_exact else job.end_s <= latest_s
     assert is_exact
-    assert run.latency_s == streamed_latency("pipeline", network, system, inputs)
+    assert run.latency_s == streamed_pipeline_latency(network, system, inputs)
 
 
 # ------------------------------------------------ the lab, all-to-all: which strategy is faster
 #
-# Rows streamed in tensor parallelism, with x = 1 / B, in seconds. Where what a row waits for is
-# later by l at most, and the row itself takes m longer, it ends later, by l + m at most. So
-#
-#   N inputs take at most N * T(x), T being the time for one: no input sets out later than when all
-#   before it are done.
-#   T rises with x, by at most the bytes that a chain of rows sends: sum(A) / 4 = 187,904, as no row
-#   is in it twice.
-#
-# The pipeline, whatever its SRAM, streamed or not, takes at least N * max(C_2 / R, A_1 * x): node
-# 2's work, and its link's. These lines meet at 49.8 MB/s, at 4.62422016 ms, where T is 3.7723452416
-# ms. On faster links T is no more and the pipeline's no less; on slower ones the pipeline's rises
-# by A_1 = 230,400 bytes, which is more than T does.
+# The pipeline, whatever its SRAM, by rows or not, takes at least N * C_2 / R: node 2's work. Tensor
+# parallelism takes N * (sum(C) / (P * R) + sum(A) / (P * B)), which is less where x = 1 / B is
+# less than (4.62422016 - 3.03330816) ms / 187,904 bytes: on links of more than 118.1 MB/s.
 
-byte_s, one_input, tensor, pipeline = z3.Reals("x T tensor pipeline")
-OPS, BOTTLENECK_S = 606_661_632, Fraction(231_211_008, 50 * 10**9)
-TURN = BOTTLENECK_S / 230_400  # x where the lines meet
-TENSOR_AT_TURN_S = Fraction("0.0037723452416")
+byte_s, tensor, pipeline = z3.Reals("x tensor pipeline")
+BOTTLENECK_S = Fraction(231_211_008, 50 * 10**9)
+COMPUTE_S = Fraction(606_661_632, 4 * 50 * 10**9)
+TURN = (BOTTLENECK_S - COMPUTE_S) / 187_904  # seconds per byte where both are equal
 POSSIBLE = [byte_s > 0, n >= 1]
 
 
-def pipeline_load(byte_s):
-    """What an input costs node 2, or the link to it."""
-    return maximum(real(BOTTLENECK_S), 230_400 * byte_s)
+def test_on_fast_links_tensor_parallelism_is_faster_than_any_pipeline_for_all_inputs():
+    tensor_whole = tensor == n * (real(COMPUTE_S) + 187_904 * byte_s)
+    at_least = pipeline >= n * real(BOTTLENECK_S)
+    prove(tensor < pipeline, byte_s < real(TURN), tensor_whole, at_least, *POSSIBLE)
+    refute(tensor < pipeline, byte_s <= real(TURN), tensor_whole, at_least, *POSSIBLE)
+
+    for inputs in (1, 32, 10**6):
+        for link_bytes_per_s in (1 / TURN, 2 * 10**9):
+            case = NETWORK, SYSTEM._replace(link_bytes_per_s=link_bytes_per_s), inputs
+            tensor_s = lab3.tensor_parallel_latency(*case)
+            assert tensor_s <= inputs * BOTTLENECK_S < streamed_pipeline_latency(*case)
+            assert (tensor_s == inputs * BOTTLENECK_S) == (link_bytes_per_s == 1 / TURN)
 
 
-def pipeline_whole(inputs, byte_s):
-    """The law: with rows streamed a pipeline takes no more."""
-    sum_s = real(Fraction(OPS, 50 * 10**9)) + 604_160 * byte_s
-    return sum_s + (inputs - 1) * pipeline_load(byte_s)
-
-
-def lab(byte_s, topology="all-to-all"):
-    return NETWORK, SYSTEM._replace(link_bytes_per_s=1 / Fraction(byte_s), topology=topology)
-
-
-def test_a_row_is_later_by_what_it_waits_for_and_what_it_takes_longer():
-    before_late, needed_late, late, longer = z3.Reals("before' needed' l m")
-    delay = maximum(before_late, needed_late) + longer - maximum(before, needed)
-    waits = [
-        *(before <= before_late, before_late <= before + late),
-        *(needed <= needed_late, needed_late <= needed + late),
-        longer >= 0,
-    ]
-    prove(z3.And(delay >= 0, delay <= late + longer), *waits)
-    refute(delay <= late, *waits)
-
-
-@given(cases_of_both(layers=4), INPUTS)
-def test_row_streaming_obeys_these_bounds(case, inputs):
-    network, system = case
-    system = system._replace(topology="all-to-all")
-    one_s = streamed_latency("tensor", network, system)
-    assert streamed_latency("tensor", network, system, inputs) <= inputs * one_s
-
-    slower = system._replace(link_bytes_per_s=Fraction(system.link_bytes_per_s) / 3)
-    chain_bytes = Fraction(sum(layer.output_bytes for layer in network), system.nodes)
-    rise_s = streamed_latency("tensor", network, slower) - one_s
-    assert 0 <= rise_s <= chain_bytes * (3 - 1) / system.link_bytes_per_s
-
-
-def tensor_at_most(at_turn_s):
-    rise_s = maximum(real(0), 187_904 * (byte_s - real(TURN)))
-    return [one_input <= real(at_turn_s) + rise_s, tensor <= n * one_input]
-
-
-def test_with_rows_streamed_tensor_parallelism_is_faster_for_all_bandwidths_and_inputs():
-    at_least = pipeline >= n * pipeline_load(byte_s)
-    prove(tensor < pipeline, *tensor_at_most(TENSOR_AT_TURN_S), at_least, *POSSIBLE)
-    refute(tensor < pipeline, *tensor_at_most(BOTTLENECK_S), at_least, *POSSIBLE)
-
-    assert streamed_latency("tensor", *lab(TURN)) == TENSOR_AT_TURN_S
-    for byte in (TURN / 10**6, TURN / 2, TURN, 2 * TURN, TURN * 10**6):
-        for inputs in (1, 2, 32, 10**6):
-            case = *lab(byte), inputs
-            least_s = inputs * max(BOTTLENECK_S, 230_400 * byte)
-            pipeline_s = streamed_latency("pipeline", *case)
-            assert streamed_latency("tensor", *case) < least_s <= pipeline_s
-            assert pipeline_s <= lab3.pipeline_parallel_latency(*case)
-
-
-def test_with_whole_tensors_in_tensor_parallelism_it_is_not():
-    one_s = real(Fraction(OPS, 4 * 50 * 10**9)) + 187_904 * byte_s
-    found = refute(tensor <= pipeline_whole(32, byte_s), tensor == 32 * one_s, *POSSIBLE)["x"]
-    case = *lab(found), 32
-    assert streamed_latency("pipeline", *case) <= lab3.pipeline_parallel_latency(*case)
-    assert lab3.pipeline_parallel_latency(*case) < lab3.tensor_parallel_latency(*case)
-
-
-def test_on_a_ring_it_is_not():
-    # Streamed or not, the gathering node's only link in carries three quarters of all outputs.
-    [steps] = tensor_parallel_stages(*lab(1, "ring"))
-    assert sum(step.link_bytes for step in steps) == 563_712
-    at_least = tensor >= 32 * 563_712 * byte_s
-    found = refute(tensor <= pipeline_whole(32, byte_s), at_least, *POSSIBLE)["x"]
-    for byte in (found, Fraction(1, 121 * 10**6)):  # streamed, the pipeline leads even there
-        pipeline_s = streamed_latency("pipeline", *lab(byte, "ring"), 32)
-        assert pipeline_s < 32 * 563_712 * byte
+def test_on_slow_links_the_pipeline_by_rows_can_be_faster():
+    slow = NETWORK, SYSTEM._replace(link_bytes_per_s=80 * 10**6), 32
+    assert streamed_pipeline_latency(*slow) < lab3.tensor_parallel_latency(*slow)
 
 
 # ------------------------------------------------ the law's schedule, for all inputs

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lab3 import NETWORK, SYSTEM, System, pipeline_parallel_latency, tensor_parallel_latency
 from oracles.proofs import maximum, prove, refute, value
-from report.plans import plan_latency
+from report.search import plan_result
 from report.steps import Step, all_gather, gather, latency
 
 # ------------------------------------------------ the law: latency(N) = sum + (N - 1) * longest
@@ -321,4 +321,4 @@ def test_lab3_gives_the_latencies_of_that_theorem(bandwidth, inputs):
     system = SYSTEM._replace(link_bytes_per_s=bandwidth)
     for plan in PLANS:
         proved = value(plan_s(plan, bandwidth), {n: inputs})
-        assert plan_latency(NETWORK, system, plan, inputs) == proved
+        assert plan_result(NETWORK, system, plan, inputs).latency_s == proved

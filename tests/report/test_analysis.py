@@ -30,12 +30,6 @@ from report.question import LAB, Impossible, Question
 as_dict = cache(analysis.as_dict)
 
 
-def no_ring(nodes):
-    """Why tensor parallelism has no latency with row streaming."""
-    where = f"on a ring of {nodes} nodes, only all-to-all"
-    return {"reason": f"Tensor parallelism with row streaming is not modelled {where}"}
-
-
 def results(question, strategy):
     """Each result by topology and inputs."""
     found = as_dict(question)["strategies"][strategy]["results"]
@@ -103,23 +97,21 @@ def test_results(question, row):
             "utilisation": one_node_s / nodes / row.latency_s,
         }
         assert is_part(expected, found[topology, row.inputs])
-        streamed = found[topology, row.inputs]["streamed"]
-        if (row.strategy, topology) == ("tensor", RING):
-            assert streamed == no_ring(nodes)
-        else:
-            bound_s = row.inputs * all_others(question, "lower_bound").one_s
-            [latency_s] = [
-                each.latency_s
-                for asked, each in rows("streamed")
-                if (asked, each.strategy, each.inputs) == (question, row.strategy, row.inputs)
-            ]
-            assert streamed == {"latency_s": latency_s, "above_limit_s": latency_s - bound_s}
 
 
 def all_others(question, name):
     """The row of another latency."""
     [found] = [row for asked, row in rows("others") if asked is question and row.name == name]
     return found
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_the_pipeline_by_rows(machine):
+    by_inputs = {row.inputs: row.latency_s for row in machine.streamed}
+    assert as_dict(machine.question)["streamed_pipeline"] == [
+        {"inputs": inputs, "latency_s": by_inputs[inputs]}
+        for inputs in (1, machine.question.inputs)
+    ]
 
 
 def test_the_first_of_equally_long_stages_is_the_bottleneck():
@@ -179,16 +171,6 @@ def test_other_latencies_at_their_edges():
     assert Analysis(ODD).lower_bound_s == 3_804
 
 
-def test_the_last_rows_share():
-    for machine in MACHINES.values():
-        if expected_s := getattr(machine, "last_row_share_s", None):
-            found = as_dict(machine.question.on(topology=ALL_TO_ALL))
-            assert found["last_row_share_s"] == expected_s
-    # one node sends nothing, and what is not streamed has no last row
-    assert as_dict(ODD_ALL_TO_ALL.on(nodes=1))["last_row_share_s"] == 0
-    assert as_dict(ODD)["last_row_share_s"] == no_ring(6)
-
-
 # ------------------------------------------------ where the pipeline's time goes
 
 
@@ -216,10 +198,8 @@ FULLEST = [(question, row) for question, row in rows("sram") if row.free is not 
 
 @pytest.mark.parametrize(("question", "row"), FULLEST)
 def test_the_fullest_nodes(question, row):
-    is_modelled = {"topology": ALL_TO_ALL, "link_bytes_per_s": 10**15}  # with row streaming
-    machines = [is_modelled] if row.group == "tensor, streamed" else [{"topology": t} for t in BOTH]
-    for machine in machines:
-        assert as_dict(question.on(**machine))["sram"][row.group]["fullest"] == {
+    for topology in BOTH:
+        assert as_dict(question.on(topology=topology))["sram"][row.group]["fullest"] == {
             "where": row.where,
             "layer": row.layer,
             "weight_bytes": row.weights,
@@ -236,10 +216,6 @@ def test_the_first_of_equally_full_nodes_is_the_fullest():
     equal = Question((ConvLayer(2, 2, 1, 1, 1, 1, 1),) * 2, System(2, sram_bytes=10))
     fullest = as_dict(equal)["sram"]["pipeline"]["fullest"]
     assert (fullest["where"], fullest["total_bytes"]) == ("node 1", 8)
-
-
-def test_row_streaming_that_is_not_modelled_has_no_need_of_sram():
-    assert as_dict(ODD)["sram"]["tensor, streamed"] == no_ring(6)
 
 
 def test_one_node_is_node_1():
@@ -268,11 +244,13 @@ def test_what_fits_to_the_byte():
 # ------------------------------------------------ the dictionary
 
 # What programs rely on: the names of every record by its path, where * is any strategy.
-OTHER_LATENCIES = ("lower_bound", "one_node", "data_parallel", "balanced_pipeline")
-PLANS = ("fitting[]", "best[]", "compared.*")
+OTHER_LATENCIES = (
+    *("lower_bound", "streamed_pipeline"),
+    *("one_node", "data_parallel", "balanced_pipeline"),
+)
 NAMES = {
-    "": "version asked layers strategies lower_bound last_row_share_s"
-    " losses one_node data_parallel balanced_pipeline totals sram plans readings",
+    "": "version asked layers strategies lower_bound streamed_pipeline"
+    " losses one_node data_parallel balanced_pipeline totals sram readings",
     ".asked": "network system inputs",
     ".asked.network[]": "filters in_channels fx fy x y element_bytes",
     ".asked.system": "nodes ops_per_s link_bytes_per_s sram_bytes topology",
@@ -282,34 +260,20 @@ NAMES = {
     ".strategies.*": "steps results doubling",
     ".strategies.*.steps[]": STEP,
     ".strategies.*.results[]": "topology inputs latency_s traffic_bytes compute_s communication_s"
-    " interval_s bottleneck idle_nodes speed_up utilisation streamed",
-    ".strategies.*.results[].streamed": "latency_s above_limit_s",
+    " interval_s bottleneck idle_nodes speed_up utilisation",
     ".strategies.*.doubling[]": "twice inputs speed_up",
     **{f".{name}[]": "inputs latency_s" for name in OTHER_LATENCIES},
     ".losses": "ideal_compute_s idle_nodes_s load_imbalance_s waiting_for_a_link_s fill_and_drain_s"
     " sending_s",
     ".totals": "weight_bytes excess_bytes output_bytes sram_bytes",
-    ".sram": "tensor tensor, streamed pipeline pipeline, streamed data",
+    ".sram": "tensor pipeline pipeline, streamed data",
     ".sram.*": "uses fullest",
     ".sram.*.uses[]": "where layer work weight_bytes input_bytes output_bytes",
     ".sram.*.fullest": "where layer weight_bytes input_bytes output_bytes total_bytes fits"
     " free_bytes",
-    ".plans": "fitting best compared faster",
-    **{
-        f".plans.{plan}": "plan text latency_s traffic_bytes nodes sram_bytes fits"
-        for plan in PLANS
-    },
-    **{f".plans.{plan}.plan[]": "layers nodes" for plan in PLANS},
-    ".plans.compared": "tensor pipeline",
-    ".plans.faster": "pipeline",
-    ".plans.faster.pipeline[]": "inputs links",
-    ".plans.faster.pipeline[].links": "low_bytes_per_s high_bytes_per_s",
     ".readings[]": "strategy inputs latency_s traffic_bytes changes",
 }
-MAY_BE_A_REASON = (
-    *(".strategies.*", ".strategies.*.results[].streamed", ".last_row_share_s", ".losses"),
-    *(".sram.*", ".plans.fitting", ".plans.best", ".plans.compared.*"),
-)
+MAY_BE_A_REASON = (".strategies.*", ".streamed_pipeline", ".losses", ".sram.*")
 TEXTS = ("where", "work", "text", "topology", "bottleneck", "twice", "strategy")
 
 
@@ -355,21 +319,20 @@ QUESTIONS = {
 def test_each_name_is_there_and_is_one_kind_of_thing(question):
     paths = set()
     for place, found in records(as_dict(question)):
-        path = re.sub(r"(strategies|sram|compared)\.[a-z, ]+", r"\1.*", place)
+        path = re.sub(r"(strategies|sram)\.[a-z, ]+", r"\1.*", place)
         paths.add(path)
         if path in MAY_BE_A_REASON and "reason" in found:
             assert [*found] == ["reason"]
-        elif path != ".plans.faster" or found:  # without two there is nothing to compare
+        else:
             assert {*found} == {*re.split("(?<!,) ", NAMES[path])}, place
         for name, value in found.items():
-            may_be_none = path.startswith(".plans.faster") and value is None
-            assert may_be_none or type(value) in (dict, list) or is_of_its_type(name, value), place
+            assert type(value) in (dict, list) or is_of_its_type(name, value), place
     assert question is not LAB or paths == {*NAMES}
 
 
 def test_what_is_asked_is_said():
     found = as_dict(ODD)
-    assert found["version"] == 5
+    assert found["version"] == 6
     layer = dict(zip(NAMES[".asked.network[]"].split(), (12, 6, 4, 3, 8, 5, 3), strict=True))
     assert found["asked"]["network"][1] == layer
     system = (6, Fraction(64, 3), Fraction(5, 2), 9_216, RING)
@@ -399,19 +362,19 @@ def test_json_is_the_same_with_floats(question):
             6,
             "Tensor parallelism is not possible: layer 1's 128 filters cannot be split evenly over"
             " 6 nodes",
-            ".strategies.tensor .last_row_share_s .plans.compared.tensor",
+            ".strategies.tensor .sram.tensor",
         ),
         (
             *(2, "Pipeline parallelism is not possible: 4 layers need 4 nodes or more, not 2"),
-            ".strategies.pipeline .losses .plans.compared.pipeline",
+            ".strategies.pipeline .streamed_pipeline .losses"
+            " .sram.pipeline .sram.pipeline, streamed",
         ),
     ],
 )
 def test_what_is_not_possible_has_its_reason_at_each_place(nodes, reason, places):
     found = records(as_dict(LAB.on(nodes=nodes)))
-    strategy = places.rpartition(".")[2]
-    expected = [*places.split(), f".sram.{strategy}", f".sram.{strategy}, streamed"]
-    assert {place for place, record in found if record.get("reason") == reason} == {*expected}
+    expected = {*re.split("(?<!,) ", places)}
+    assert {place for place, record in found if record.get("reason") == reason} == expected
 
 
 # ------------------------------------------------ what is refused
@@ -422,7 +385,6 @@ def test_what_is_not_possible_has_its_reason_at_each_place(nodes, reason, places
     [
         (analysis.as_dict, [LAB.on(nodes=3)], "evenly over 3 nodes.* 4 layers need 4 nodes"),
         (analysis.losses, [LAB.on(nodes=2)], "4 layers need 4 nodes"),
-        (analysis.sram_result, ["rows", NETWORK, SYSTEM], "strategy: 'rows' is not one of 'ten"),
     ],
 )
 def test_what_is_not_possible_is_refused(of, arguments, said):

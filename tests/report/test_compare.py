@@ -9,11 +9,12 @@ import pytest
 
 from lab3 import ConvLayer, System
 from program import output, refusal
-from report import plans
+from report import search
 from report.compare import best_plans_text, links_text
 from report.compare import text as compare_text
-from report.plans import Links, compare, parse_plan
+from report.plans import parse_plan
 from report.question import LAB, Question
+from report.search import Links, compare
 
 # A machine that differs from the lab's in everything. Both layers have 96 ops, 1 ms of a node; a
 # link carries 240 bytes in one. Elements of 20 bytes: layer 1 has 160 bytes of weights, 240 of
@@ -88,8 +89,6 @@ def test_idle_nodes_are_counted(options, idle):
     ("links", "text"),
     [
         (None, "never"),
-        (Links(Fraction(0), None), "always"),
-        (Links(Fraction(10**6, 3), None), "above 0.333 MB/s"),
         (Links(Fraction(0), Fraction(2_500_000)), "below 2.5 MB/s"),
         (Links(Fraction(1_234_567), Fraction(1_236_000)), "1.23 to 1.24 MB/s"),
         (Links(Fraction(1_234_567), Fraction(1_234_987)), "1.2346 to 1.2350 MB/s"),
@@ -132,7 +131,7 @@ def test_a_plan_as_fast_as_a_best_one_that_sends_more_is_beaten():
 
 
 def test_another_plan_with_the_numbers_of_a_best_one_is_not_beaten():
-    # worked by hand in test_plan_search.py, test_fewer_nodes_come_before_less_sram
+    # worked by hand in test_search.py, test_fewer_nodes_come_before_less_sram
     sizes = [8, 4, 4, 1, 1]
     network = tuple(ConvLayer(out, into, 1, 1, 2, 2, 1) for into, out in pairwise(sizes))
     question = Question(network, System(nodes=4, ops_per_s=2, link_bytes_per_s=1), 2)
@@ -149,11 +148,9 @@ def test_a_plan_that_ties_with_a_best_one_is_not_beaten():
     assert [(row[-1], row[-2]) for row in rows[1:]] == beaten
 
 
-def test_how_many_plans_a_ring_has():
-    # 4 layers are cut in 3 places or not; on three nodes not in all; on two of them in one place
-    for nodes, plans_of_it in ((3, 7), (4, 9), (8, 9)):
-        text = output(f"plans --topology ring --nodes {nodes}")
-        assert re.findall(r"([\d,]+)\s+plans?\s+in\s+all", text) == [str(plans_of_it)]
+def test_a_ring_says_which_plans_are_modelled():
+    for options in ("--topology ring --nodes 3", "--topology ring"):
+        assert "are modelled" in output(f"plans {options}")
     for options in ("", "--topology ring --nodes 1", "--topology ring --nodes 2"):
         assert "are modelled" not in output(f"plans {options}")  # every plan is
 
@@ -188,9 +185,9 @@ def test_a_search_that_is_refused_leaves_the_rest(monkeypatch):
     # 524,288 ops a layer, 10.48576 / 4 = 2.62144 us on four nodes, and 4,096 / 4 bytes to each
     # other in 0.512 us as at the end: 32 * 300 * 3.13344 us; 32 * (299 * 12 + 3) * 1,024 bytes. On
     # two nodes 5.24288 and 1.024 us; 32 * (299 * 2 + 1) * 2,048 bytes.
-    monkeypatch.setattr(plans, "MOST_BEGINNINGS", 10_000)
+    monkeypatch.setattr(search, "MOST_PLANS", 1_000)
     text = output("plans --plan 1-300:2" + EQUAL * 300)
-    assert text.count("too many plans to search") >= 1 and "#" not in text
+    assert text.count("too many to compare") == 1 and "#" not in text
     (_, compared), (_, links) = tables(text)
     assert [(row[0], row[1], row[-1]) for row in compared] == [
         ("latency ms", "traffic bytes", "plan"),
@@ -229,21 +226,18 @@ def test_json_is_the_comparison():
     compared = {name: plan["text"] for name, plan in found["compared"].items()}
     assert compared == {"tensor": "1-2:2", "pipeline": "1,2", "1-2": "1-2"}
 
-    faster = {
-        name: [[it["inputs"], *it["links"].values()] for it in both]
-        for name, both in found["faster"].items()
-    }
-    assert faster == {
-        "pipeline": [[5, 300_000, 1_020_000], [None, 180_000, None]],
-        "1-2": [[5, 0, 300_000], [None, 0, 300_000]],
-    }
+    faster = {name: [*links.values()] for name, links in found["faster"].items()}
+    assert faster == {"pipeline": [300_000, 1_020_000], "1-2": [0, 300_000]}
 
 
 @pytest.mark.parametrize(
     ("line", "parts"),
     [
         ("--plan 1-4 --plan 1-2,3", ["--plan '1-2,3'", "group 2"]),
-        ("--nodes 3 --plan pipeline", ["--plan 'pipeline'", "group 4", "3"]),
+        (
+            "--nodes 3 --plan pipeline",
+            ["--plan 'pipeline'", "4 layers need 4 nodes or more, not 3"],
+        ),
         (f"--plan {'1' * 9_999}", ["--plan '1111", "group 1"]),
         ("--plan=--", ["--plan"]),
         ("--plan 1-4 " * 21, ["--plan", "21", "20"]),

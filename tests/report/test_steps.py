@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import lab3
 from lab3 import NETWORK, SYSTEM, ConvLayer, System
-from machines import cases_of_both
+from machines import cases_of_both, networks, systems
+from odd_machines import OTHER, SEVEN
 from report import steps
+from report.plans import STRATEGIES
 from report.steps import Step
 
 # Each step: layer, work, ops per node, bytes of the busiest link, bytes of all links, microseconds,
@@ -44,11 +46,15 @@ PIPELINE = [
 ]
 
 
+def plan_stages(strategy, network, system):
+    return steps.plan_stages(network, system, STRATEGIES[strategy](network, system))
+
+
 def test_each_step_of_the_lab():
     tensor = [step for pair in zip(COMPUTE, EXCHANGES, strict=True) for step in pair]
     for stages, expected in [
-        (steps.tensor_parallel_stages(NETWORK, SYSTEM), [tensor]),
-        (steps.pipeline_parallel_stages(NETWORK, SYSTEM), [[step] for step in PIPELINE]),
+        (plan_stages("tensor", NETWORK, SYSTEM), [tensor]),
+        (plan_stages("pipeline", NETWORK, SYSTEM), [[step] for step in PIPELINE]),
     ]:
         assert [
             [(*step, steps.duration([step], SYSTEM) * 10**6) for step in stage] for stage in stages
@@ -88,48 +94,31 @@ def test_stages_by_hand():
 
 # ------------------------------------------------ against lab3.py
 
-TENSOR = (
-    steps.tensor_parallel_stages,
-    lab3.tensor_parallel_latency,
-    lab3.tensor_parallel_traffic,
-)
-PIPELINE_FORMS = (
-    steps.pipeline_parallel_stages,
-    lab3.pipeline_parallel_latency,
-    lab3.pipeline_parallel_traffic,
-)
+CLOSED_FORMS = {
+    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
+    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
+}
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**9])
 
 
 @given(cases_of_both(), INPUTS)
 def test_the_closed_forms_give_the_same(case, inputs):
-    for stages_of, latency, traffic in (TENSOR, PIPELINE_FORMS):
-        stages = stages_of(*case)
-        assert steps.latency(stages, case[1], inputs) == latency(*case, inputs)
-        assert steps.traffic(stages, inputs) == traffic(*case, inputs)
+    network, system = case
+    for strategy, (latency, traffic) in CLOSED_FORMS.items():
+        stages = plan_stages(strategy, network, system)
+        assert steps.latency(stages, system, inputs) == latency(network, system, inputs)
+        assert steps.traffic(stages, inputs) == traffic(network, system, inputs)
 
 
-LAYER, NEXT = ConvLayer(8, 3, 3, 3, 16, 16), ConvLayer(8, 8, 3, 3, 14, 14)
-
-
-@pytest.mark.parametrize(
-    ("network", "system"),
-    [
-        ((), SYSTEM),
-        ((LAYER, LAYER), SYSTEM),
-        ((LAYER._replace(fx=17),), SYSTEM),
-        ((LAYER, NEXT), System(nodes=3)),
-        ((LAYER, NEXT), System(nodes=1)),
-        (NETWORK, System(nodes=0)),
-        (NETWORK, System(link_bytes_per_s=2e9)),
-        (NETWORK, System(topology="star")),
-    ],
-)
+@given(networks(6), systems())
 def test_both_refuse_the_same_with_the_same_sentence(network, system):
-    for stages_of, *closed_forms in (TENSOR, PIPELINE_FORMS):
-        said = {why_not(function, network, system) for function in (stages_of, *closed_forms)}
-        assert len(said) == 1
-    assert said != {""} or system.nodes == 3  # as two layers have a node each
+    for strategy, (latency, traffic) in CLOSED_FORMS.items():
+        said = [
+            why_not(latency, network, system),
+            why_not(traffic, network, system),
+            why_not(plan_stages, strategy, network, system),
+        ]
+        assert len({*said}) == 1
 
 
 def why_not(function, *arguments):
@@ -140,8 +129,24 @@ def why_not(function, *arguments):
     return ""
 
 
-@pytest.mark.parametrize("shard_bytes", [0, -1, 1.0, True, None, 10**30 + 1])
-def test_shards_that_are_no_count(shard_bytes):
-    for collective in (steps.all_gather, steps.gather):
-        with pytest.raises(ValueError, match=r"^shard_bytes: .* must be a positive int"):
-            collective(1, shard_bytes, SYSTEM)
+# ------------------------------------------------ plans, by hand
+
+
+def test_a_plan_whose_longest_stage_is_a_group():
+    # test_search.py has the working: 5 s, 21 s to send, then 10 + 14 + 2.5 + 3.5 s
+    assert steps.plan_stages(OTHER, SEVEN, [(1, 3), (2, 2)]) == [
+        [Step(1, "compute", 192, 0, 0)],
+        [Step(1, "send", 0, 72, 432)],
+        [
+            Step(2, "compute", 384, 0, 0),
+            Step(2, "all-gather", 0, 48, 96),
+            Step(3, "compute", 96, 0, 0),
+            Step(3, "gather", 0, 12, 12),
+        ],
+    ]
+
+
+def test_one_node_exchanges_nothing():
+    alone = ConvLayer(6, 2, 1, 2, 3, 5, 3), ConvLayer(4, 6, 2, 1, 3, 4, 3)
+    expected = [[Step(1, "compute", 576), Step(2, "compute", 768)]]
+    assert steps.plan_stages(alone, SEVEN, [(2, 1)]) == expected
