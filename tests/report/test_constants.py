@@ -111,5 +111,5 @@ def test_constants_that_cannot_be_modelled_are_refused(changed):
     for command in ("whatif", "check"):
         result = python("report", command, cwd=project, input="")
         assert (result.returncode, result.stdout) == (2, "")
-        assert result.stderr.startswith("python3 report: error: lab3.py: network: () must be ")
+        assert result.stderr.startswith("python3 report: error: lab3.py: network: must be ")
         assert result.stderr.count("\n") == 1
