@@ -22,7 +22,6 @@ from report.question import (
     Impossible,
     Question,
     check_possible,
-    check_question,
     found_or_reason,
     possible_strategies,
 )
@@ -213,7 +212,6 @@ class Analysis:
     """
 
     def __init__(self, question: Question) -> None:
-        check_question(question)
         self.question = question
         self.network, self.system, self.inputs = question
         self.counts = sorted({1, self.inputs})
@@ -345,7 +343,6 @@ def _streamed(strategy: str, question: Question) -> Streamed:
 
 def losses(question: Question) -> Losses:
     """Where the pipeline's latency goes. Raises ValueError if it is not possible."""
-    check_question(question)
     network, system, inputs = question
     stages = pipeline_parallel_stages(network, system)
     bottleneck = max(stages, key=lambda stage: duration(stage, system))
@@ -399,5 +396,4 @@ def as_dict(question: Question) -> dict[str, Any]:
 
 def head(question: Question) -> dict[str, Any]:
     """What every JSON of this project begins with."""
-    check_question(question)
     return {"version": VERSION, "asked": question}
