@@ -1,7 +1,5 @@
 """The front door: `python3 report COMMAND`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
@@ -9,6 +7,9 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
+
+if sys.version_info < (3, 10):
+    sys.exit("report needs Python 3.10 or newer; lab3.py needs 3.6")
 
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
@@ -112,7 +113,7 @@ def end(status: int, why: str) -> int:
 
 def answer(argv: list[str]) -> tuple[str, int]:
     """What the command says, and its status."""
-    from report.terminal import meant  # Python 3.9 cannot import it
+    from report.terminal import meant
 
     if argv[:1] == ["help"]:
         argv = [*argv[1:], "--help"]
@@ -160,7 +161,5 @@ def overview() -> str:
 
 
 if __name__ == "__main__":
-    if sys.version_info < (3, 10):
-        sys.exit("report needs Python 3.10 or newer; lab3.py does not")
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # of lab3, report
     sys.exit(main(sys.argv[1:]))

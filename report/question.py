@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
 from report.plans import STRATEGIES, Plan
-from report.terminal import EXACT_DIGITS, GIGA, KIB, count, filled, shown
+from report.terminal import EXACT_DIGITS, GIGA, KIB, count, filled, short, shown
 
 LONGEST_NUMBER = 30  # characters, so that an overlong one is refused at once
 MOST_LAYERS = 1_000
@@ -34,13 +35,6 @@ class Question(NamedTuple):
 
 
 LAB = Question()
-
-
-def check_question(question: Question) -> None:
-    """Raise ValueError for what is no Question, or one that cannot be modelled."""
-    if not isinstance(question, Question):
-        raise ValueError(f"question: {shown(question)} is not a Question")
-    lab3.check(*question)
 
 
 # ------------------------------------------------ what is possible
@@ -90,74 +84,101 @@ def check_possible(network: Network, system: System) -> None:
 # ------------------------------------------------ options
 
 
-def whole(unit: str, example: int, high: int, times: int = 1) -> Callable[[str], int]:
-    """The type of an option that takes a whole number from 1, and is so many times that."""
-    wanted = f"a whole number of {unit} from 1 to {high:,}, such as {example}"
-    parse = _number(int, wanted, 1, high)
-    return lambda text: parse(text) * times
+@dataclass(frozen=True)
+class Number:
+    """The type of an option: numbers from low to high, each so many times lab3.py's unit."""
 
+    convert: Callable[[str], Any]
+    wanted: str
+    low: int | Decimal
+    high: int
+    times: Rate = 1
 
-def decimal(unit: str, example: int, high: int, times: Rate) -> Callable[[str], Rate]:
-    """The type of an option that takes a number from a millionth, and is so many times that."""
-    low = Decimal("0.000001")
-    wanted = f"a number of {unit} from {low:f} to {high:,}, such as {example} or 0.1"
-    parse = _number(Decimal, wanted, low, high)
-
-    def exact(text: str) -> Rate:
-        value = Fraction(parse(text)) * times
-        return int(value) if value.denominator == 1 else value
-
-    return exact
-
-
-def _number(
-    convert: Callable[[str], Any], wanted: str, low: Any, high: int
-) -> Callable[[str], Any]:
-    def parse(text: str) -> Any:
+    def __call__(self, text: str) -> Any:  # an int, or a Fraction
+        if len(text) > LONGEST_NUMBER and re.fullmatch("[0-9.]+", text):
+            raise ArgumentTypeError(f"{shown(text)} has too many digits; write {self.wanted}")
         try:
-            if len(text) <= LONGEST_NUMBER and low <= convert(text) <= high:
-                return convert(text)
+            if len(text) <= LONGEST_NUMBER and self.low <= self.convert(text) <= self.high:
+                value = Fraction(self.convert(text)) * self.times
+                return int(value) if value.denominator == 1 else value
         except (ValueError, InvalidOperation):  # not a number, or a NaN
             pass
         unit = ", without a unit" if re.fullmatch("[0-9.]+ ?[A-Za-z/]+", text) else ""
-        raise ArgumentTypeError(f"{shown(text)} is not {wanted}{unit}")
+        raise ArgumentTypeError(f"{shown(text)} is not {self.wanted}{unit}")
 
-    return parse
+    def check(self, name: str, value: Rate) -> None:
+        """Raise ValueError for a value, in lab3.py's unit, that no option takes."""
+        amount = Fraction(value) / self.times
+        if not self.low <= amount <= self.high:
+            raise ValueError(f"{name}: {short(amount, EXACT_DIGITS)} is not {self.wanted}")
+
+
+def whole(unit: str, example: int, high: int, times: int = 1) -> Number:
+    """Whole numbers from 1."""
+    wanted = f"a whole number of {unit} from 1 to {high:,}, such as {example}"
+    return Number(int, wanted, 1, high, times)
+
+
+def decimal(unit: str, example: int, high: int, times: Rate) -> Number:
+    """Numbers from a millionth."""
+    low = Decimal("0.000001")
+    wanted = f"a number of {unit} from {low:f} to {high:,}, such as {example} or 0.1"
+    return Number(Decimal, wanted, low, high, times)
+
+
+OPTIONS = (
+    ("--inputs", "N", "inputs", whole("inputs", 32, 10**9), "inputs in Q2"),
+    ("--nodes", "P", "nodes", whole("nodes", 4, 10**6), "nodes"),
+    ("--gops", "X", "ops_per_s", decimal("GOPS", 50, 10**8, GIGA), "10^9 ops/s per node"),
+    (
+        *("--link-gbs", "X", "link_bytes_per_s"),
+        *(decimal("GB/s", 2, 10**5, GIGA), "link bandwidth, GB/s"),
+    ),
+    ("--sram-kib", "K", "sram_bytes", whole("KiB", 512, 10**9, KIB), "SRAM per node, KiB"),
+    ("--element-bytes", "B", "element_bytes", whole("bytes", 2, 64), "bytes per element"),
+)
+LAYER_SIZES = {size: whole(size, 3, 10**6) for size in SIZES}
+
+
+def check_constants() -> None:
+    """Raise ValueError for constants of lab3.py that are wrong, or that no option takes."""
+    try:
+        lab3.check(*LAB)
+        if len(LAB.network) > MOST_LAYERS:
+            raise ValueError(f"network: {_too_many(LAB.network)}")
+        for _, _, name, number, _ in OPTIONS:
+            number.check(name, _defaults()[name])
+        for at, layer in enumerate(LAB.network, 1):
+            for size, number in LAYER_SIZES.items():
+                number.check(f"layer {at}", getattr(layer, size))
+    except ValueError as error:
+        raise ValueError(f"lab3.py: {error}") from None
+
+
+def _too_many(layers: Sequence[object]) -> str:
+    return f"{len(layers):,} layers are more than {MOST_LAYERS:,}"
+
+
+def _defaults() -> dict[str, Any]:
+    return {**LAB.system._asdict(), "inputs": LAB.inputs, "element_bytes": _element_bytes(LAB)}
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """The what-if options, by default lab3.py's own values. Raises ValueError if these cannot be
-    modelled."""
-    try:
-        check_question(LAB)
-    except ValueError as error:
-        raise ValueError(f"lab3.py: {error}") from None
+    """The what-if options, by default lab3.py's own values. Raises ValueError as check_constants
+    does."""
+    check_constants()
     group = parser.add_argument_group(
-        "what if", "lab3.py's numbers by default. SRAM affects only what fits, not latency."
+        "what if", "lab3.py's numbers by default. SRAM changes what fits, never a latency."
     )
-    defaults = {**LAB.system._asdict(), "inputs": LAB.inputs, "element_bytes": _element_bytes(LAB)}
-    for option, metavar, field, kind, (unit, example, high, times), what in (
-        ("--inputs", "N", "inputs", whole, ("inputs", 32, 10**9, 1), "inputs in Q2"),
-        ("--nodes", "P", "nodes", whole, ("nodes", 4, 10**6, 1), "nodes"),
-        ("--gops", "X", "ops_per_s", decimal, ("GOPS", 50, 10**8, GIGA), "10^9 ops/s per node"),
-        (
-            "--link-gbs",
-            "X",
-            "link_bytes_per_s",
-            decimal,
-            ("GB/s", 2, 10**5, GIGA),
-            "link bandwidth, GB/s",
-        ),
-        ("--sram-kib", "K", "sram_bytes", whole, ("KiB", 512, 10**9, KIB), "SRAM per node, KiB"),
-        ("--element-bytes", "B", "element_bytes", whole, ("bytes", 2, 64, 1), "bytes per element"),
-    ):
+    for option, metavar, name, number, what in OPTIONS:
+        default = _defaults()[name]
         group.add_argument(
             option,
             metavar=metavar,
-            dest=field,
-            default=defaults[field],
-            type=kind(unit, example, high, times),
-            help=f"{what} (default: {_short(defaults[field], times)})",
+            dest=name,
+            default=default,
+            type=number,
+            help=f"{what} (default: {_short(default, number.times)})",
         )
     group.add_argument(
         "--topology",
@@ -179,7 +200,7 @@ def _element_bytes(question: Question) -> int:
     return question.network[0].element_bytes  # that of all layers
 
 
-def _short(value: Rate, unit: int) -> str:
+def _short(value: Rate, unit: Rate) -> str:
     """A default in its option's unit."""
     text = lab3.plain(Fraction(value) / unit, EXACT_DIGITS)
     return text if Fraction(text) * unit == value else "lab3.py's"
@@ -189,7 +210,7 @@ def question_of(options: Namespace) -> Question:
     """What the options ask. Raises ValueError for a --layer that is not six whole numbers."""
     given = options.layer or ()
     if len(given) > MOST_LAYERS:
-        raise ValueError(f"--layer: {len(given):,} layers are more than {MOST_LAYERS:,}")
+        raise ValueError(f"--layer: {_too_many(given)}")
     layers = [_layer(*numbered) for numbered in enumerate(given, 1)] or LAB.network
     network = [layer._replace(element_bytes=options.element_bytes) for layer in layers]
     system = System(*(getattr(options, field) for field in System._fields))
@@ -206,8 +227,8 @@ def _layer(number: int, text: str) -> ConvLayer:
         needed = f"six numbers ({','.join(SIZES)}), not {len(sizes)}"
         raise ValueError(f"--layer {number}: {shown(text)} needs {needed}; one --layer per layer")
     try:
-        parsers = (whole(name, 3, 10**6) for name in SIZES)
-        return ConvLayer(*(parse(size) for parse, size in zip(parsers, sizes, strict=True)))
+        numbers = zip(LAYER_SIZES.values(), sizes, strict=True)
+        return ConvLayer(*(number(size) for number, size in numbers))
     except ArgumentTypeError as error:
         raise ValueError(f"--layer {number}: {error}") from None
 
@@ -216,9 +237,7 @@ def _layer(number: int, text: str) -> ConvLayer:
 
 
 def asked(question: Question) -> str:
-    """How the question differs from the lab's, empty if in nothing. Raises ValueError as
-    check_question does."""
-    check_question(question)
+    """How the question differs from the lab's, empty if in nothing."""
     network, system, inputs = question
     lab = LAB.system
     parts = []

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import lab3
 from lab3 import Network, Rate, System
-from report.question import Question, check_possible, check_question, possible_strategies
+from report.question import Question, check_possible, possible_strategies
 
 # ------------------------------------------------ what can be read otherwise
 
@@ -225,7 +225,6 @@ def checked(question: Question) -> Question:
 
     Raises ValueError where it is wrong, and where neither strategy is possible.
     """
-    check_question(question)
     check_possible(question.network, question.system)
     return question._replace(network=tuple(question.network))
 

@@ -1,4 +1,4 @@
-"""Which tests are left out, and settings that the others share. Runs on Python 3.7, with pytest 7.
+"""Which tests are left out, and settings that the others share. Runs on Python 3.6 and pytest 7.0.
 
 tests/test_lab3.py needs pytest alone.
 """

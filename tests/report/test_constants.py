@@ -18,24 +18,25 @@ SIX = (
 )
 MAIN = 'if __name__ == "__main__":'
 CONSTANTS = {
-    "rates below one unit": {"SYSTEM": SYSTEM._replace(ops_per_s=1, link_bytes_per_s=5 * 10**8)},
+    "rates below one unit": {
+        "SYSTEM": SYSTEM._replace(ops_per_s=1_000, link_bytes_per_s=5 * 10**8)
+    },
     "rates with fractions": {
         "SYSTEM": SYSTEM._replace(
             ops_per_s=Fraction(10**11, 3), link_bytes_per_s=25 * 10**8, sram_bytes=500_000
         )
     },
-    "more than options take": {
-        "SYSTEM": System(4 * 10**6, 10**20, 10**25, 10**13),
-        "NETWORK": [layer._replace(filters=4 * 10**6) for layer in NETWORK[:1]],
-        "INPUTS": 10**12,
+    "the most that options take": {
+        "SYSTEM": System(10**6, 10**17, 10**14, 10**9 * 1024),
+        "NETWORK": [layer._replace(filters=10**6, element_bytes=64) for layer in NETWORK[:1]],
+        "INPUTS": 10**9,
     },
     "one input on a ring": {"SYSTEM": SYSTEM._replace(topology="ring"), "INPUTS": 1},
     "six layers of 3 bytes": {
         "NETWORK": SIX,
-        "SYSTEM": SYSTEM._replace(nodes=6, sram_bytes=1),
+        "SYSTEM": SYSTEM._replace(nodes=6, sram_bytes=1024),
         "INPUTS": 7,
     },
-    "one layer of 80 bytes": {"NETWORK": [NETWORK[0]._replace(element_bytes=80)]},
 }
 
 
@@ -106,10 +107,41 @@ def test_the_help_says_the_constants(changed):
     assert defaults[:6] == ["7)", "6)", "lab3.py's)", "0.5)", "488.28125)", "3)"]
 
 
-def test_constants_that_cannot_be_modelled_are_refused(changed):
-    project = changed({"NETWORK": ()})
-    for command in ("whatif", "check"):
-        result = python("report", command, cwd=project, input="")
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("NETWORK", (), "network: must be a list or tuple of ConvLayers"),
+        ("INPUTS", 10**9 + 1, "inputs: 1,000,000,001 is not a whole number of inputs from 1 to"),
+        ("INPUTS", 10**400, "inputs: 1.00000000000e+400 is not a whole number of inputs"),
+        ("SYSTEM", System(nodes=2 * 10**6), "nodes: 2,000,000 is not a whole number of nodes"),
+        ("SYSTEM", System(sram_bytes=512), "sram_bytes: 0.5 is not a whole number of KiB from 1"),
+        (
+            *("SYSTEM", System(ops_per_s=Fraction(1, 10**400))),
+            "ops_per_s: 1e-409 is not a number of GOPS from 0.000001 to 100,000,000, such as 50",
+        ),
+        (
+            *("SYSTEM", System(link_bytes_per_s=10**15)),
+            "link_bytes_per_s: 1,000,000 is not a number of GB/s from 0.000001 to 100,000, such as",
+        ),
+        (
+            *("NETWORK", [layer._replace(element_bytes=80) for layer in NETWORK]),
+            "element_bytes: 80 is not a whole number of bytes from 1 to 64, such as 2",
+        ),
+        (
+            *("NETWORK", [NETWORK[0], NETWORK[1]._replace(filters=1_000_001)]),
+            "layer 2: 1,000,001 is not a whole number of filters from 1 to 1,000,000, such as 3",
+        ),
+        (
+            *("NETWORK", [ConvLayer(1, 1, 1, 1, 1, 1)] * 1_001),
+            "network: 1,001 layers are more than 1,000",
+        ),
+    ],
+)
+def test_constants_that_no_option_takes_are_refused(changed, name, value, said):
+    """In the option's sentence, also where an option says otherwise."""
+    project = changed({name: value})
+    for command in ("whatif --nodes 8 --inputs 2", "check", "trace --help"):
+        result = python("report", *command.split(), cwd=project, input="")
         assert (result.returncode, result.stdout) == (2, "")
-        assert result.stderr.startswith("python3 report: error: lab3.py: network: () must be ")
+        assert result.stderr.startswith(f"python3 report: error: lab3.py: {said}")
         assert result.stderr.count("\n") == 1

@@ -178,14 +178,13 @@ def test_a_wrong_option_without_likeness_is_told_all():
     )
 
 
-PYTHONS = {sys.executable}
-for minor in range(10, 20):
-    found = shutil.which(f"python3.{minor}")
-    if found and run(found, "-c", "pass").returncode == 0:
-        PYTHONS.add(found)
+def pythons(minors):
+    """Those on the path that run."""
+    found = filter(None, (shutil.which(f"python3.{minor}") for minor in minors))
+    return [python3 for python3 in found if run(python3, "-c", "pass").returncode == 0]
 
 
-@pytest.mark.parametrize("interpreter", sorted(PYTHONS))
+@pytest.mark.parametrize("interpreter", sorted({sys.executable, *pythons(range(10, 20))}))
 def test_two_dashes_are_no_value_of_an_option(tmp_path, interpreter):
     for words in (
         ["whatif", "--link-gbs=--"],
@@ -209,10 +208,13 @@ runpy.run_path("report", run_name="__main__")
 """
 
 
+TOO_OLD = "report needs Python 3.10 or newer; lab3.py needs 3.6\n"
+
+
 def test_python_3_9_gets_one_sentence():
     result = python("-c", PRETEND, "(3, 9, 18)")
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "report needs Python 3.10 or newer; lab3.py does not\n"
+    assert result.stderr == TOO_OLD
     assert python("-c", PRETEND, "(3, 10, 0)").returncode == 0
 
 
@@ -250,6 +252,13 @@ def test_no_module_reads_a_docstring():
     assert [file for file, text in sources.items() if re.search("__doc__|getdoc", text)] == []
 
 
-def test_python_3_7_can_read_that_sentence():
+def test_python_3_6_can_read_that_sentence():
     for name in ("__main__.py", "__init__.py"):
-        ast.parse((REPORT / name).read_text(encoding="utf-8"), feature_version=(3, 7))
+        text = (REPORT / name).read_text(encoding="utf-8")
+        assert ast.parse(text, feature_version=(3, 6)) and "__future__" not in text
+
+
+@pytest.mark.parametrize("interpreter", pythons(range(6, 10)))
+def test_an_older_python_gets_that_sentence(interpreter):
+    result = run(interpreter, "-B", "report", "whatif")
+    assert (result.returncode, result.stdout, result.stderr) == (1, "", TOO_OLD)

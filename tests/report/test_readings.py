@@ -444,10 +444,6 @@ def test_a_strategy_that_is_not_possible_has_no_answers():
 @pytest.mark.parametrize(
     ("question", "named"),
     [
-        (None, "Question"),
-        (tuple(LAB), "Question"),
-        (LAB._replace(inputs=0), "inputs: 0"),
-        (LAB._replace(inputs=1.5), r"inputs: 1\.5"),
         (LAB._replace(network=[]), "network"),
         (LAB.on(nodes=3), "cannot be split evenly over 3 nodes"),
     ],
