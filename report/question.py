@@ -295,8 +295,17 @@ def run(options: Namespace) -> str:
     """The answers to Q1 and Q2."""
     question = question_of(options)
     check_possible(question.network, question.system)
-    lines = [filled(line, "  ") for line in lab3.answers(*question).splitlines()]
-    is_split = len(question.network) > 1 and question.system.nodes > 1
-    if is_split and any("not possible" in line for line in lines):
+    text = lab3.answers(*question)
+    lines = [filled(line, "  ") for line in text.splitlines()]
+    if "not possible" in text and _has_other_splits(question.network, question.system):
         lines.append(f"{OTHER_SPLITS}.")
     return headed(question, "\n".join(lines), "\n")
+
+
+def _has_other_splits(network: Network, system: System) -> bool:
+    """Whether a plan that is neither strategy uses several nodes: it cuts three layers or more in
+    two, or has a layer on several nodes, but not on all."""
+    if system.topology == lab3.RING or len(network) > 2:
+        return system.nodes > 1 and len(network) > 2
+    fewer = range(2, system.nodes)
+    return any(layer.filters % nodes == 0 for layer in network for nodes in fewer)

@@ -116,10 +116,15 @@ def test_one_strategy_is_possible_and_the_other_has_a_reason(nodes, possible, ot
 @pytest.mark.parametrize(
     ("line", "is_said"),
     [
-        ("--nodes 2", True),
+        ("--nodes 2", True),  # 1-2,3-4
         ("--nodes 5", True),
+        ("--nodes 5 --topology ring", True),
         ("--nodes 1", False),  # one node does all, as in tensor parallelism
-        ("--nodes 3 --layer 4,1,1,1,1,1", False),
+        ("--nodes 3 --layer 4,1,1,1,1,1", True),  # 1:2
+        ("--nodes 3 --layer 4,1,1,1,1,1 --topology ring", False),
+        ("--nodes 3 --layer 5,1,1,1,1,1", False),  # no two nodes divide five filters
+        ("--nodes 3 --layer 1,1,1,1,1,1 --layer 4,1,1,1,1,1", True),  # 1,2:2
+        ("--nodes 3 --layer 5,1,1,1,1,1 --layer 5,5,1,1,1,1", False),
         ("--nodes 4", False),  # both are possible
     ],
 )
@@ -226,6 +231,8 @@ def test_thirty_characters_are_a_number():
     for option, value in (("--inputs", f"{7:030}"), ("--gops", f"{1:030}")):
         assert asked_by(f"{option} {value}") == asked_by(f"{option} {value[-1]}")
         check_refused(option, f"0{value}")
+    told = "has too many digits; write a number of GOPS from "
+    assert told in refusal(f"whatif --gops 50.{'0' * 28}1")
 
 
 def test_another_topology_is_refused():
