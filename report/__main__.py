@@ -129,13 +129,7 @@ def answer(argv: list[str]) -> tuple[str, int]:
     check_names(parser, name, words)
     options, unknown = parser.parse_known_args(words)
     if unknown:
-        wrong, known = unknown[0], option_names(parser)
-        is_plan = re.fullmatch("[0-9:,-]+|tensor|pipeline", wrong)
-        if "--plan" in known and is_plan:
-            parser.error(f"{wrong!a:.40} is a plan: write --plan {wrong:.40}")
-        option = "--" + wrong.partition("=")[0]
-        hint = f"; did you mean {option}?" if option in known else ""
-        parser.error(f"{wrong!a:.40} is one word too many for {name}{hint}")
+        raise ValueError(one_too_many(parser, name, unknown[0]))
     said = module.run(options)
     return said if isinstance(said, tuple) else (said, 0)
 
@@ -143,13 +137,12 @@ def answer(argv: list[str]) -> tuple[str, int]:
 def import_lab3() -> None:
     """Raise ValueError if lab3.py is not this project's, or not Python."""
     try:
-        with redirect_stdout(StringIO()):  # one that is not prints its answers
-            from lab3 import NETWORK, Rate, check  # noqa: F401
+        with redirect_stdout(StringIO()):  # another one prints its answers
+            if not {"NETWORK", "Rate", "check"} <= {*dir(import_module("lab3"))}:
+                raise ImportError
     except (ImportError, SystemExit):
-        pipe = (
-            f"keep yours elsewhere and pipe in what it prints: python3 yours/lab3.py | {PROG} check"
-        )
-        raise ValueError(f"report needs this project's lab3.py; {pipe}") from None
+        pipe = "keep yours elsewhere and pipe in what it prints: python3 yours/lab3.py | "
+        raise ValueError(f"report needs this project's lab3.py; {pipe}{PROG} check") from None
     except Exception as error:
         raise ValueError(f"lab3.py: {type(error).__name__}: {error}") from None
 
@@ -182,6 +175,15 @@ def no_command(name: str, words: list[str]) -> str:
             parser_of(command)[1].parse_args([name])
             return f"{name!a:.40} is not a command; did you mean {command} {name:.40}?"
     return f"{name!a:.40} is not a command; {meant(name, COMMANDS)}"
+
+
+def one_too_many(parser: Parser, name: str, word: str) -> str:
+    """Why a word is refused that is no option, and what was meant."""
+    known, option = option_names(parser), "--" + word.partition("=")[0]
+    if "--plan" in known and re.fullmatch("[0-9:,-]+|tensor|pipeline", word):
+        return f"{word!a:.40} is a plan: write --plan {word:.40}"
+    hint = f"; did you mean {option}?" if option in known else ""
+    return f"{word!a:.40} is one word too many for {name}{hint}"
 
 
 def option_names(parser: Parser) -> list[str]:
