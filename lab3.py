@@ -241,7 +241,7 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
         sizes += [(f"layer {number} {name}", size) for name, size in zip(layer._fields, layer)]
     for name, size in sizes:
         if type(size) is not int or size < 1:  # a float is not exact, NumPy's ints may overflow
-            raise ValueError(f"{name}: {size!r} must be a positive int, such as 4")
+            raise ValueError(f"{name}: {size!r} must be a positive int")
     for name in ("ops_per_s", "link_bytes_per_s"):
         rate = getattr(system, name)
         if type(rate) not in (int, Fraction) or rate <= 0:

@@ -92,6 +92,8 @@ def test_the_labs_numbers(system, inputs, numbers):
 
 
 def test_one_input_is_the_default():
+    for check in (lab3.check, lab3.check_tensor_parallel, lab3.check_pipeline_parallel):
+        check(NETWORK, SYSTEM)
     assert [function(NETWORK, SYSTEM) for function in FOUR_FUNCTIONS] == exact(
         "0.00312726016", 1_923_072, "0.01243531264", 604_160
     )
@@ -224,9 +226,11 @@ def test_its_import_prints_nothing():
     assert run(sys.executable, "-B", "-c", "import lab3") == (0, b"", b"")
 
 
-def test_the_answers_say_how_many_inputs():
-    q2 = "--------Q2 5 inputs------\nTotal latency of tensor parallelism is 662.1 seconds\n"
-    assert q2 in lab3.answers(OTHER, AROUND, 5)
+@pytest.mark.parametrize(("inputs", "latency_s"), [(2, "264.84"), (5, "662.1")])
+def test_the_answers_say_how_many_inputs(inputs, latency_s):
+    # one takes 662.1 / 5 = 132.42 s
+    q2 = f"--------Q2 {inputs} inputs------\nTotal latency of tensor parallelism is {latency_s} s"
+    assert q2 in lab3.answers(OTHER, AROUND, inputs)
 
 
 # Two nodes take twice as long for each step of tensor parallelism; an all-gather moves 2 shards,
@@ -297,6 +301,7 @@ def test_very_many_inputs_are_answered_or_refused(tmp_path, digits):
     ("arguments", "status", "printed", "said"),
     [
         ([], 0, ANSWERS, ""),
+        (["-h"], 2, "", "lab3.py: error: takes no arguments"),
         (["--nodes", "8"], 2, "", "lab3.py: error: takes no arguments"),
     ],
 )
@@ -361,9 +366,9 @@ def refused(*question):
 @pytest.mark.parametrize(
     ("name", "values", "accepted"),
     [
-        ("inputs", NO_COUNTS, "a positive int, such as 4"),
-        ("nodes", NO_COUNTS, "a positive int, such as 4"),
-        ("sram_bytes", NO_COUNTS, "a positive int, such as 4"),
+        ("inputs", NO_COUNTS, "a positive int"),
+        ("nodes", NO_COUNTS, "a positive int"),
+        ("sram_bytes", NO_COUNTS, "a positive int"),
         ("ops_per_s", NO_RATES, "a positive int or Fraction, such as "),
         ("link_bytes_per_s", NO_RATES, "a positive int or Fraction, such as "),
         ("topology", ["star", None, ["ring"], "Ring"], "'all-to-all' or 'ring'"),
