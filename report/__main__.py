@@ -166,14 +166,14 @@ def no_command(name: str, words: list[str]) -> str:
     """Why this is none, and what was meant."""
     from report.terminal import meant
 
-    if name.startswith("-"):
-        command = next((word for word in words if word in COMMANDS), "COMMAND")
+    command = next((word for word in words if word in COMMANDS), "")
+    if name.startswith("-") and command:
         option = ascii(name.partition("=")[0])[1:-1]
         return f"the command comes first: {PROG} {command} {option:.40} ..."
-    for command in ("explain", "picture"):  # a topic, a picture
+    for its_command in ("explain", "picture"):  # a topic's, a picture's
         with suppress(ValueError):
-            parser_of(command)[1].parse_args([name])
-            return f"{name!a:.40} is not a command; did you mean {command} {name:.40}?"
+            parser_of(its_command)[1].parse_args([name])
+            return f"{name!a:.40} is not a command; did you mean {its_command} {name:.40}?"
     return f"{name!a:.40} is not a command; {meant(name, COMMANDS)}"
 
 
