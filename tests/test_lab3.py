@@ -279,7 +279,7 @@ def test_its_constants_can_be_changed_in_the_file(tmp_path):
         (
             "NETWORK",
             "ConvLayer(8, 3, 3, 3, 9, 9)",
-            "network: must be a list or tuple of ConvLayers",
+            "network must be a list or tuple of ConvLayers",
         ),
         ("SYSTEM", "System(ops_per_s=25e9)", "ops_per_s: 25000000000.0 must be a positive int or"),
     ],
@@ -392,12 +392,12 @@ def test_a_wrong_value_is_named_with_what_would_be_right(name, values, accepted)
     "network", [(), None, {}, iter(NETWORK), 4, LAYER, [tuple(LAYER)], [*NETWORK[:3], None]]
 )
 def test_what_is_no_network(network):
-    assert refused(network, SYSTEM, 1).startswith("network: must be a list or tuple of ConvLayers")
+    assert refused(network, SYSTEM, 1).startswith("network must be a list or tuple of ConvLayers")
 
 
 @pytest.mark.parametrize("system", [None, tuple(SYSTEM), System])
 def test_what_is_no_system(system):
-    assert refused(NETWORK, system, 1).startswith("system: must be a System, such as ")
+    assert refused(NETWORK, system, 1).startswith("system must be a System, such as ")
 
 
 OUTPUT = "must be (8, 14, 14, 2), layer 1's output (stride 1, no padding, no pooling)"
