@@ -233,15 +233,15 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
     is_sequence = isinstance(network, (list, tuple)) and len(network) > 0
     if not is_sequence or not all(isinstance(layer, ConvLayer) for layer in network):
         wanted = "a list or tuple of ConvLayers (a tuple of one needs a comma: (ConvLayer(...),))"
-        raise ValueError(f"network: must be {wanted}")
+        raise ValueError(f"network must be {wanted}")
     if not isinstance(system, System):
-        raise ValueError("system: must be a System, such as System(nodes=8)")
+        raise ValueError("system must be a System, such as System(nodes=8)")
     sizes = [("inputs", inputs), ("nodes", system.nodes), ("sram_bytes", system.sram_bytes)]
     for number, layer in enumerate(network, 1):
         sizes += [(f"layer {number} {name}", size) for name, size in zip(layer._fields, layer)]
     for name, size in sizes:
         if type(size) is not int or size < 1:  # a float is not exact, NumPy's ints may overflow
-            raise ValueError(f"{name}: {size!r} must be a positive int, such as 4")
+            raise ValueError(f"{name}: {size!r} must be a positive int")
     for name in ("ops_per_s", "link_bytes_per_s"):
         rate = getattr(system, name)
         if type(rate) not in (int, Fraction) or rate <= 0:

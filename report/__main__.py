@@ -4,9 +4,11 @@ import argparse
 import os
 import re
 import sys
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
-from typing import NoReturn
+from io import StringIO
+from itertools import takewhile
+from typing import Any, NoReturn
 
 if sys.version_info < (3, 10):
     sys.exit("report needs Python 3.10 or newer; lab3.py needs 3.6")
@@ -113,17 +115,40 @@ def end(status: int, why: str) -> int:
 
 def answer(argv: list[str]) -> tuple[str, int]:
     """What the command says, and its status."""
-    from report.terminal import meant
-
     if argv[:1] == ["help"]:
         argv = [*argv[1:], "--help"]
     if not argv or argv[0] in HELP:
         return overview(), 0
+    import_lab3()
     name, *words = argv
-    if name.startswith("-"):
-        raise ValueError(f"{name!a:.40} comes before the command: write {PROG} COMMAND [options]")
     if name not in COMMANDS:
-        raise ValueError(f"{name!a:.40} is not a command; {meant(name, COMMANDS)}")
+        raise ValueError(no_command(name, words))
+    module, parser = parser_of(name)
+    if HELP & {*words}:  # argparse is silent if help cannot be written
+        return parser.format_help().rstrip(), 0
+    check_names(parser, name, words)
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        raise ValueError(one_too_many(parser, name, unknown[0]))
+    said = module.run(options)
+    return said if isinstance(said, tuple) else (said, 0)
+
+
+def import_lab3() -> None:
+    """Raise ValueError if lab3.py is not this project's, or not Python."""
+    try:
+        with redirect_stdout(StringIO()):  # another one prints its answers
+            if not {"NETWORK", "Rate", "check"} <= {*dir(import_module("lab3"))}:
+                raise ImportError
+    except (ImportError, SystemExit):
+        pipe = "keep yours elsewhere and pipe in what it prints: python3 yours/lab3.py | "
+        raise ValueError(f"report needs this project's lab3.py; {pipe}{PROG} check") from None
+    except Exception as error:
+        raise ValueError(f"lab3.py: {type(error).__name__}: {error}") from None
+
+
+def parser_of(name: str) -> tuple[Any, Parser]:
+    """A command's module, and what parses its options."""
     module_name, does, *examples = COMMANDS[name]
     parser = Parser(
         prog=f"{PROG} {name}",
@@ -134,22 +159,49 @@ def answer(argv: list[str]) -> tuple[str, int]:
     )
     module = import_module(module_name)
     module.add_options(parser)
-    if HELP & {*words}:  # argparse is silent if help cannot be written
-        return parser.format_help().rstrip(), 0
-    for word in words:
-        if re.fullmatch("--[a-z-]+=--", word):  # which counts as no value before Python 3.13
-            parser.error(f"argument {word[:-3]}: expected one argument")
-    options, unknown = parser.parse_known_args(words)
-    if unknown:
-        wrong = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
-        known = re.findall("--[a-z-]+", parser.format_usage())
-        if wrong.startswith("-"):
-            parser.error(f"{wrong!a:.40} is not an option of {name}; {meant(wrong, known)}")
-        if "--plan" in known and re.fullmatch("[0-9:,-]+|tensor|pipeline", wrong):
-            parser.error(f"{wrong!a:.40} is a plan: write --plan {wrong:.40}")
-        parser.error(f"{wrong!a:.40} is one word too many for {name}")
-    said = module.run(options)
-    return said if isinstance(said, tuple) else (said, 0)
+    return module, parser
+
+
+def no_command(name: str, words: list[str]) -> str:
+    """Why this is none, and what was meant."""
+    from report.terminal import meant
+
+    command = next((word for word in words if word in COMMANDS), "")
+    if name.startswith("-") and command:
+        option = ascii(name.partition("=")[0])[1:-1]
+        return f"the command comes first: {PROG} {command} {option:.40} ..."
+    for its_command in ("explain", "picture"):  # a topic's, a picture's
+        with suppress(ValueError):
+            parser_of(its_command)[1].parse_args([name])
+            return f"{name!a:.40} is not a command; did you mean {its_command} {name:.40}?"
+    return f"{name!a:.40} is not a command; {meant(name, COMMANDS)}"
+
+
+def one_too_many(parser: Parser, name: str, word: str) -> str:
+    """Why a word is refused that is no option, and what was meant."""
+    known, option = option_names(parser), "--" + word.partition("=")[0]
+    if "--plan" in known and re.fullmatch("[0-9:,-]+|tensor|pipeline", word):
+        return f"{word!a:.40} is a plan: write --plan {word:.40}"
+    hint = f"; did you mean {option}?" if option in known else ""
+    return f"{word!a:.40} is one word too many for {name}{hint}"
+
+
+def option_names(parser: Parser) -> list[str]:
+    """Those of --help."""
+    return re.findall("--[a-z-]+", parser.format_usage())
+
+
+def check_names(parser: Parser, name: str, words: list[str]) -> None:
+    """Refuse an option that the command has not, before argparse takes its value for something."""
+    from report.terminal import meant
+
+    known = option_names(parser)
+    for word in takewhile(lambda word: word != "--", words):
+        option, _, value = word.partition("=")
+        if re.match("-[^0-9.]", word) and option not in known:
+            parser.error(f"{option!a:.40} is not an option of {name}; {meant(option, known)}")
+        if option in known and value == "--":  # which counts as no value before Python 3.13
+            parser.error(f"argument {option}: expected one argument")
 
 
 def overview() -> str:

@@ -103,8 +103,12 @@ class Number:
                 return int(value) if value.denominator == 1 else value
         except (ValueError, InvalidOperation):  # not a number, or a NaN
             pass
-        unit = ", without a unit" if re.fullmatch("[0-9.]+ ?[A-Za-z/]+", text) else ""
-        raise ArgumentTypeError(f"{shown(text)} is not {self.wanted}{unit}")
+        hints = {
+            "[0-9.]+ ?[A-Za-z/]+": ", without a unit",
+            "[0-9]+(,[0-9]{3})+": ", without commas",
+        }
+        hint = "".join(hint for form, hint in hints.items() if re.fullmatch(form, text))
+        raise ArgumentTypeError(f"{shown(text)} is not {self.wanted}{hint}")
 
     def check(self, name: str, value: Rate) -> None:
         """Raise ValueError for a value, in lab3.py's unit, that no option takes."""
@@ -182,6 +186,7 @@ def add_options(parser: ArgumentParser) -> None:
         )
     group.add_argument(
         "--topology",
+        type=str.lower,
         choices=(lab3.ALL_TO_ALL, lab3.RING),
         default=LAB.system.topology,
         help="one-way links between all pairs of nodes, or from each node to the next (default:"
@@ -190,6 +195,7 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--layer",
         metavar="SIZE",
+        type=_layer,
         action="append",
         help=f"a layer's {', '.join(SIZES)}, such as 128,3,3,3,32,32 (repeatable, in order; stride"
         " 1, no padding, no pooling; default: lab3.py's layers)",
@@ -207,11 +213,10 @@ def _short(value: Rate, unit: Rate) -> str:
 
 
 def question_of(options: Namespace) -> Question:
-    """What the options ask. Raises ValueError for a --layer that is not six whole numbers."""
-    given = options.layer or ()
-    if len(given) > MOST_LAYERS:
-        raise ValueError(f"--layer: {_too_many(given)}")
-    layers = [_layer(*numbered) for numbered in enumerate(given, 1)] or LAB.network
+    """What the options ask. Raises ValueError for a --layer that does not follow the one before."""
+    layers = options.layer or LAB.network
+    if len(layers) > MOST_LAYERS:
+        raise ValueError(f"--layer: {_too_many(layers)}")
     network = [layer._replace(element_bytes=options.element_bytes) for layer in layers]
     system = System(*(getattr(options, field) for field in System._fields))
     try:
@@ -221,16 +226,16 @@ def question_of(options: Namespace) -> Question:
     return Question(network, system, options.inputs)
 
 
-def _layer(number: int, text: str) -> ConvLayer:
+def _layer(text: str) -> ConvLayer:
     sizes = text.replace(",", " ").split()
     if len(sizes) != len(SIZES):
         needed = f"six numbers ({','.join(SIZES)}), not {len(sizes)}"
-        raise ValueError(f"--layer {number}: {shown(text)} needs {needed}; one --layer per layer")
+        raise ArgumentTypeError(f"{shown(text)} needs {needed}; one --layer per layer")
     try:
         numbers = zip(LAYER_SIZES.values(), sizes, strict=True)
         return ConvLayer(*(number(size) for number, size in numbers))
     except ArgumentTypeError as error:
-        raise ValueError(f"--layer {number}: {error}") from None
+        raise ArgumentTypeError(f"{shown(text)}: {error}") from None
 
 
 # ------------------------------------------------ what was asked, in words
@@ -280,8 +285,17 @@ def run(options: Namespace) -> str:
     """The answers to Q1 and Q2."""
     question = question_of(options)
     check_possible(question.network, question.system)
-    lines = [filled(line, "  ") for line in lab3.answers(*question).splitlines()]
-    is_split = len(question.network) > 1 and question.system.nodes > 1
-    if is_split and any("not possible" in line for line in lines):
+    text = lab3.answers(*question)
+    lines = [filled(line, "  ") for line in text.splitlines()]
+    if "not possible" in text and _has_other_splits(question.network, question.system):
         lines.append(f"{OTHER_SPLITS}.")
     return headed(question, "\n".join(lines), "\n")
+
+
+def _has_other_splits(network: Network, system: System) -> bool:
+    """Whether a plan that is neither strategy uses several nodes: it cuts three layers or more in
+    two, or has a layer on several nodes, but not on all."""
+    if system.topology == lab3.RING or len(network) > 2:
+        return system.nodes > 1 and len(network) > 2
+    fewer = range(2, system.nodes)
+    return any(layer.filters % nodes == 0 for layer in network for nodes in fewer)

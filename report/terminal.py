@@ -180,16 +180,14 @@ def one_of(what: str, known: Iterable[str]) -> Callable[[str], str]:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """The end of a refusal: the name that was meant, which begins with the word, has it or is like
-    it; if there is none, all names."""
+    """The end of a refusal: the name that was meant, which begins with the word, has three letters
+    or more of it, or is like it; if there is none, all names."""
     from difflib import get_close_matches  # only an error needs it
 
     names, letters = [*known], word.strip("-").lower()
-    having = sorted(
-        (name for name in names if letters and letters in name),
-        key=lambda name: (not name.strip("-").startswith(letters), len(name)),
-    )
-    found = [*having, *get_close_matches(word.lower(), names, 1)]
+    starting = [name for name in names if letters and name.strip("-").startswith(letters)]
+    having = [name for name in names if len(letters) > 2 and letters in name]
+    found = [*starting, *having, *get_close_matches(word.lower(), names, 1, cutoff=0.7)]
     return f"did you mean {found[0]}?" if found else f"there are {', '.join(names)}"
 
 

@@ -13,6 +13,10 @@ ORACLES = {
     "test_streaming_theorems.py": "z3",
     "test_theorems.py": "z3",
 }
+PYTEST = ".venv/bin/python -m pytest -n 2 --dist worksteal"
+INSTALL = ".venv/bin/pip install -q -r tests/"
+ALL_TESTS = "python3 -m venv .venv && " + INSTALL + "requirements.txt && " + PYTEST
+ORACLES_TOO = INSTALL + "oracles/requirements.txt && " + PYTEST + " tests/oracles"
 RUNS_REPORT = sys.version_info >= (3, 11) and all(map(find_spec, REPORT))
 LEFT_OUT = [name for name, package in ORACLES.items() if not find_spec(package)]
 
@@ -35,13 +39,11 @@ def pytest_ignore_collect(collection_path):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say in a line what is left out, also with -q."""
+    """Say what is left out, also with -q, and which command would run it."""
+    lines = []
     if not RUNS_REPORT:
-        terminalreporter.write_line(
-            "Not run: tests of report/ and the deck (with Python 3.11 or newer: pip install -r"
-            " tests/requirements.txt && pytest); proofs and oracles (see tests/README.md)"
-        )
+        lines = ["Not run: tests of report/ and the deck. With Python 3.11 or newer:", ALL_TESTS]
     elif LEFT_OUT:
-        names = ", ".join(LEFT_OUT)
-        command = "pip install -r tests/oracles/requirements.txt && pytest tests/oracles"
-        terminalreporter.write_line(f"Not run: {names} in tests/oracles ({command})")
+        lines = [f"Not run: {', '.join(LEFT_OUT)} in tests/oracles. To run them:", ORACLES_TOO]
+    for line in lines:
+        terminalreporter.write_line(line)

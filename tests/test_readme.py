@@ -1,9 +1,12 @@
-"""README.md: its commands work in order, and what it shows is what comes out."""
+"""README.md: its commands work in order, and what it shows is what comes out. Every text: the files
+that it names exist."""
 
 import doctest
+import io
 import re
 import shutil
 import tarfile
+import tokenize
 
 import pytest
 
@@ -75,10 +78,33 @@ def test_ci_runs_the_three_steps():
     assert len(others) == 2 and {*others} <= {*CI.splitlines()}
 
 
-@pytest.mark.parametrize("name", ["README.md", "tests/README.md"])
-def test_every_path_that_it_names_exists(name):
-    text = (PROJECT / name).read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
-    paths = re.findall(r"(?<![\w/])(?:(?:tests|report)/[\w./-]*\w|lab3\.py)", text)
-    assert len(paths) > 5
-    assert [path for path in [*links, *paths] if not (PROJECT / path).exists()] == []
+# ------------------------------------------------ files that are named
+
+TEXTS = {
+    file: file.read_text(encoding="utf-8")
+    for folder in (".", "report", "tests", ".ci")
+    for file in (PROJECT.glob("*") if folder == "." else (PROJECT / folder).rglob("*"))
+    if file.suffix in {".py", ".md", ".txt", ".typ", ".toml", ".ini"} or file.name == "run"
+}
+
+
+def prose(file):
+    """Its comments and docstrings, or all of a text that is no program."""
+    if file.suffix != ".py":
+        return TEXTS[file]
+    tokens = tokenize.generate_tokens(io.StringIO(TEXTS[file]).readline)
+    is_prose = {tokenize.COMMENT: "#", tokenize.STRING: '"""'}
+    return "\n".join(it.string for it in tokens if it.string.startswith(is_prose.get(it.type, "-")))
+
+
+def test_every_file_that_a_text_names_exists():
+    known, paths, names = {text.name for text in TEXTS}, [], []
+    for file, text in TEXTS.items():
+        if file.suffix == ".md":
+            paths += [file.parent / it for it in re.findall(r"\]\((?!https?:|#)([^)#]+)", text)]
+        in_project = re.findall(r"(?<![\w/.-])(?:tests|report|\.ci)/[\w./-]*\w", text)
+        paths += [PROJECT / path for path in in_project]
+        names += [(file, it) for it in re.findall(r"(?<![\w/.-])\w+\.(?:py|typ)\b", prose(file))]
+    assert [path for path in paths if not path.exists()] == []
+    assert [(file, name) for file, name in names if name not in known] == []
+    assert len(paths) > 40 and len(names) > 50

@@ -21,7 +21,7 @@ BYLINE = ("author", "uid", "date")
 FACE, SMALL_PT = "Libertinus Serif", 13.5  # Typst brings the face
 TIMELINE_S = Fraction(27, 2000)  # before the pipeline's node 4 starts a second input
 
-# Each word of slides.typ is true of these numbers; tests/deck/test_claims.py says why.
+# Each word of slides.typ is true of these numbers; tests/deck/test_pages.py says why.
 WRITTEN_FOR = Question(
     (
         ConvLayer(128, 3, 3, 3, 32, 32),

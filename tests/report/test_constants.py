@@ -110,7 +110,7 @@ def test_the_help_says_the_constants(changed):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("NETWORK", (), "network: must be a list or tuple of ConvLayers"),
+        ("NETWORK", (), "network must be a list or tuple of ConvLayers"),
         ("INPUTS", 10**9 + 1, "inputs: 1,000,000,001 is not a whole number of inputs from 1 to"),
         ("INPUTS", 10**400, "inputs: 1.00000000000e+400 is not a whole number of inputs"),
         ("SYSTEM", System(nodes=2 * 10**6), "nodes: 2,000,000 is not a whole number of nodes"),

@@ -71,6 +71,30 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
     assert (result.returncode, result.stdout, result.stderr) == (0, output("whatif"), "")
 
 
+NOT_THIS = "report needs this project's lab3.py; keep yours elsewhere and pipe in what it prints: "
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("print('Total latency of tensor parallelism is 1 seconds')\n", NOT_THIS),
+        ("import sys, lab\n", NOT_THIS),
+        ("raise SystemExit(0)\n", NOT_THIS),
+        (None, NOT_THIS),
+        ("INPUTS = (32\n", "lab3.py: SyntaxError: "),
+        ("INPUTS = inputs\n", "lab3.py: NameError: name 'inputs' is not defined"),
+    ],
+)
+def test_another_lab3_in_its_place_is_told(tmp_path, source, said):
+    shutil.copytree(REPORT, tmp_path / "report")
+    if source:
+        (tmp_path / "lab3.py").write_text(source)
+    for command in ("check", "whatif --help"):
+        result = python("report", *command.split(), cwd=tmp_path, input="")
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert sentence(result.stderr).startswith(said)
+
+
 # ------------------------------------------------ how commands end
 
 
@@ -150,9 +174,20 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
         ("plns", "'plns' is not a command; did you mean plans?"),
         ("help explian", "'explian' is not a command; did you mean explain?"),
         ("zzz", f"'zzz' is not a command; there are {', '.join(COMMANDS)}"),
+        ("tensor", "'tensor' is not a command; did you mean explain tensor?"),
+        ("q1", "'q1' is not a command; did you mean explain q1?"),
+        ("sram", "'sram' is not a command; did you mean explain sram?"),  # a picture, too
+        ("timeline", "'timeline' is not a command; did you mean picture timeline?"),
+        ("--nodes 3 whatif", "the command comes first: python3 report whatif --nodes ..."),
+        ("--gops=3 -x explain Q1", "the command comes first: python3 report explain --gops ..."),
+        ("-V 8", f"'-V' is not a command; there are {', '.join(COMMANDS)}"),
+        ("--json", "'--json' is not a command; did you mean explain --json?"),
+        ("explain --node 8", "'--node' is not an option of explain; did you mean --nodes?"),
+        ("whatif -n 8", "'-n' is not an option of whatif; did you mean --nodes?"),
+        ("whatif nodes=8", "'nodes=8' is one word too many for whatif; did you mean --nodes?"),
         (
-            "--nodes 3 whatif",
-            "'--nodes' comes before the command: write python3 report COMMAND [options]",
+            "deck --nodes 8",
+            "'--nodes' is not an option of deck; there are --output, --author, --uid, --date",
         ),
         ("whatif --inp 3", "'--inp' is not an option of whatif; did you mean --inputs?"),
         ("whatif 3 --gbs=3", "'--gbs' is not an option of whatif; did you mean --link-gbs?"),
@@ -184,7 +219,7 @@ def pythons(minors):
     return [python3 for python3 in found if run(python3, "-c", "pass").returncode == 0]
 
 
-@pytest.mark.parametrize("interpreter", sorted({sys.executable, *pythons(range(10, 20))}))
+@pytest.mark.parametrize("interpreter", [sys.executable, *pythons(range(10, 20))])
 def test_two_dashes_are_no_value_of_an_option(tmp_path, interpreter):
     for words in (
         ["whatif", "--link-gbs=--"],
@@ -256,9 +291,3 @@ def test_python_3_6_can_read_that_sentence():
     for name in ("__main__.py", "__init__.py"):
         text = (REPORT / name).read_text(encoding="utf-8")
         assert ast.parse(text, feature_version=(3, 6)) and "__future__" not in text
-
-
-@pytest.mark.parametrize("interpreter", pythons(range(6, 10)))
-def test_an_older_python_gets_that_sentence(interpreter):
-    result = run(interpreter, "-B", "report", "whatif")
-    assert (result.returncode, result.stdout, result.stderr) == (1, "", TOO_OLD)

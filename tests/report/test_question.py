@@ -48,6 +48,7 @@ def said_of(text):
         ("--nodes 8 --inputs 7", LAB._replace(inputs=7).on(nodes=8), "7 inputs, 8 nodes"),
         ("--nodes=1 --gops 7", LAB.on(nodes=1, ops_per_s=7 * 10**9), "1 node, 7 GOPS"),
         ("--topology ring", LAB.on(topology="ring"), "ring"),
+        ("--topology Ring", LAB.on(topology="ring"), "ring"),
         ("--gops .5", LAB.on(ops_per_s=500_000_000), "0.5 GOPS"),
         ("--link-gbs 1e-6", LAB.on(link_bytes_per_s=1000), "0.000001 GB/s"),
         ("--gops 1.00000000001", LAB.on(ops_per_s=10**9 + Fraction(1, 100)), "1.00000000001 GOPS"),
@@ -116,10 +117,15 @@ def test_one_strategy_is_possible_and_the_other_has_a_reason(nodes, possible, ot
 @pytest.mark.parametrize(
     ("line", "is_said"),
     [
-        ("--nodes 2", True),
+        ("--nodes 2", True),  # 1-2,3-4
         ("--nodes 5", True),
+        ("--nodes 5 --topology ring", True),
         ("--nodes 1", False),  # one node does all, as in tensor parallelism
-        ("--nodes 3 --layer 4,1,1,1,1,1", False),
+        ("--nodes 3 --layer 4,1,1,1,1,1", True),  # 1:2
+        ("--nodes 3 --layer 4,1,1,1,1,1 --topology ring", False),
+        ("--nodes 3 --layer 5,1,1,1,1,1", False),  # no two nodes divide five filters
+        ("--nodes 3 --layer 1,1,1,1,1,1 --layer 4,1,1,1,1,1", True),  # 1,2:2
+        ("--nodes 3 --layer 5,1,1,1,1,1 --layer 5,5,1,1,1,1", False),
         ("--nodes 4", False),  # both are possible
     ],
 )
@@ -153,14 +159,14 @@ def test_a_layer_of_other_than_six_numbers_is_refused(layer):
     said = refusal(["whatif", "--layer", "8,8,1,1,4,4", "--layer", layer])
     given = len(re.findall(r"\d+", layer))
     needed = f"six numbers (filters,in_channels,fx,fy,x,y), not {given}; one --layer per layer"
-    assert said == f"--layer 2: '{layer}' needs {needed}"
+    assert said == f"argument --layer: '{layer}' needs {needed}"
 
 
 def test_a_size_of_a_layer_is_from_1_to_a_million():
     for size in ("0", "3.0", "1e1", "1000001"):
         said = refusal(f"whatif --layer 8,3,1,1,34,34 --layer 8,3,{size},3,32,32")
         wanted = "not a whole number of fx from 1 to 1,000,000"
-        assert said.startswith(f"--layer 2: '{size}' is {wanted}")
+        assert said.startswith(f"argument --layer: '8,3,{size},3,32,32': '{size}' is {wanted}")
     assert asked_by("--layer 1000000,1,1,1,1,1").network[0].filters == 10**6
 
 
@@ -204,11 +210,15 @@ def test_what_is_no_number_within_the_bounds_is_refused(option):
 
 
 @pytest.mark.parametrize(
-    ("value", "is_told"), [("50GOPS", True), ("1.5 GB/s", True), ("nan", False), ("50e9", False)]
+    ("value", "told"),
+    [
+        *(("50GOPS", ", without a unit"), ("1.5 GB/s", ", without a unit")),
+        *(("1,000", ", without commas"), ("20,000,000", ", without commas")),
+        *(("nan", " 0.1"), ("50e9", " 0.1"), ("1,5", " 0.1")),
+    ],
 )
-def test_a_number_with_a_unit_is_told_so(value, is_told):
-    said = refusal(["whatif", "--gops", value])
-    assert said.endswith(", without a unit") == is_told
+def test_what_is_written_beside_a_number_is_told(value, told):
+    assert refusal(["whatif", "--gops", value]).endswith(told)
 
 
 @pytest.mark.parametrize("option", BOUNDS)
@@ -226,6 +236,8 @@ def test_thirty_characters_are_a_number():
     for option, value in (("--inputs", f"{7:030}"), ("--gops", f"{1:030}")):
         assert asked_by(f"{option} {value}") == asked_by(f"{option} {value[-1]}")
         check_refused(option, f"0{value}")
+    told = "has too many digits; write a number of GOPS from "
+    assert told in refusal(f"whatif --gops 50.{'0' * 28}1")
 
 
 def test_another_topology_is_refused():
