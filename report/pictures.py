@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
-from html import escape
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -91,15 +90,16 @@ def _settings(style: Style) -> Iterator[None]:
     # a face that is missing has another in its place
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     fallback = "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"
+    pads = {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS}
+    spines = dict.fromkeys(("left", "right", "top", "bottom"), False)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=[style.face, fallback], size=style.font_pt)
-        pads = {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS}
         matplotlib.rc("figure.constrained_layout", **pads)
+        matplotlib.rc("figure", titlesize="medium")
         matplotlib.rc("axes", edgecolor=NOTE, facecolor="none", labelcolor=NOTE, labelpad=2)
         matplotlib.rc("axes", titlelocation="left", titlepad=3, titlesize="medium")
-        matplotlib.rc("figure", titlesize="medium")
-        matplotlib.rc("axes.spines", left=False, right=False, top=False, bottom=False)
+        matplotlib.rc("axes.spines", **spines)
         matplotlib.rc("xtick", color=NOTE)
         matplotlib.rc("ytick", color=NOTE)
         matplotlib.rc("legend", frameon=False, borderpad=0, borderaxespad=0.3, labelspacing=0.3)
@@ -111,25 +111,22 @@ def _settings(style: Style) -> Iterator[None]:
 
 def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
     @wraps(draw)
-    def drawn(analysis: Analysis, *args: Any, style: Style = DEFAULT, **options: Any) -> Picture:
+    def drawn(analysis: Analysis, *, style: Style = DEFAULT, **options: Any) -> Picture:
         with _settings(style):
-            return draw(analysis, style, *args, **options)
+            return draw(analysis, style, **options)
 
     return drawn
 
 
 def image(picture: Picture, ending: str) -> bytes:
-    """The file for ".svg" or ".png" with its alternative text, the same on every run."""
+    """The file for ".svg" or ".png", the same on every run; its title is the alternative text."""
     file = BytesIO()
-    told = {"Description": picture.alt} if ending == ".png" else {"Date": None}
+    told: dict[str, Any] = {"Title": picture.alt}
+    if ending == ".svg":
+        told["Date"] = None
     with _settings(DEFAULT):
         picture.figure.savefig(file, format=ending[1:], dpi=200, metadata=told)
-    if ending == ".png":
-        return file.getvalue()
-    start, end = file.getvalue().decode().split(' version="1.1">', 1)
-    title, desc = (escape(text, quote=False) for text in (picture.alt.split(":")[0], picture.alt))
-    head = f"\n <title>{title}</title>\n <desc>{desc}</desc>"
-    return f'{start} version="1.1" role="img">{head}{end}'.encode()
+    return file.getvalue()
 
 
 # ------------------------------------------------ values and their units
@@ -153,10 +150,8 @@ class Unit(NamedTuple):
         return f"{self.number(value, decimals)} {self.name}"
 
 
-SECONDS = (Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9))
-BYTES = tuple(
-    Unit(name, Fraction(1, size)) for name, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
-)
+SECONDS = [Unit("s", 1), Unit("ms", MS), Unit("µs", US), Unit("ns", 10**9)]
+BYTES = [Unit(f"{prefix}B", Fraction(1, 1000**n)) for n, prefix in ((3, "G"), (2, "M"), (1, "k"))]
 
 
 def _unit(units: Sequence[Unit], most: Rate, least: int = 1) -> Unit:
@@ -217,8 +212,7 @@ class Lane(NamedTuple):
     title: str
     nodes: dict[int, range]  # of each layer
     lines: list[range]  # groups of nodes, which work alike, one below the other
-    steps: int  # of an input
-    second_s: Fraction  # when the second output is done, or the only one
+    first: list[schedule.TimedStep]  # the steps of the first input
     interval_s: Fraction
 
     def started(self, inputs: int, end_s: Fraction) -> int:
@@ -244,8 +238,10 @@ def timeline(
     lanes = [_lane(analysis, plan) for plan in chosen]
     heights = [len(lane.lines) for lane in lanes]
     _check_size(sum(heights), MOST_LINES, "lines", "ask for fewer layers or plans")
-    end_s = Fraction(until_s or Fraction(21, 20) * max(lane.second_s for lane in lanes))
-    bars = sum(lane.steps * lane.started(question.inputs, end_s) for lane in lanes)
+    later = min(question.inputs - 1, 1)
+    second_s = max(lane.first[-1].end_s + later * lane.interval_s for lane in lanes)
+    end_s = Fraction(until_s or Fraction(21, 20) * second_s)
+    bars = sum(len(lane.first) * lane.started(question.inputs, end_s) for lane in lanes)
     _check_size(bars, MOST_BARS, "bars", "end the timeline earlier, with --until")
 
     alt = f"Timeline of the first {_time(end_s)}: {'; '.join(lane.title for lane in lanes)}"
@@ -278,24 +274,15 @@ def timeline(
 def _lane(analysis: Analysis, plan: Plan) -> Lane:
     network, system, inputs = analysis.question
     interval_s = schedule.interval(network, system, plan)
-    steps = schedule.timed_steps(network, system, plan)
-    output_s = steps[-1].end_s
-    title = f"{schedule.plan_name(network, system, plan)}: an output after {_time(output_s)}"
+    first = schedule.timed_steps(network, system, plan)
+    title = f"{schedule.plan_name(network, system, plan)}: an output after {_time(first[-1].end_s)}"
     if inputs > 1:
         title += f", then one every {_time(interval_s)}"
     if idle := system.nodes - sum(nodes for _, nodes in plan):
         title += f"; {count(idle, 'idle node')}"
     nodes = schedule.layer_nodes(network, system, plan)
-    return Lane(
-        plan,
-        _kind(analysis, plan),
-        title,
-        nodes,
-        lines=list(dict.fromkeys(nodes.values())),
-        steps=len(steps),
-        second_s=output_s + (interval_s if inputs > 1 else 0),
-        interval_s=interval_s,
-    )
+    lines = list(dict.fromkeys(nodes.values()))
+    return Lane(plan, _kind(analysis, plan), title, nodes, lines, first, interval_s)
 
 
 def _draw_lane(
@@ -386,19 +373,15 @@ def _draw_bars(
 PARTS_DECIMALS = 3  # with two the lab's parts do not add up
 BARS_SHARE = 0.66  # of the width; the rest is for sums
 ORANGE = COLOURS["pipeline"][0]
-TENSOR_PARTS = {
-    "compute_s": Part("ideal compute", COLOURS["tensor"][0]),
-    "communication_s": Part("communication", INK),
-}
-PIPELINE_PARTS = {
-    "ideal_compute_s": Part("ideal compute", ORANGE),
-    "idle_nodes_s": Part("idle nodes", PALE, edge=ORANGE),
-    "load_imbalance_s": Part("load imbalance", PALE_PIPELINE, edge=ORANGE),
-    "waiting_for_a_link_s": Part("waiting for a link", COLOURS["link"][1]),
-    "fill_and_drain_s": Part("fill and drain", "white", edge=ORANGE),
-    "sending_s": Part("communication", INK),
-}
-STREAMED_PARTS = {"latency_s": Part("latency", "white", edge=ORANGE)}
+COMMUNICATION = Part("communication", INK)
+REST = Part("the rest", "white", edge=ORANGE)
+LOST = (  # in the order of Losses
+    Part("idle nodes", PALE, edge=ORANGE),
+    Part("load imbalance", PALE_PIPELINE, edge=ORANGE),
+    Part("waiting for a link", COLOURS["link"][1]),
+    Part("fill and drain", "white", edge=ORANGE),
+    COMMUNICATION,
+)
 
 
 @_in_style
@@ -408,35 +391,31 @@ def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
     asking.check_possible(analysis.network, analysis.system)
     inputs, bound_s = analysis.inputs, analysis.lower_bound_s
     unit = _unit(SECONDS, bound_s)
-    tensor = analysis.result("tensor", inputs)
+
+    def bar(name: str, found: Any, parts: Iterable[Part], lost_s: Callable[..., Any]) -> Bar:
+        kind = name.partition(",")[0]
+        if isinstance(found, Impossible):
+            return _without_parts(name, kind, found)
+        sizes = zip(parts, lost_s(found), strict=True)
+        lost = [part._replace(size=size_s) for part, size_s in sizes if size_s]
+        return Bar(name, kind, [Part("ideal compute", COLOURS[kind][0], bound_s), *lost])
+
+    tensor, streamed = analysis.result("tensor", inputs), analysis.streamed_pipeline
     bars = [
-        _latency_bar("tensor", "tensor", tensor, TENSOR_PARTS, inputs),
-        _latency_bar("pipeline", "pipeline", analysis.losses, PIPELINE_PARTS),
-    ]
-    if not is_brief:
-        streamed = analysis.streamed_pipeline
-        last = streamed if isinstance(streamed, Impossible) else streamed[-1]
-        bars.append(_latency_bar("pipeline, row streaming", "pipeline", last, STREAMED_PARTS))
+        bar("tensor", tensor, [COMMUNICATION], lambda result: [inputs * result.communication_s]),
+        bar("pipeline", analysis.losses, LOST, lambda losses: losses[1:]),
+        bar("pipeline, row streaming", streamed, [REST], lambda all: [all[-1].latency_s - bound_s]),
+    ][: 2 if is_brief else 3]
     what = f"Latency of {count(inputs, 'input')}"
     bound = unit.text(bound_s, PARTS_DECIMALS)
     lines = 3.5 * len(bars) + 1.5
     figure, [axes] = _sheet(analysis.question, [what] * (not is_brief), style, lines)
-    axes.set_xlim(0, float(max(bound_s, *(bar.size for bar in bars))) / BARS_SHARE)
+    axes.set_xlim(0, float(max(bar.size for bar in bars)) / BARS_SHARE)
     _draw_bars(axes, bars, bound_s, f"lower bound {bound}")
     figure.draw_without_rendering()  # which gives the bars their places
     sums = [_name_parts(axes, number, bar, unit, style) for number, bar in enumerate(bars)]
     told = "; ".join(f"{bar.name}, {text}" for bar, text in zip(bars, sums, strict=True))
     return Picture(figure, f"{what}: {told}. The lower bound is {bound}.")
-
-
-def _latency_bar(
-    name: str, kind: str, found: Any, parts: Mapping[str, Part], inputs: int = 1
-) -> Bar:
-    """With a part for each of these fields that is not 0, times the inputs; or the reason."""
-    if isinstance(found, Impossible):
-        return _without_parts(name, kind, found)
-    sizes = {field: inputs * getattr(found, field) for field in parts}
-    return Bar(name, kind, [parts[it]._replace(size=size) for it, size in sizes.items() if size])
 
 
 def _name_parts(axes: Axes, number: int, bar: Bar, unit: Unit, style: Style) -> str:
@@ -474,18 +453,6 @@ PLAN_TOLD = "plan 1-2:2,3: layers 1-2 on 2 nodes, 3 on 1"
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
-class Scale(NamedTuple):
-    """The units of both axes."""
-
-    sizes: Unit
-    times: Unit
-
-    def place(self, result: PlanResult) -> tuple[float, float]:
-        """Traffic and latency."""
-        sizes, times = self.sizes.factor, self.times.factor
-        return float(result.traffic_bytes * sizes), float(result.latency_s * times)
-
-
 @_in_style
 def pareto(analysis: Analysis, style: Style) -> Picture:
     """Latency against traffic of every plan. Both strategies and up to MOST_NAMES Pareto-optimal
@@ -494,35 +461,39 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
 
     Raises ValueError as search.every_result does.
     """
-    question = analysis.question
-    every = search.every_result(*question)
+    every = search.every_result(*analysis.question)
     best = search.unbeaten(every)
-    scale = Scale(
-        _unit(BYTES, max(result.traffic_bytes for result in every)),
-        _unit(SECONDS, max(result.latency_s for result in every), 10),
-    )
+    sizes = _unit(BYTES, max(result.traffic_bytes for result in every))
+    times = _unit(SECONDS, max(result.latency_s for result in every), 10)
+    places = {
+        result.text: (
+            float(result.traffic_bytes * sizes.factor),
+            float(result.latency_s * times.factor),
+        )
+        for result in every
+    }
+    what = f"latency of {count(analysis.inputs, 'input')}"
     head = f"{count(len(every), 'plan')}; filled: fits in the SRAM ({sum(p.fits for p in every):,})"
-    what = f"latency of {count(question.inputs, 'input')}"
-    bound = f"lower bound {scale.times.text(analysis.lower_bound_s)}"
+    bound = f"lower bound {times.text(analysis.lower_bound_s)}"
 
-    figure, [axes] = _sheet(question, (), style, min(MOST_NAMES, len(best)) + 11)
-    right, top = (1.05 * max(ends) or 1 for ends in zip(*map(scale.place, every), strict=True))
+    figure, [axes] = _sheet(analysis.question, (), style, min(MOST_NAMES, len(best)) + 11)
+    right, top = (1.05 * max(ends) or 1 for ends in zip(*places.values(), strict=True))
     axes.set(xlim=(-0.05 * right, right), ylim=(0, top))
-    axes.set_title(f"{what}, {scale.times.name}", color=NOTE)
-    axes.set_xlabel(f"traffic, {scale.sizes.name}", loc="right")
+    axes.set_title(f"{what}, {times.name}", color=NOTE)
+    axes.set_xlabel(f"traffic, {sizes.name}", loc="right")
     axes.spines[["left", "bottom"]].set_visible(True)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:,g}")
-    names = _draw_plans(axes, analysis, every, best, scale)
-    bound_at = float(analysis.lower_bound_s * scale.times.factor)
+    names = _draw_plans(axes, analysis, every, best, places)
+    bound_at = float(analysis.lower_bound_s * times.factor)
     axes.axhline(bound_at, color=INK, ls="--", lw=1, zorder=1, label=bound)
     looks: Any = {"alignment": "left", "loc": "upper left", "bbox_to_anchor": (1.02, 1)}
     axes.legend(title=f"{head}\n{PLAN_TOLD}", **looks)
     figure.draw_without_rendering()  # which gives the dots their places
-    _number_plans(axes, names, every, bound_at, scale)
+    _number_plans(axes, names, places, bound_at)
 
     told = "; ".join(
-        f"{name} ({scale.times.text(result.latency_s)}, {count(result.traffic_bytes, 'byte')})"
+        f"{name} ({times.text(result.latency_s)}, {count(result.traffic_bytes, 'byte')})"
         for name, result in names.items()
         if result in best
     )
@@ -535,14 +506,15 @@ def _draw_plans(
     analysis: Analysis,
     every: Sequence[PlanResult],
     best: Sequence[PlanResult],
-    scale: Scale,
+    places: Mapping[str, tuple[float, float]],
 ) -> dict[str, PlanResult]:
     """Those in the key, each with its name; the others; the front. Returns those in the key."""
 
     def draw(results: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
         face = colour if results[0].fits else "white"
         looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
-        axes.plot(*zip(*map(scale.place, results), strict=True), marker, color=colour, **looks)
+        ends = zip(*(places[result.text] for result in results), strict=True)
+        axes.plot(*ends, marker, color=colour, **looks)
 
     numbers = {result.text: f"{number:,}: " for number, result in enumerate(best, 1)}
     strategies = [*analysis.possible.values()]
@@ -551,18 +523,17 @@ def _draw_plans(
     names = {}
     for result in in_key:
         kind = _kind(analysis, result.plan)
-        name = schedule.plan_name(analysis.network, analysis.system, result.plan)
-        name = numbers.get(result.text, "") + name
+        plan_name = schedule.plan_name(analysis.network, analysis.system, result.plan)
+        name = numbers.get(result.text, "") + plan_name
         names[name] = result
         draw([result], MARKERS[kind], COLOURS[kind][0], label=name, gid=result.text, zorder=3)
-    texts = {result.text for result in in_key}
     for fits in (False, True):
-        if others := [p for p in every if p.fits == fits and p.text not in texts]:
+        if others := [p for p in every if p.fits == fits and p not in in_key]:
             draw(others, "o", NOTE, markersize=4.5)
     if len(every) > len(in_key):
         axes.plot([], [], "o", color=NOTE, mfc="white", markersize=4.5, label="other plans")
     if len(best) > 1:
-        front = zip(*map(scale.place, best), strict=True)
+        front = zip(*(places[result.text] for result in best), strict=True)
         axes.step(*front, INK, where="pre", lw=1, zorder=1, label="Pareto front")
     return names
 
@@ -570,18 +541,17 @@ def _draw_plans(
 def _number_plans(
     axes: Axes,
     names: Mapping[str, PlanResult],
-    every: Sequence[PlanResult],
+    places: Mapping[str, tuple[float, float]],
     bound: float,
-    scale: Scale,
 ) -> None:
     """Number those that have room on their left below, where the front never is."""
-    dots = axes.transData.transform([scale.place(result) for result in every])
+    dots = axes.transData.transform([*places.values()])
     _, bound_pt = axes.transData.transform((0, bound))
     taken: list[Any] = []
     for name, result in names.items():
         number, colon, _ = name.partition(": ")
-        looks: Any = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
-        text = axes.annotate(number if colon else "", scale.place(result), **looks)
+        looks: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
+        text = axes.annotate(number if colon else "", places[result.text], (-4, -4), **looks)
         extent = text.get_window_extent()
         on_line = extent.y0 <= bound_pt <= extent.y1 or extent.y0 < axes.bbox.y0
         if on_line or extent.count_contains(dots) or extent.count_overlaps(taken):
@@ -605,8 +575,10 @@ def sram(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
     """Weights, input and output on each node when it is fullest, with one input at a time, of both
     strategies and data parallelism; unless it is to be brief below a title, and with the pipeline
     by rows. Raises ValueError for more than MOST_LINES bars."""
+    from matplotlib.patches import Patch
+
     bars: list[Bar] = []
-    limit_bytes = analysis.system.sram_bytes
+    room = analysis.system.sram_bytes
     for strategy, found in analysis.sram.items():
         kind, _, is_streamed = strategy.partition(", ")
         if is_brief and is_streamed:
@@ -616,17 +588,29 @@ def sram(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
             bars.append(_without_parts(name, kind, found))
             continue
         uses = found.uses if strategy == "pipeline" else [found.fullest]
-        bars += [_held_bar(f"{name}, {use.where}", kind, use, limit_bytes) for use in uses]
+        bars += [_held_bar(f"{name}, {use.where}", kind, use, room) for use in uses]
     _check_size(len(bars), MOST_LINES, "bars", "`explain sram` has all of them in a table")
     what = "Bytes that a node holds when it is fullest, one input at a time"
+    head = f"{' + '.join(part.name for part in PARTS)}, bytes"
+    limit = f"SRAM of a node: {count(room, 'byte')}"
+
     lines = 1.25 * len(bars) + 4
     figure, [axes] = _sheet(analysis.question, [what] * (not is_brief), style, lines)
-    limit = f"SRAM of a node: {count(limit_bytes, 'byte')}"
-    _draw_bars(axes, bars, limit_bytes, limit, above=0.9)
-    _write_sums(axes, bars, style)
-    _draw_key(figure, [*PARTS, *[EXCESS] * any(bar.size > limit_bytes for bar in bars)])
+    _draw_bars(axes, bars, room, limit, above=0.9)
+    column = axes.secondary_yaxis("right")
+    column.spines["right"].set_visible(False)
+    column.set_yticks(range(-1, len(bars)), [head, *(bar.total for bar in bars)], ha="right")
+    labels = column.get_yticklabels()
+    for bar, label in zip(bars, labels[1:], strict=True):
+        label.set_color(ALARM if bar.size > room else INK)
+    widest_pt = max(label.get_window_extent().width for label in labels)
+    column.tick_params("y", length=0, pad=widest_pt + style.font_pt / 2)
+    key = [*PARTS, *[EXCESS] * any(bar.size > room for bar in bars)]
+    boxes = [Patch(fc=part.face, ec=part.edge, hatch=part.hatch, label=part.name) for part in key]
+    figure.legend(handles=boxes, ncols=len(boxes), loc="outside lower left")
+
     told = "; ".join(
-        f"{bar.name}, {bar.reason or f'{bar.size:,}'}{' (too many)' * (bar.size > limit_bytes)}"
+        f"{bar.name}, {bar.reason or f'{bar.size:,}'}{' (too many)' * (bar.size > room)}"
         for bar in bars
     )
     return Picture(figure, f"{what}: {told}. The {limit.replace(':', ' is')}.")
@@ -643,29 +627,6 @@ def _held_bar(name: str, kind: str, use: Need | SramUse, room: int) -> Bar:
         parts += [part._replace(size=inside), excess]
     total = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
     return Bar(name, kind, [part for part in parts if part.size], total=total)
-
-
-def _write_sums(axes: Axes, bars: Sequence[Bar], style: Style) -> None:
-    """A column of what each bar adds up to, below a head, right of all."""
-    head = f"{' + '.join(part.name for part in PARTS)}, bytes"
-    column = axes.secondary_yaxis("right")
-    column.spines["right"].set_visible(False)
-    column.set_yticks(range(-1, len(bars)), [head, *(bar.total for bar in bars)], ha="right")
-    labels = column.get_yticklabels()
-    for bar, label in zip(bars, labels[1:], strict=True):
-        label.set_color(ALARM if any(part.edge == ALARM for part in bar.parts) else INK)
-    widest_pt = max(label.get_window_extent().width for label in labels)
-    column.tick_params("y", length=0, pad=widest_pt + style.font_pt / 2)
-
-
-def _draw_key(figure: Figure, parts: Sequence[Part]) -> None:
-    """Below all."""
-    from matplotlib.patches import Patch
-
-    boxes = [
-        Patch(fc=part.face, ec=part.edge, hatch=part.hatch, label=part.name) for part in parts
-    ]
-    figure.legend(handles=boxes, ncols=len(boxes), loc="outside lower left")
 
 
 # ------------------------------------------------ the command: picture
