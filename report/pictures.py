@@ -43,8 +43,8 @@ COLOURS = {
     "tensor": ("#0069A6", "#3D97CC"),
     "pipeline": ("#B34700", "#D9702B"),
     "plan": ("#00704F", "#2E9470"),  # any other
-    "link": ("#222222", "#8A8A8A"),
-    "data": ("#222222", "#8A8A8A"),
+    "link": ("#222222", "#5E5E5E"),
+    "data": ("#222222", "#5E5E5E"),
 }
 INK, NOTE, PALE = "#222222", "#595959", "#E4E4E4"
 PALE_PIPELINE = "#F3C6A8"
