@@ -549,9 +549,11 @@ def _number_plans(
     _, bound_pt = axes.transData.transform((0, bound))
     taken: list[Any] = []
     for name, result in names.items():
-        number, colon, _ = name.partition(": ")
+        number, has_number, _ = name.partition(": ")
+        if not has_number:
+            continue
         looks: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
-        text = axes.annotate(number if colon else "", places[result.text], (-4, -4), **looks)
+        text = axes.annotate(number, places[result.text], (-4, -4), **looks)
         extent = text.get_window_extent()
         on_line = extent.y0 <= bound_pt <= extent.y1 or extent.y0 < axes.bbox.y0
         if on_line or extent.count_contains(dots) or extent.count_overlaps(taken):
