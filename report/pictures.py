@@ -191,12 +191,6 @@ def _sheet(
     return figure, list(figure.subplots(squeeze=False, **grid).flat)
 
 
-def _kind(analysis: Analysis, plan: Plan) -> str:
-    """tensor, pipeline or plan, whichever has a colour of its own."""
-    kinds = (kind for kind, each in analysis.possible.items() if each == tuple(plan))
-    return next(kinds, "plan")
-
-
 # ------------------------------------------------ who works when
 
 # Top and height of a bar in lines: a send is between its line and the next.
@@ -208,8 +202,8 @@ class Lane(NamedTuple):
     """A plan's part of a timeline."""
 
     plan: Plan
-    kind: str
     title: str
+    colours: tuple[str, str]
     nodes: dict[int, range]  # of each layer
     lines: list[range]  # groups of nodes, which work alike, one below the other
     first: list[schedule.TimedStep]  # the steps of the first input
@@ -235,7 +229,7 @@ def timeline(
     if not chosen:
         notes = [impossible.reason for impossible in analysis.impossible.values()]
         chosen = schedule.possible_plans(question.network, question.system)
-    lanes = [_lane(analysis, plan) for plan in chosen]
+    lanes = [_lane(question, plan) for plan in chosen]
     heights = [len(lane.lines) for lane in lanes]
     _check_size(sum(heights), MOST_LINES, "lines", "ask for fewer layers or plans")
     later = min(question.inputs - 1, 1)
@@ -257,7 +251,7 @@ def timeline(
             for nodes in lane.lines
         ]
         axes.set(xlim=(0, float(end_s * unit.factor)), ylim=(len(names) - 0.5, -0.5))
-        axes.set_title(style.filled(lane.title, 0.8), color=COLOURS[lane.kind][0])
+        axes.set_title(style.filled(lane.title, 0.8), color=lane.colours[0])
         axes.set_yticks(range(len(names)), names, color=INK)
         axes.tick_params("both", length=0)
     axes.spines["bottom"].set_visible(True)
@@ -271,18 +265,19 @@ def timeline(
     return Picture(figure, alt)
 
 
-def _lane(analysis: Analysis, plan: Plan) -> Lane:
-    network, system, inputs = analysis.question
+def _lane(question: Question, plan: Plan) -> Lane:
+    network, system, inputs = question
     interval_s = schedule.interval(network, system, plan)
     first = schedule.timed_steps(network, system, plan)
-    title = f"{schedule.plan_name(network, system, plan)}: an output after {_time(first[-1].end_s)}"
+    name = schedule.plan_name(network, system, plan)
+    title = f"{name}: an output after {_time(first[-1].end_s)}"
     if inputs > 1:
         title += f", then one every {_time(interval_s)}"
     if idle := system.nodes - sum(nodes for _, nodes in plan):
         title += f"; {count(idle, 'idle node')}"
     nodes = schedule.layer_nodes(network, system, plan)
     lines = list(dict.fromkeys(nodes.values()))
-    return Lane(plan, _kind(analysis, plan), title, nodes, lines, first, interval_s)
+    return Lane(plan, title, COLOURS[name.split()[0]], nodes, lines, first, interval_s)
 
 
 def _draw_lane(
@@ -297,7 +292,7 @@ def _draw_lane(
         line = lane.lines.index(lane.nodes[step.layer])
         start, end = (float(at_s * unit.factor) for at_s in (start_s, min(stop_s, end_s)))
         is_compute, shade = step.work == "compute", (number - 1) % 2
-        colour = COLOURS[lane.kind if is_compute else "link"][shade]
+        colour = (lane.colours if is_compute else COLOURS["link"])[shade]
         top, height = BARS.get(step.work, ACROSS)
         (bar,) = axes.barh(line + top, end - start, height, start, align="edge", color=colour)
         bar.set(zorder=1 + (not is_compute), label=step.work)
@@ -450,6 +445,7 @@ def _name_parts(axes: Axes, number: int, bar: Bar, unit: Unit, style: Style) -> 
 
 MOST_NAMES = 10
 PLAN_TOLD = "plan 1-2:2,3: layers 1-2 on 2 nodes, 3 on 1"
+Places = Mapping[str, tuple[float, float]]  # traffic and latency by the plan's text
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
@@ -466,11 +462,8 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     sizes = _unit(BYTES, max(result.traffic_bytes for result in every))
     times = _unit(SECONDS, max(result.latency_s for result in every), 10)
     places = {
-        result.text: (
-            float(result.traffic_bytes * sizes.factor),
-            float(result.latency_s * times.factor),
-        )
-        for result in every
+        it.text: (float(it.traffic_bytes * sizes.factor), float(it.latency_s * times.factor))
+        for it in every
     }
     what = f"latency of {count(analysis.inputs, 'input')}"
     head = f"{count(len(every), 'plan')}; filled: fits in the SRAM ({sum(p.fits for p in every):,})"
@@ -506,7 +499,7 @@ def _draw_plans(
     analysis: Analysis,
     every: Sequence[PlanResult],
     best: Sequence[PlanResult],
-    places: Mapping[str, tuple[float, float]],
+    places: Places,
 ) -> dict[str, PlanResult]:
     """Those in the key, each with its name; the others; the front. Returns those in the key."""
 
@@ -522,9 +515,8 @@ def _draw_plans(
     in_key = [*in_key, *(p for p in every if p.plan in strategies and p not in in_key)]
     names = {}
     for result in in_key:
-        kind = _kind(analysis, result.plan)
         plan_name = schedule.plan_name(analysis.network, analysis.system, result.plan)
-        name = numbers.get(result.text, "") + plan_name
+        kind, name = plan_name.split()[0], numbers.get(result.text, "") + plan_name
         names[name] = result
         draw([result], MARKERS[kind], COLOURS[kind][0], label=name, gid=result.text, zorder=3)
     for fits in (False, True):
@@ -539,10 +531,7 @@ def _draw_plans(
 
 
 def _number_plans(
-    axes: Axes,
-    names: Mapping[str, PlanResult],
-    places: Mapping[str, tuple[float, float]],
-    bound: float,
+    axes: Axes, names: Mapping[str, PlanResult], places: Places, bound: float
 ) -> None:
     """Number those that have room on their left below, where the front never is."""
     dots = axes.transData.transform([*places.values()])
@@ -591,7 +580,7 @@ def sram(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
             continue
         uses = found.uses if strategy == "pipeline" else [found.fullest]
         bars += [_held_bar(f"{name}, {use.where}", kind, use, room) for use in uses]
-    _check_size(len(bars), MOST_LINES, "bars", "`explain sram` has all of them in a table")
+    _check_size(len(bars), MOST_LINES, "bars", "`python3 report explain sram` has them all")
     what = "Bytes that a node holds when it is fullest, one input at a time"
     head = f"{' + '.join(part.name for part in PARTS)}, bytes"
     limit = f"SRAM of a node: {count(room, 'byte')}"

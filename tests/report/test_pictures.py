@@ -424,7 +424,7 @@ def test_a_value_has_two_digits_at_least():
     [
         ("timeline", 32, "33 lines", "ask for fewer layers or plans"),
         # one each of tensor, of the pipeline with row streaming, and of data
-        ("sram", 29, "33 bars", "`explain sram` has all of them in a table"),
+        ("sram", 29, "33 bars", "`python3 report explain sram` has them all"),
     ],
 )
 def test_more_than_32_lines_or_bars_are_refused(name, most, found, instead):
