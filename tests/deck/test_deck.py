@@ -11,6 +11,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 from pypdf import PdfReader
+from pypdfium2.raw import FPDF_PAGEOBJ_PATH
 
 from program import refusal, run
 from report import pictures
@@ -81,6 +82,16 @@ def test_the_readmes_picture_is_page_1(built):
     others = (numpy.asarray(it.to_pil().convert("RGB").resize(size), dtype=int) for it in pages)
     differences = [abs(picture - other).mean() for other in others]
     assert min(differences) == differences[0] < sorted(differences)[1] / 2
+
+
+def test_bars_of_page_1_are_as_long_as_their_values(built):
+    page = pypdfium2.PdfDocument(built["slides.pdf"])[0]
+    places = (shape.get_bounds() for shape in page.get_objects([FPDF_PAGEOBJ_PATH]))
+    lengths = [right - left for left, low, right, high in places if high - low > 10]
+    most = max(lengths)
+    pairs = [(3.13, 12.44), (100.07, 155.79), (1.92, 0.60)]  # tensor, pipeline
+    wanted = [value / max(pair) for pair in pairs for value in pair]
+    assert [length / most for length in lengths] == pytest.approx(wanted, abs=1e-3)
 
 
 def test_a_rings_links_carry_shards_in_the_order_of_an_all_gather():
