@@ -8,7 +8,6 @@ from argparse import ArgumentParser, Namespace
 from fractions import Fraction
 from pathlib import Path
 
-import lab3
 from lab3 import ConvLayer, System
 from report.analysis import Analysis
 from report.deck.facts import facts
@@ -18,8 +17,9 @@ from report.terminal import path_text, shown
 HERE = Path(__file__).resolve().parent
 README_PIXELS_PER_INCH = 80
 BYLINE = ("author", "uid", "date")
-FACE, SMALL_PT = "Libertinus Serif", 13.5  # Typst brings the face
-TIMELINE_S = Fraction(27, 2000)  # before the pipeline's node 4 starts a second input
+FACE, SMALL_PT = "Libertinus Serif", 15  # Typst brings the face
+LETTER = 0.45  # of its size, how wide a letter is
+TIMELINE_S = Fraction(18, 1000)  # the pipeline has two outputs by then
 
 # Each word of slides.typ is true of these numbers; tests/deck/test_pages.py says why.
 WRITTEN_FOR = Question(
@@ -69,19 +69,20 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     """The looks and pictures for slides.typ, as JSON; a picture is SVG, its size and alternative
     text."""
     from report import pictures
-    from report.deck.diagram import flow, machine
+    from report.deck.diagram import flow, ring
 
     def style(width_pt: float, height_pt: float) -> pictures.Style:
-        return pictures.Style(width_pt, SMALL_PT, FACE, height_pt)
+        return pictures.Style(width_pt, SMALL_PT, FACE, LETTER, height_pt)
 
     layers, nodes = len(analysis.network), analysis.system.nodes
     found = {
-        "all-to-all": machine(lab3.ALL_TO_ALL, nodes, style(84, 84)),
-        "ring": machine(lab3.RING, nodes, style(92, 92)),
-        **{name: flow(name, layers, nodes, style(228, 84)) for name in ("tensor", "pipeline")},
-        "timeline": pictures.timeline(analysis, until_s=TIMELINE_S, style=style(770, 184)),
-        "limits": pictures.limits(analysis, is_brief=True, style=style(770, 130)),
-        "sram": pictures.sram(analysis, is_brief=True, style=style(770, 195)),
+        **{name: flow(name, layers, nodes, style(350, 96)) for name in ("tensor", "pipeline")},
+        "timeline": pictures.timeline(
+            analysis, until_s=TIMELINE_S, is_brief=True, style=style(770, 142)
+        ),
+        "limits": pictures.limits(analysis, is_brief=True, style=style(770, 90)),
+        "sram": pictures.sram(analysis, is_brief=True, style=style(770, 190)),
+        "ring": ring(nodes, style(190, 130)),
     }
     svgs = {
         name: [pictures.image(it, ".svg").decode(), *it.figure.get_size_inches() * 72, it.alt]

@@ -1,11 +1,12 @@
-"""Two kinds of diagram: the machine's links, and how an input flows through nodes and layers."""
+"""Two kinds of diagram: what the links of a ring carry, and how an input flows through nodes and
+layers."""
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import product
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-import lab3
 from report.pictures import COLOURS, INK, PALE, Picture, Style
 
 if TYPE_CHECKING:
@@ -14,29 +15,33 @@ if TYPE_CHECKING:
 ROOM = 0.28  # half a cell of a flow is so wide, where the next cell's middle is 1 away
 
 
-def machine(topology: str, nodes: int, style: Style) -> Picture:
-    """Nodes clockwise from the top left, each with its number; as high as wide."""
+def ring(nodes: int, style: Style) -> Picture:
+    """Nodes clockwise from the top left, each with its shard, and beside each one-way link the
+    shards that it carries in an all-gather, in order: its sender's own, then what arrives there."""
     from matplotlib.patches import Circle
 
-    figure, axes = _sheet(style.width_pt, style.width_pt, (-1.1, 1.1), (-1.1, 1.1))
-    corner = 1.15 * complex(-1, 1) / 2**0.5
+    height_pt = style.height_pt or style.width_pt
+    wide = style.width_pt / height_pt
+    figure, axes = _sheet(style.width_pt, height_pt, (-wide, wide), (-1, 1))
+    shards = ascii_lowercase[:nodes]
+    corner = 0.9 * complex(-1, 1) / 2**0.5
     places = [corner * complex(0, -1) ** (4 * node / nodes) for node in range(nodes)]
-    is_ring = topology == lab3.RING
-    for sender, receiver in permutations(range(nodes), 2):
-        if is_ring and receiver != (sender + 1) % nodes:
-            continue
-        start, end = places[sender], places[receiver]
-        along = (end - start) / abs(end - start)
-        aside = 0 if is_ring else 0.06j * along  # so that the way back lies beside it
-        tail, tip = start + 0.3 * along + aside, end - 0.3 * along + aside
+    for node, place in enumerate(places):
+        end = places[(node + 1) % nodes]
+        along, middle = (end - place) / abs(end - place), (place + end) / 2
+        tail, tip = place + 0.24 * along, end - 0.24 * along
         _arrow(axes, (tail.real, tail.imag), (tip.real, tip.imag), 0.2)
-    for number, place in enumerate(places, 1):
-        axes.add_patch(Circle((place.real, place.imag), 0.26, color=PALE))
-        _write(axes, (place.real, place.imag), f"{number}", style)
-    links = f"a one-way link each way between any two, {nodes * (nodes - 1)} links in all"
-    if is_ring:
-        links = "one-way links from each to the next, and from the last to the first"
-    return Picture(figure, f"Nodes 1 to {nodes} with {links}.")
+        carried = ", ".join(shards[node - turn] for turn in range(nodes - 1))
+        outside = middle + 0.17j * along
+        side = ["right", "center", "left"][1 + round(outside.real / abs(outside))]
+        _write(axes, (outside.real, outside.imag), carried, style, ha=side, fontstyle="italic")
+        axes.add_patch(Circle((place.real, place.imag), 0.22, color=PALE))
+        x, y = place.real, place.imag
+        _write(axes, (x + 0.02, y), f"{node + 1}:", style, ha="right")
+        _write(axes, (x + 0.06, y), shards[node], style, ha="left", fontstyle="italic")
+    links = "one-way links from each to the next, and from the last to the first"
+    told = "The link from node 1 carries its own shard first, then those that arrive there."
+    return Picture(figure, f"Nodes 1 to {nodes}, each with a shard, and {links}. {told}")
 
 
 def flow(strategy: str, layers: int, nodes: int, style: Style) -> Picture:

@@ -4,19 +4,20 @@ import math
 import os
 import sys
 from io import BytesIO
-from itertools import chain, permutations
+from itertools import chain
 
 import numpy
 import pypdfium2
 import pytest
 from PIL import Image
 from pypdf import PdfReader
+from pypdfium2.raw import FPDF_PAGEOBJ_PATH
 
 from program import refusal, run
 from report import pictures
 from report.analysis import Analysis
 from report.deck import build
-from report.deck.diagram import flow, machine
+from report.deck.diagram import flow, ring
 from report.question import LAB
 
 ROOT = build.HERE.parents[1]
@@ -83,39 +84,52 @@ def test_the_readmes_picture_is_page_1(built):
     assert min(differences) == differences[0] < sorted(differences)[1] / 2
 
 
-@pytest.mark.parametrize(
-    ("topology", "links"),
-    [
-        ("all-to-all", {*permutations("1234", 2)}),
-        ("ring", {("1", "2"), ("2", "3"), ("3", "4"), ("4", "1")}),
-    ],
-)
-def test_arrows_are_the_machines_links(topology, links):
-    [axes] = machine(topology, 4, pictures.DEFAULT).figure.axes
-    numbers = {it.get_text(): it.get_position() for it in axes.texts if it.get_text()}
-    arrows = [it for it in axes.texts if not it.get_text()]
+def test_bars_of_page_1_are_as_long_as_their_values(built):
+    page = pypdfium2.PdfDocument(built["slides.pdf"])[0]
+    places = (shape.get_bounds() for shape in page.get_objects([FPDF_PAGEOBJ_PATH]))
+    lengths = [right - left for left, low, right, high in places if high - low > 10]
+    most = max(lengths)
+    pairs = [(3.13, 12.44), (100.07, 155.79), (1.92, 0.60)]  # tensor, pipeline
+    wanted = [value / max(pair) for pair in pairs for value in pair]
+    assert [length / most for length in lengths] == pytest.approx(wanted, abs=1e-3)
 
-    def nearest(place):
-        return min(numbers, key=lambda number: math.dist(numbers[number], place))
 
-    assert [it.arrowprops["arrowstyle"][:3] for it in arrows] == ["-|>"] * len(links)  # tail to tip
-    assert {(nearest(it.get_position()), nearest(it.xy)) for it in arrows} == links
-    clockwise = sorted(numbers, key=lambda number: (-numbers[number][1], numbers[number][0]))
+def test_a_rings_links_carry_shards_in_the_order_of_an_all_gather():
+    [axes] = ring(4, pictures.DEFAULT).figure.axes
+    places = {it.get_text(): it.get_position() for it in axes.texts if it.get_text()}
+    nodes = {text[0]: at for text, at in places.items() if text.endswith(":")}
+    shards = {text: at for text, at in places.items() if len(text) == 1}
+    carried = {text: at for text, at in places.items() if "," in text}
+
+    def nearest(found, place):
+        return min(found, key=lambda text: math.dist(found[text], place))
+
+    clockwise = sorted(nodes, key=lambda number: (-nodes[number][1], nodes[number][0]))
     assert clockwise == [*"1243"]  # row by row
+    assert [nearest(shards, nodes[number]) for number in "1234"] == [*"abcd"]
+    found = {}
+    for arrow in (it for it in axes.texts if not it.get_text()):
+        assert arrow.arrowprops["arrowstyle"].startswith("-|>")  # tail to tip
+        ends = arrow.get_position(), arrow.xy
+        middle = [sum(pair) / 2 for pair in zip(*ends, strict=True)]
+        found["".join(nearest(nodes, end) for end in ends)] = nearest(carried, middle)
+    # its own shard first, then what came from the node before
+    assert found == {"12": "a, d, c", "23": "b, a, d", "34": "c, b, a", "41": "d, c, b"}
+    assert all(it.get_rotation() == 0 for it in axes.texts)
 
 
 def test_pictures_have_their_alternative_texts_in_reading_order(deck):
     analysis = Analysis(LAB)
     timeline = pictures.timeline(analysis, until_s=build.TIMELINE_S)
     charts = (draw(analysis, is_brief=True) for draw in (pictures.limits, pictures.sram))
-    tensor, pipeline, links, *three, ring = (
+    tensor, pipeline, *three, ringed = (
         it["/Alt"] for it in structure(deck) if it["/S"] == "/Figure"
     )
     assert three == [picture.alt for picture in (timeline, *charts)]
     assert "shard" in tensor and "node 1 alone" in tensor and "a layer" in pipeline
-    assert "12 links" in links and "from the last to the first" in ring
-    [formula] = (it["/Alt"] for it in structure(deck) if it["/S"] == "/Formula")
-    assert "plus N minus 1 times" in formula
+    assert "from the last to the first" in ringed
+    formulas = [it["/Alt"] for it in structure(deck) if it["/S"] == "/Formula"]
+    assert len(formulas) == 2 and "plus N minus 1 times" in formulas[1]
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ from matplotlib.transforms import Bbox
 from lab3 import NETWORK, RING, ConvLayer
 from odd_machines import GATHERS, ODD_ALL_TO_ALL, ODD_OPTIONS, ONE_LAYER, SENDS
 from program import call, output, refusal, sentence
-from report import pictures, plans, schedule
+from report import pictures, plans, schedule, search
 from report.analysis import Analysis
-from report.pictures import ALARM, COLOURS, INK
+from report.pictures import ALARM, COLOURS, INK, PALE_ALARM
+from report.plans import STRATEGIES
 from report.question import LAB
 
 EIGHT = (NETWORK[0], *(ConvLayer(128, 128, 3, 3, size, size) for size in range(30, 16, -2)))
@@ -30,7 +31,7 @@ QUESTIONS = {
     "a ring": LAB.on(topology=RING),
     "slow links": LAB.on(link_bytes_per_s=2 * 10**7),
     "5 nodes": LAB.on(nodes=5),
-    "slow": LAB.on(ops_per_s=Fraction(1, 10**30)),
+    "slow": LAB.on(ops_per_s=1, link_bytes_per_s=1),
     "odd": ODD_ALL_TO_ALL,
     "sends": SENDS,
     "gathers": GATHERS,
@@ -99,16 +100,28 @@ def values(figure):
 
 
 def bars(figure):
-    """Of each row its bar's parts, from the left: name, start, length, colour, which of what
-    exceeds the SRAM is its edge's."""
+    """Of each row its bar's parts, from the left: name, start, length, colour."""
     rows = {}
     for bar in figure.axes[0].patches:
         row, _, part = bar.get_label().rpartition(": ")
         assert row == rows_of(figure.axes[0])[round(bar.get_y() + bar.get_height() / 2)]
-        face, edge = colour(bar.get_facecolor()), colour(bar.get_edgecolor())
-        length = (part, bar.get_x(), bar.get_width(), edge if edge == ALARM else face)
-        rows.setdefault(row, []).append(length)
+        found = (part, bar.get_x(), bar.get_width(), colour(bar.get_facecolor()))
+        rows.setdefault(row, []).append(found)
     return rows
+
+
+def lengths(figure):
+    return {row: [part[2] for part in parts] for row, parts in bars(figure).items()}
+
+
+def sums(figure):
+    """All that is written on a bar and right of it, from the left."""
+    axes = figure.axes[0]
+    found = {}
+    for text in sorted(axes.texts, key=lambda text: text.get_position()[0]):
+        row = rows_of(axes)[round(text.get_position()[1])]
+        found.setdefault(row, []).append(" ".join(text.get_text().split()))
+    return found
 
 
 def key_of(figure):
@@ -138,6 +151,7 @@ def limit_of(figure):
 )
 def test_texts_are_inside_the_picture_and_apart(name, which):
     figure = drawn(name, which).figure
+    figure.draw_without_rendering()
     extents = [text.get_window_extent() for text in texts(figure)]
     page = figure.bbox.padded(1)
     assert Bbox.union([page, *extents]).bounds == page.bounds
@@ -154,7 +168,7 @@ def test_what_differs_from_the_lab_is_said():
 
 
 def test_a_style_sets_size_and_type():
-    style = pictures.Style(770, 13, "No such Serif", 200)
+    style = pictures.Style(770, 13, "No such Serif", height_pt=200)
     for draw in (pictures.limits, pictures.pareto):
         figure = draw(Analysis(LAB), style=style).figure
         assert figure.get_size_inches() * 72 == near([770, 200])
@@ -168,9 +182,9 @@ def test_a_style_sets_size_and_type():
 def marks(axes):
     """Each mark: start, end, top, bottom, colour, work."""
     return [
-        (box.x0, box.x1, box.y0, box.y1, colour(drawn.get_facecolor()[0]), drawn.get_label())
-        for drawn in axes.collections
-        for box in (path.get_extents() for path in drawn.get_paths())
+        (*box.intervalx, *box.intervaly, colour(bar.get_facecolor()), bar.get_label())
+        for bar in axes.patches
+        for box in [bar.get_bbox()]
     ]
 
 
@@ -182,7 +196,7 @@ def assert_shows(axes, question, plan, kind, end_s, factor):
             is_compute, first, last = job.work == "compute", job.where[0], job.where[-1]
             shade = COLOURS[kind if is_compute else "link"][1 - job.input % 2]
             span = [f"{float(it * factor):.7g}" for it in (job.start_s, min(job.end_s, end_s))]
-            line = first if first == last else f"nodes {first[5:]}-{last[5:]}"
+            line = first if first == last else f"nodes {first[5:]} to {last[5:]}"
             wanted.add((line if is_compute else job.work, *span, shade))
     found = set()
     for start, end, top, bottom, shade, work in marks(axes):
@@ -193,19 +207,30 @@ def assert_shows(axes, question, plan, kind, end_s, factor):
 
 def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
     figure = drawn("timeline", "the lab").figure
-    end_ms = 13.678843904  # the pipeline's first output, after 12.43531264 ms, and a tenth
-    plans_of = plans.strategy_plans(*LAB[:2]).items()
-    for axes, (kind, plan) in zip(figure.axes, plans_of, strict=True):
+    # the pipeline's second output, after 12.43531264 + 4.62422016 ms, and a twentieth
+    end_ms = 17.91250944
+    for axes, (kind, plan_of) in zip(figure.axes, STRATEGIES.items(), strict=True):
         assert axes.get_xlim() == (0, near(end_ms))
-        assert_shows(axes, LAB, plan, kind, Fraction(str(end_ms)) / 1000, 1000)
+        end_s = Fraction(str(end_ms)) / 1000
+        assert_shows(axes, LAB, plan_of(*LAB[:2]), kind, end_s, 1000)
     assert ticks(axes.xaxis)[8].get_text() == "8" and "time, ms" in said(figure)
-    blue = COLOURS["tensor"][0]
-    assert key_of(figure) == {"computing; number: the input": (blue, ""), "transfer": (INK, "")}
+
+
+def test_a_key_in_words_has_no_strategys_colour_and_a_brief_timeline_has_none():
+    key = "Number: the input; black or grey: a transfer"
+    assert key in said(drawn("timeline", "the lab").figure)
+    assert key not in said(drawn("timeline", "the lab", is_brief=True).figure)
+
+
+def test_one_input_is_shown_to_its_end():
+    [tensor, pipeline] = drawn("timeline", "1 input").figure.axes
+    assert tensor.get_xlim() == pipeline.get_xlim() == (0, near(1.05 * 12.43531264))
+    assert len(marks(tensor)) == 8 and len(marks(pipeline)) == 7
 
 
 def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
     plan = plans.parse_plan("1-2:2,3:3")
-    [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), [plan], until_s=9_000).figure.axes
+    [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), plans=[plan], until_s=9_000).figure.axes
     assert axes.get_xlim() == (0, 9_000)  # in s
     assert_shows(axes, ODD_ALL_TO_ALL, plan, "plan", 9_000, 1)
     dark = {it[5]: it for it in sorted(marks(axes), reverse=True) if it[4] in COLOURS["link"]}
@@ -217,8 +242,8 @@ def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
     # node 1 of a pipeline starts an input every 1,458 s; one that starts with the end is not there
     for until_s, inputs in ((2 * 1_458, 2), (2 * 1_458 + 1, 3)):
         pipeline = [plans.parse_plan("1,2,3")]
-        [axes] = pictures.timeline(Analysis(ODD_ALL_TO_ALL), pipeline, until_s).figure.axes
-        assert sum(it[2] < 0 and it[5] == "compute" for it in marks(axes)) == inputs
+        figure, _ = pictures.timeline(Analysis(ODD_ALL_TO_ALL), plans=pipeline, until_s=until_s)
+        assert sum(it[2] < 0 and it[5] == "compute" for it in marks(*figure.axes)) == inputs
 
 
 def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
@@ -229,7 +254,7 @@ def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
     ):
         room = {it[:4] for it in marks(axes) if it[5] == "compute"}
         for text in filter(lambda text: text.get_text().isdigit(), axes.texts):
-            x, y = text.get_position()
+            x, y = text.xy
             (bar,) = [it for it in room if it[0] < x < it[1] and it[2] < y < it[3]]
             assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
             room.remove(bar)
@@ -238,7 +263,7 @@ def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
 
 def test_nodes_that_work_alike_have_one_line():
     one, several = map(rows_of, drawn("timeline", "8 layers").figure.axes)
-    assert one == ["nodes 1-8"] and several == [f"node {number}" for number in range(1, 9)]
+    assert one == ["nodes 1 to 8"] and several == [f"node {number}" for number in range(1, 9)]
 
 
 def test_a_plans_name_and_pace_are_above_it_in_its_colour():
@@ -249,44 +274,16 @@ def test_a_plans_name_and_pace_are_above_it_in_its_colour():
     # 30 + 48 + 202.5 + 36 + 243 + 43.2; 180 + 288 + 1215 + 216 + 1458 s
     title = "tensor parallelism: an output after 602.70 s, then one every 602.70 s"
     assert title in said(picture.figure)
-    title = "pipeline parallelism, an output after 3,357.00 s, then one every 1,458.00 s"
+    title = "pipeline parallelism: an output after 3,357.00 s, then one every 1,458.00 s"
     assert f"{title}; 3 idle nodes." in picture.alt
 
 
-def test_a_timeline_of_very_much_shows_a_part_and_says_so(monkeypatch):
-    monkeypatch.setattr(pictures, "MOST_BARS", 40)
-    monkeypatch.setattr(pictures, "MOST_LINES", 4)
-    both = [plans.parse_plan("1,2,3,4")] * 2  # two lines each
-    picture = pictures.timeline(Analysis(LAB._replace(inputs=10**9)), both, until_s=10**6)
-    for axes in picture.figure.axes:
-        assert rows_of(axes) == ["node 1", "node 2"]
-        # of compute, send and compute 13 inputs each
-        assert len(marks(axes)) == 39 and axes.get_xlim() == (0, near(13 * 4.62422016))
-    assert "pipeline parallelism: only the first 2 of 4 layers are shown" in said(picture.figure)
-    early = "The window ends early, because 1,000,000.00 s would have too many bars"
-    assert early in said(picture.figure) and f"{early}." in picture.alt
-    monkeypatch.setattr(pictures, "MOST_LINES", 1)  # three layers on one
-    picture = pictures.timeline(Analysis(LAB), [plans.parse_plan("1-3,4")])
-    assert "only the first 3 of 4 layers are shown" in picture.alt
-
-
-@pytest.mark.parametrize(("inputs", "lengths"), [(30, {pictures.HAIR_PT}), (300, set())])
-def test_short_exchanges_are_hairs_unless_these_would_cover_all(inputs, lengths):
-    plan, until_s = plans.strategy_plans(*LAB[:2])["tensor"], inputs * Fraction("0.00312726016")
-    question = LAB._replace(inputs=10**6)
-    [axes] = pictures.timeline(Analysis(question), [plan], until_s).figure.axes
-    to_pt = axes.bbox.width / axes.get_xlim()[1]
-    found = [(it[1] - it[0]) * to_pt for it in marks(axes) if it[5] != "compute"]
-    assert len(found) == 4 * inputs and {round(it, 5) for it in found if it > 0.5} == lengths
-
-
-def test_a_plan_is_named_as_it_is_asked_for_if_need_be_cut():
-    one = LAB.on(nodes=12)._replace(network=(ConvLayer(1, 1, 1, 1, 1, 1),) * 24, inputs=1)
-    chosen = [plans.parse_plan("1-12,13-24"), [plans.Group(2)] * 12]
-    figure, alt = pictures.timeline(Analysis(one), chosen)
-    assert "plan 1-12,13-24, an output after" in alt
-    cut = "plan 1-2,3-4,5-6,7-8,9-10,11-12,13-14..."
-    assert f"; {cut}, an output" in alt and any(it.startswith(f"{cut}: an") for it in said(figure))
+def test_a_long_name_is_broken_inside_the_picture():
+    layers = (ConvLayer(1, 1, 1, 1, 1, 1),) * 32
+    plan, case = [plans.Group(1)] * 32, LAB.on(nodes=40)._replace(network=layers)
+    figure, _ = pictures.timeline(Analysis(case), plans=[plan], until_s=Fraction(1, 10**9))
+    (title,) = (text for text in texts(figure) if "an output after" in text.get_text())
+    assert title.get_window_extent().x1 < figure.bbox.x1
 
 
 def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
@@ -294,7 +291,7 @@ def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
     one = LAB.on(nodes=1)._replace(network=(ConvLayer(1, 1, 1, 1, 1, 1),), inputs=1)
     for latency_s, text in (
         ("0.001", "1.00 ms."),
-        ("0.000999996", "1,000.00 µs."),
+        ("0.000999996", "1,000.00 \N{MICRO SIGN}s."),
         ("5485638102345688874.015", "5,485,638,102,345,688,874.02 s."),
     ):
         question = one.on(ops_per_s=2 / Fraction(latency_s))
@@ -306,65 +303,87 @@ def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
 
 def test_limits_of_the_lab():
     figure, alt = drawn("limits", "the lab")
-    blue, orange, pale = "#0069A6", "#B34700", "#D9702B"
+    blue, orange, pale = "#0069A6", "#B34700", pictures.PALE_PIPELINE
     # 32 * 3.03330816; 32 * 0.093952; parts of the pipeline as design gives them by its law
     assert bars(figure) == {
-        "tensor parallelism": [
-            ("computing 97.066 ms", 0, near(0.09706586112), blue),
-            ("communication 3.006 ms", near(0.09706586112), near(0.003006464), INK),
+        "tensor": [
+            ("ideal compute", 0, near(0.09706586112), blue),
+            ("communication", near(0.09706586112), near(0.003006464), INK),
         ],
-        "pipeline parallelism": [
-            ("ideal compute 97.066 ms", 0, near(0.09706586112), orange),
+        "pipeline": [
+            ("ideal compute", 0, near(0.09706586112), orange),
             # 32 * (4.62422016 - 3.03330816) ms
-            ("load imbalance 50.909 ms", near(0.09706586112), near(0.050909184), pale),
+            ("load imbalance", near(0.09706586112), near(0.050909184), pale),
             # 0.124416 + 3.98721024 + 3.39738624 ms
-            ("fill and drain 7.509 ms", near(0.14797504512), near(0.00750901248), "#FFFFFF"),
-            ("sending 0.302 ms", near(0.1554840576), near(0.00030208), INK),
+            ("fill and drain", near(0.14797504512), near(0.00750901248), "#FFFFFF"),
+            ("communication", near(0.1554840576), near(0.00030208), INK),
         ],
-        "tensor, row streaming": [("row streaming, total", 0, near(0.09706662912), "#FFFFFF")],
-        "pipeline, row streaming": [("row streaming, total", 0, near(0.14829315072), "#FFFFFF")],
+        "pipeline, row streaming": [
+            ("ideal compute", 0, near(0.09706586112), orange),
+            # 4.94232576 + 31 * 4.62422016 ms in all
+            ("the rest", near(0.09706586112), near(0.0512272896), "#FFFFFF"),
+        ],
     }
     assert limit_of(figure) == (near(0.09706586112), "lower bound 97.066 ms")
-    wanted = zip(bars(figure), (100.072, 155.786, 97.067, 148.293), strict=True)
-    assert values(figure) == {name: (f"{value:.3f} ms", INK) for name, value in wanted}
-    told = "tensor parallelism, 100.072 ms (computing 97.066 ms, communication 3.006 ms); pipeline"
-    assert told in alt and "streaming, 148.293 ms. The lower bound is 97.066 ms." in alt
+    told = "tensor, ideal compute 97.066 + communication 3.006 = 100.072 ms; pipeline, ideal"
+    assert told in alt and "= 148.293 ms. The lower bound is 97.066 ms." in alt
 
 
-@pytest.mark.parametrize(
-    ("which", "is_brief"), [("the lab", True), ("the lab", False), ("1 input", False)]
-)
-def test_parts_are_named_on_their_bars_or_in_the_key(which, is_brief):
+@pytest.mark.parametrize(("which", "is_brief"), [("the lab", True), ("the lab", False)])
+def test_parts_are_named_on_their_bars_or_right_of_them_up_to_the_sum(which, is_brief):
     figure = drawn("limits", which, is_brief=is_brief).figure
+    compute = "ideal compute 97.066"
+    wanted = {
+        "tensor": [compute, "+ communication 3.006 = 100.072 ms"],
+        "pipeline": [
+            compute,
+            "+ load imbalance 50.909 + fill and drain 7.509 + communication 0.302 = 155.786 ms",
+        ],
+        "pipeline, row streaming": [compute, "the rest 51.227", "= 148.293 ms"],
+    }
+    if is_brief:
+        del wanted["pipeline, row streaming"]
+        # its names are shorter, so that its bars are longer
+        wanted["pipeline"][1:] = [
+            "load imbalance 50.909",
+            "+ fill and drain 7.509 + communication 0.302 = 155.786 ms",
+        ]
+    assert sums(figure) == wanted
+    assert ("Latency of 32 inputs" in said(figure)) == (not is_brief)
+
+
+@pytest.mark.parametrize("which", ["the lab", "1 input", "slow links", "8 layers", "sends"])
+def test_a_name_is_inside_its_part_and_a_sum_right_of_its_bar(which):
+    figure = drawn("limits", which).figure
     [axes] = figure.axes
-    key, limit = key_of(figure), limit_of(figure)[0]
-    names = {(text.get_position()[1], text.get_text()): text for text in axes.texts}
+    limit = axes.transData.transform((limit_of(figure)[0], 0))[0]
+    parts = {}
     for bar in axes.patches:
-        row, part = round(bar.get_y() + bar.get_height() / 2), bar.get_label().rpartition(": ")[2]
-        if text := names.pop((row, part), None):
-            box = text.get_window_extent().transformed(axes.transData.inverted())
-            assert bar.get_x() < box.x0 and box.x1 < bar.get_x() + bar.get_width()
-            assert not box.x0 < limit < box.x1 and not bar.get_hatch()
-            is_dark = colour(bar.get_facecolor()) in {dark for dark, _ in COLOURS.values()}
+        row = round(bar.get_y() + bar.get_height() / 2)
+        parts.setdefault(row, {})[bar.get_label().rpartition(": ")[2]] = bar
+    dark = {INK, *COLOURS["link"], *(shades[0] for shades in COLOURS.values())}
+    for text in axes.texts:
+        box, row = text.get_window_extent(), round(text.get_position()[1])
+        name = re.sub(r" [\d.,]+$", "", text.get_text())
+        if name in parts[row]:
+            inside = parts[row][name].get_window_extent()
+            assert inside.x0 < box.x0 and box.x1 < inside.x1
+            assert not box.x0 < limit < box.x1
+            is_dark = colour(parts[row][name].get_facecolor()) in dark
             assert colour(text.get_color()) == ("#FFFFFF" if is_dark else "#000000")
         else:
-            assert key[part] == (colour(bar.get_facecolor()), bar.get_hatch() or "")
-    assert not names
-    on_bars = {text.get_text() for text in axes.texts}
-    assert not on_bars & key.keys() and len(axes.get_yticks()) == (2 if is_brief else 4)
-    assert ("load imbalance 50.909 ms" in on_bars) == (which == "the lab")
-    what = f"Latency of {'32 inputs' if which == 'the lab' else which}"
-    assert (what in said(figure)) == (not is_brief)
+            assert max(bar.get_window_extent().x1 for bar in parts[row].values()) < box.x0
+            assert box.x1 < figure.bbox.x1
 
 
 def test_limits_of_a_machine_that_differs_in_everything():
     figure = drawn("limits", "sends").figure
-    rows = bars(figure)
     # 3 * 12.3, 3 * 4 * 24; 3 * 12.3, 3 * (20.5 - 12.3), 3 * (30 - 20.5), 3 * (60 - 30), 61.5, 30 s
-    assert [part[2] for part in rows["tensor parallelism"]] == near([36.9, 288])
-    pipeline = {part[0]: part[2] for part in rows["pipeline parallelism"]}
-    assert [*pipeline.values()] == near([36.9, 24.6, 28.5, 90, 61.5, 30])
-    assert [*pipeline][3] == "waiting for a link 90.000 s" and limit_of(figure)[0] == near(36.9)
+    assert lengths(figure)["tensor"] == near([36.9, 288])
+    assert lengths(figure)["pipeline"] == near([36.9, 24.6, 28.5, 90, 61.5, 30])
+    names = [part[0] for part in bars(figure)["pipeline"]]
+    assert names[1::2] == ["idle nodes", "waiting for a link", "communication"]
+    assert limit_of(figure)[0] == near(36.9)
 
 
 FILTERS = "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes"
@@ -375,15 +394,14 @@ FILTERS = "not possible: layer 1's 128 filters cannot be split evenly over 5 nod
     [
         ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
         ("5 nodes", "tensor", FILTERS),
-        ("a ring", "tensor, row", "not modelled on a ring of 4 nodes, only all-to-all"),
     ],
 )
 def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, reason):
-    figure = drawn("limits", which).figure
-    rows = {number for number, name in enumerate(rows_of(figure.axes[0])) if name.startswith(start)}
-    reasons = {(text.get_position()[1], text.get_text().strip()) for text in figure.axes[0].texts}
-    assert {(row, reason) for row in rows} <= reasons
-    assert not any(name.startswith(start) for name in bars(figure))
+    for name in ("limits", "sram"):
+        figure, alt = drawn(name, which)
+        rows = [row for row in rows_of(figure.axes[0]) if row.startswith(start)]
+        assert rows and all(sums(figure)[row] == [reason] for row in rows) and reason in alt
+        assert not {*rows} & bars(figure).keys()
 
 
 def test_a_timeline_without_a_strategy_says_why():
@@ -395,7 +413,38 @@ def test_a_timeline_without_a_strategy_says_why():
 def test_a_value_has_two_digits_at_least():
     # 32 * (230,400 + 200,704) / 2 bytes at 2 * 10**12 a second are 3.45 us
     question = LAB.on(nodes=2, link_bytes_per_s=2 * 10**12)._replace(network=NETWORK[:2])
-    assert "communication 0.0034 ms" in pictures.limits(Analysis(question)).alt
+    assert "communication 0.0034 = " in pictures.limits(Analysis(question)).alt
+
+
+# ------------------------------------------------ what is too large
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "found", "instead"),
+    [
+        ("timeline", 32, "33 lines", "ask for fewer layers or plans"),
+        # one each of tensor, of the pipeline with row streaming, and of data
+        ("sram", 29, "33 bars", "`python3 report explain sram` has them all"),
+    ],
+)
+def test_more_than_32_lines_or_bars_are_refused(name, most, found, instead):
+    # with one filter only the pipeline is possible
+    case, layer = LAB.on(nodes=40)._replace(inputs=1), ConvLayer(1, 1, 1, 1, 1, 1)
+    draw = pictures.PICTURES[name]
+    assert draw(Analysis(case._replace(network=(layer,) * most))).alt
+    sentence = f"{found} are too many to draw: the limit is 32; {instead}"
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        draw(Analysis(case._replace(network=(layer,) * (most + 1))))
+
+
+def test_more_than_1000_bars_of_a_timeline_are_refused():
+    case = {"plans": [STRATEGIES["tensor"](*LAB[:2])], "until_s": 125 * Fraction("0.00312726016")}
+    question = LAB._replace(inputs=10**9)
+    figure, _ = pictures.timeline(Analysis(question), **case)
+    assert len(marks(*figure.axes)) == 125 * 8
+    case["until_s"] += Fraction(1, 10**9)
+    with pytest.raises(ValueError, match=r"1,008 bars .* end the timeline earlier, with --until"):
+        pictures.timeline(Analysis(question), **case)
 
 
 # ------------------------------------------------ plans
@@ -425,12 +474,14 @@ def places(figure):
 
 def expected_places(question, times, sizes):
     """The same, from the plans."""
-    every = plans.every_plan(*question[:2])
-    results = [plans.plan_result(*question[:2], plan, question.inputs) for plan in every]
     return sorted(
         (float(it.traffic_bytes / Fraction(sizes)), float(it.latency_s * times), it.fits)
-        for it in results
+        for it in search.every_result(*question)
     )
+
+
+def best_plans(question):
+    return [it.text for it in search.unbeaten(search.every_result(*question))]
 
 
 LAB_FRONT = {  # MB and ms of 32 inputs
@@ -447,6 +498,9 @@ LAB_FRONT = {  # MB and ms of 32 inputs
 
 def test_every_plan_is_at_its_place_and_filled_if_it_fits():
     figure = drawn("plans", "the lab").figure
+    axes = figure.axes[0]
+    assert min(ticks(axes.xaxis)) == min(ticks(axes.yaxis)) == 0
+    assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
     found, everywhere = dots(figure), places(figure)
     assert len(everywhere) == 28 and everywhere == expected_places(LAB, 10**3, 10**6)
     assert {it[:2] for it in everywhere if it[2]} == {LAB_FRONT["1-4:4"]}
@@ -455,13 +509,6 @@ def test_every_plan_is_at_its_place_and_filled_if_it_fits():
     assert found["1-4:4"][2:] == ("s", COLOURS["tensor"][0], True)
     assert found["1,2,3,4"][2:] == ("D", COLOURS["pipeline"][0], False)
     assert found["1-3,4"][2:] == ("o", COLOURS["plan"][0], False)
-
-
-def test_axes_of_plans_start_at_zero():
-    axes = drawn("plans", "the lab").figure.axes[0]
-    assert min(ticks(axes.xaxis)) == min(ticks(axes.yaxis)) == 0
-    assert ticks(axes.yaxis)[100].get_text() == "100"
-    assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
 
 
 def test_plans_of_a_machine_that_differs_in_everything():
@@ -480,7 +527,7 @@ def test_plans_of_a_machine_that_differs_in_everything():
 def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(which):
     question, figure = QUESTIONS[which], drawn("plans", which).figure
     axes, numbers = figure.axes[0], figure.axes[0].texts
-    best = [it.text for it in plans.best_plans(*question)]  # fastest first, as in the table
+    best = best_plans(question)  # fastest first, as in the table
     others = axes.transData.transform([it[:2] for it in places(figure)])
     (limit,) = [it for it in axes.lines if it.get_label().startswith("lower bound")]
     _, bound = axes.transData.transform((0, limit.get_ydata()[0]))
@@ -514,11 +561,11 @@ def test_the_key_names_plans_by_their_numbers_in_the_table():
 @pytest.mark.parametrize(("which", "step"), [("1 input", 1), ("8 layers", 4)])
 def test_up_to_ten_pareto_optimal_plans_are_in_the_key(which, step):
     figure = drawn("plans", which).figure
-    best = [it.text for it in plans.best_plans(*QUESTIONS[which])]
+    best = best_plans(QUESTIONS[which])
     names = [line.partition(":")[0] for line in said(figure) if re.match(r"\d+: ", line)]
     assert names == [f"{number}" for number in range(1, len(best) + 1, step)]
     assert {*best[::step]} < {*dots(figure)}  # also where a number has no room
-    assert len(figure.axes[0].texts) < len(names)
+    assert (len(figure.axes[0].texts) < len(names)) == (which == "8 layers")
 
 
 def test_one_plan_has_no_front():
@@ -526,15 +573,9 @@ def test_one_plan_has_no_front():
     assert "Pareto front" not in said(figure) and "1 plan; filled" in alt
 
 
-@pytest.mark.parametrize(("most", "which"), [(28 * 4, "28 plans"), (28 * 4 - 1, "9 of very many")])
-def test_of_too_many_plans_the_best_and_both_strategies_are_drawn(monkeypatch, most, which):
-    monkeypatch.setattr(pictures, "MOST_LAYERS", most)
-    assert f"traffic: {which}" in pictures.pareto(Analysis(LAB)).alt
-
-
 def test_no_picture_without_a_search_but_the_reason(monkeypatch):
-    monkeypatch.setattr(plans, "MOST_COMPARISONS", 1)
-    with pytest.raises(ValueError, match="too many plans"):
+    monkeypatch.setattr(search, "MOST_PLANS", 27)
+    with pytest.raises(ValueError, match="more than 27 plans"):
         pictures.pareto(Analysis(LAB))
 
 
@@ -545,7 +586,6 @@ def test_sram_of_the_lab():
     figure, alt = drawn("sram", "the lab")
     held = {
         "tensor, every node": (222_912, 230_400, 50_176),
-        "tensor, row streaming, every node": (222_912, 230_400, 1_792),
         "pipeline, node 1": (6_912, 6_144, 230_400),
         "pipeline, node 2": (294_912, 230_400, 200_704),
         "pipeline, node 3": (294_912, 200_704, 173_056),
@@ -553,12 +593,12 @@ def test_sram_of_the_lab():
         "pipeline, row streaming, node 4": (294_912, 19_968, 147_456),
         "data, every node": (891_648, 230_400, 200_704),
     }
-    rows, found = bars(figure), values(figure)
-    assert rows.keys() == held.keys()
+    found = values(figure)
+    assert lengths(figure).keys() == held.keys()
     for name, sizes in held.items():
         text = f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
         assert found[name] == (text, ALARM if sum(sizes) > 524_288 else INK)
-        assert sum(part[2] for part in rows[name]) == sum(sizes)
+        assert sum(lengths(figure)[name]) == sum(sizes)
         assert f"{name}, {sum(sizes):,}{' (too many)' * (sum(sizes) > 524_288)}" in alt
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
     assert "weights + input + output, bytes" in said(figure)
@@ -567,48 +607,41 @@ def test_sram_of_the_lab():
     assert [*brief] == [name for name in held if "row streaming" not in name]
 
 
-def test_sram_of_a_machine_that_differs_in_everything_is_red_beyond_it():
-    rows = bars(drawn("sram", "odd").figure)
+def test_sram_of_a_machine_that_differs_in_everything_is_pale_red_beyond_it():
+    figure = drawn("sram", "odd").figure
     # the parts inside the 9,216 bytes and beyond; weights 10,512, a sixth of them 1,752
-    lengths = {name: [part[2] for part in parts] for name, parts in rows.items()}
-    assert lengths["tensor, every node"] == [1_752, 720, 90]
-    assert lengths["pipeline, node 2"] == [2_592, 720, 540]
-    assert lengths["data, every node"] == [9_216, 1_296, 720, 540]
-    for parts in rows.values():
+    assert lengths(figure)["tensor, every node"] == [1_752, 720, 90]
+    assert lengths(figure)["pipeline, node 2"] == [2_592, 720, 540]
+    assert lengths(figure)["data, every node"] == [9_216, 1_296, 720, 540]
+    for parts in bars(figure).values():
         ends = [start + length for _, start, length, _ in parts]
         assert [part[1] for part in parts] == [0, *ends[:-1]]
-        assert [part[3] == ALARM for part in parts] == [end > 9_216 for end in ends]
-    gathers = bars(drawn("sram", "gathers").figure)  # weights 60 / 3, output 18 * 4
-    assert [part[2] for part in gathers["tensor, gathering node"]] == [20, 72]
-
-
-def test_of_many_nodes_the_fullest_are_shown():
-    growing = tuple(ConvLayer(size + 1, size, 1, 1, 2, 2) for size in range(1, 11))
-    picture = pictures.sram(Analysis(LAB.on(nodes=10)._replace(network=growing)))
-    nodes = [name for name in bars(picture.figure) if name.startswith("pipeline, node")]
-    assert nodes == [f"pipeline, node {number}" for number in range(3, 11)]
-    assert "pipeline: the 8 fullest of 10" in said(picture.figure)
+        assert [part[3] == PALE_ALARM for part in parts] == [end > 9_216 for end in ends]
+    hatches = {bar.get_label()[-7:]: bar.get_hatch() or "" for bar in figure.axes[0].patches}
+    assert hatches == {"weights": "", ": input": "///", " output": 3 * "\\"}
+    gathers = lengths(drawn("sram", "gathers").figure)  # weights 60 / 3, output 18 * 4
+    assert gathers["tensor, gathering node"] == [20, 72]
 
 
 def test_what_fills_the_sram_to_the_byte_is_not_red():
     # of the pipeline's node 2 the weights, 294,912 bytes, then with its input and output
     for sram_bytes, red in ((294_912, [230_400, 200_704]), (726_016, [])):
-        rows = bars(pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure)
-        parts = rows["pipeline, node 2"]
-        assert [length for _, _, length, face in parts if face == ALARM] == red
+        parts = bars(pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure)
+        parts = parts["pipeline, node 2"]
+        assert [length for _, _, length, face in parts if face == PALE_ALARM] == red
         assert sum(length for _, _, length, _ in parts) == 726_016
 
 
 @pytest.mark.parametrize(("sram_bytes", "is_red"), [(266, False), (265, True)])
-def test_a_key_has_what_exceeds_only_where_something_does(sram_bytes, is_red):
+def test_a_key_has_what_exceeds_only_if_something_does(sram_bytes, is_red):
     picture = pictures.sram(Analysis(ONE_LAYER.on(sram_bytes=sram_bytes)))  # 266 bytes in all
-    assert ("excess" in said(picture.figure)) == is_red
+    assert ("excess" in key_of(picture.figure)) == is_red
     assert ("data, every node, 266 (too many)" in picture.alt) == is_red
 
 
 def test_units_go_with_the_size_of_numbers():
     analysis = Analysis(LAB.on(ops_per_s=5 * 10**16, link_bytes_per_s=2 * 10**15))
-    assert values(pictures.limits(analysis).figure)["tensor parallelism"][0] == "100.072 ns"
+    assert sums(pictures.limits(analysis).figure)["tensor"][-1].endswith("= 100.072 ns")
     assert "latency of 32 inputs, ns" in said(pictures.pareto(analysis).figure)
 
 
@@ -618,11 +651,10 @@ def test_units_go_with_the_size_of_numbers():
 def test_an_svg_has_its_text_and_its_alternative_text(folder):
     told = output(f"picture timeline {ODD_OPTIONS} --plan 1-3:6").replace("\n", " ")
     assert told.startswith("what if: 8 inputs, 6 nodes, ring,")
-    assert told.endswith("drawn: timeline.svg ")
+    assert told.endswith("wrote timeline.svg ")
     root = ElementTree.parse(folder / "timeline.svg").getroot()
-    alt = root.find(f"{SVG}desc").text
-    assert alt.startswith(root.find(f"{SVG}title").text)
-    assert alt.replace("µ", "u") in told
+    alt = root.find(f"{SVG}title").text
+    assert alt.startswith("Timeline of the first ") and "tensor parallelism: an output" in alt
     written = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert any(text.startswith("what if: 8 inputs") for text in written)
 
@@ -636,6 +668,7 @@ def test_an_svg_has_its_text_and_its_alternative_text(folder):
         ("timeline --until 0", "ms"),
         ("timeline --plan 1-3", "layer 3"),
         ("timeline --nodes 3", "cannot be split evenly over 3 nodes"),
+        ("timeline --inputs 1000 --until 1000", "with --until"),
         ("all", "timeline"),
     ],
 )
@@ -655,7 +688,9 @@ def test_the_ending_chooses_and_the_files_name_is_told_in_printable_ascii(
     folder, name, start, printed
 ):
     told = output(["picture", "sram", "--output", name])
-    assert told.endswith(f"drawn: {printed}\n") and (folder / name).read_bytes().startswith(start)
+    content = (folder / name).read_bytes()
+    assert told == f"wrote {printed}\n" and content.startswith(start)
+    assert b"Bytes that a node holds" in content
 
 
 def test_a_file_that_cannot_be_written_is_told_in_printable_ascii(folder):
@@ -666,9 +701,10 @@ def test_a_file_that_cannot_be_written_is_told_in_printable_ascii(folder):
 
 def test_until_and_plan_are_a_timelines(folder):
     line = "picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1"
-    told = output(line).replace("\n", " ")
-    assert "first 7.50 ms: plan 1-2:2,3,4, an output after" in told
-    assert "pipeline parallelism, an output after 12.44 ms." in told
+    assert output(line) == "what if: 1 input\n\nwrote timeline.svg\n"
+    told = ElementTree.parse(folder / "timeline.svg").getroot().find(f"{SVG}title").text
+    assert "first 7.50 ms: plan 1-2:2,3,4: an output after" in told
+    assert "pipeline parallelism: an output after 12.44 ms." in told
 
 
 def test_same_bytes_whatever_the_users_settings():
