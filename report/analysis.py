@@ -413,6 +413,7 @@ def named(it: Analysis) -> dict[str, Any]:
         "many": inputs if inputs > 1 else None,
         "later": inputs - 1 or None,
         **{f"{name}_reason": _reason(it.impossible.get(name)) for name in STRATEGIES},
+        **{f"{name}_unfit": _unfit(it.sram[name]) for name in STRATEGIES},
         "tensor": _told(it, "tensor", "pipeline"),
         "pipeline": _told(it, "pipeline", "tensor"),
         "cases_of_one": [_case(it, name, 1) for name in it.possible],
@@ -444,6 +445,10 @@ def named(it: Analysis) -> dict[str, Any]:
 
 def _reason(found: Impossible | None) -> str | None:
     return found.reason if found else None
+
+
+def _unfit(found: SramResult | Impossible) -> bool | None:
+    return True if isinstance(found, SramResult) and not found.fullest.fits else None
 
 
 def _told(it: Analysis, strategy: str, other: str) -> Record | None:

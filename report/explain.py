@@ -13,6 +13,7 @@ from itertools import chain
 import lab3
 from report import analysis, question
 from report.blocks import AsIs, Block, Table, Topic, When, texts, topic_texts
+from report.plans import STRATEGIES
 from report.question import Question, check_possible, headed, question_of
 from report.terminal import json_text, one_of
 
@@ -25,11 +26,20 @@ REASONS = ("{tensor_reason}.", "{pipeline_reason}.")  # why a strategy is not po
 # ------------------------------------------------ Q1 to Q4 on one page
 
 ANSWERS = ("strategy", "latency s", "traffic bytes")
+UNFIT = tuple(
+    When(
+        f"{strategy}_unfit",
+        [
+            f"With whole tensors, {strategy} parallelism does not fit in the SRAM (Q3); its latency"
+            " assumes more."
+        ],
+    )
+    for strategy in STRATEGIES
+)
 A_RING = (
     "On a ring the busiest link carries {ring_shards:shard} (a shard: a node's part of an output)"
-    " one after the other, all-to-all one.",
-    "So tensor parallelism communicates for {ring_shards} times as long, and 1 input takes"
-    " {ring_longer_percent} % longer.",
+    " one after the other, all-to-all one, so tensor parallelism communicates for {ring_shards}"
+    " times as long, and 1 input takes {ring_longer_percent} % longer.",
     "A ring of {few_nodes:node} has the links of all-to-all.",
     "{pipeline.name} is unaffected if consecutive layers are on consecutive nodes.",
 )
@@ -37,29 +47,29 @@ QUESTIONS = {
     "q1": Topic(
         "Q1: 1 input",
         [
-            Table("cases_of_one", (*ANSWERS, "computing s", "communication s", "fits")),
+            Table("cases_of_one", (*ANSWERS, "computing s", "communication s")),
             (
-                "Tensor parallelism is {tensor.one_times} times as fast.",
-                "Pipeline parallelism is {pipeline.one_times} times as fast.",
-                "Tensor parallelism uses all nodes for each layer, a pipeline one.",
+                "Tensor parallelism, all nodes on each layer, is {tensor.one_times} times as fast.",
+                "Pipeline parallelism, one node per layer, is {pipeline.one_times} times as fast.",
                 "Tensor parallelism sends {bytes_times} times the bytes: a node's part of an output"
                 " goes to all other nodes, of the last output to one.",
-                "Fits: in the SRAM, one input at a time, with whole-tensor transfers, which start"
-                " when an output, or a node's part of it, is computed. Latency assumes that all"
-                " fits.",
+                "Whole tensors are sent: an output, or a node's part of it, once all of it is"
+                " computed.",
+                *UNFIT,
             ),
         ],
     ),
     "q2": Topic(
         "Q2: {many:input}",
         [
-            Table("cases_of_all", (*ANSWERS, "interval ms", "bottleneck", "used %", "fits")),
+            Table("cases_of_all", (*ANSWERS, "interval ms", "bottleneck", "used %")),
             (
                 "Tensor parallelism is {tensor.all_times} times as fast.",
                 "Pipeline parallelism is {pipeline.all_times} times as fast.",
                 "Each later input is done one interval after the one before: the time of all steps"
                 " with tensor parallelism, of the slowest node or link in a pipeline.",
                 "Used: for how much of the time the nodes compute.",
+                *UNFIT,
                 "Lower bound, if all nodes always compute: {lower_bound_s}.",
             ),
         ],
@@ -69,18 +79,19 @@ QUESTIONS = {
         [
             Table("holdings", ("strategy", "fullest node", "total bytes", "free bytes", "fits")),
             (
-                "All weights, {totals.weight_bytes:byte}, exceed the {system.sram_bytes:byte} of"
-                " SRAM per node by {weights_excess_bytes:byte}: the work must be distributed, and"
-                " data parallelism (all weights on every node) is not possible.",
-                "All weights, {totals.weight_bytes:byte}, fit in the {system.sram_bytes:byte} of"
-                " SRAM per node, but leave {tensors_excess_bytes:byte} too few for a layer's input"
-                " and output, so with whole tensors neither one node alone nor data parallelism is"
-                " possible.",
-                "All weights, {totals.weight_bytes:byte}, fit in the {system.sram_bytes:byte} of"
-                " SRAM per node beside any layer's input and output, so the work need not be"
-                " distributed: one node takes {alone_s} for {inputs:input}.",
+                "All weights, {totals.weight_bytes:byte}, exceed a node's SRAM of"
+                " {system.sram_bytes:byte} by {weights_excess_bytes:byte}: the work must be"
+                " distributed, and data parallelism (all weights on every node) is not possible.",
+                "All weights, {totals.weight_bytes:byte}, fit in a node's SRAM of"
+                " {system.sram_bytes:byte}, but leave {tensors_excess_bytes:byte} too few for a"
+                " layer's input and output: with whole tensors, neither one node alone nor data"
+                " parallelism is possible.",
+                "All weights, {totals.weight_bytes:byte}, fit in a node's SRAM of"
+                " {system.sram_bytes:byte} beside any layer's input and output, so the work need"
+                " not be distributed: one node takes {alone_s} for {inputs:input}.",
                 "Data parallelism is possible: {data_fits_s} for {inputs:input}.",
-                "By rows, each row of an output is sent as soon as it is computed, in ample SRAM:"
+                "Fits: one input at a time.",
+                "By rows, each row of an output is sent as soon as it is computed: in ample SRAM"
                 " {by_rows.all_s} for {inputs:input}. The table's SRAM is enough if rows wait until"
                 " the next node has room, which can take longer.",
             ),
