@@ -26,16 +26,10 @@ REASONS = ("{tensor_reason}.", "{pipeline_reason}.")  # why a strategy is not po
 # ------------------------------------------------ Q1 to Q4 on one page
 
 ANSWERS = ("strategy", "latency s", "traffic bytes")
-UNFIT = tuple(
-    When(
-        f"{strategy}_unfit",
-        [
-            f"With whole tensors, {strategy} parallelism does not fit in the SRAM (Q3); its latency"
-            " assumes more."
-        ],
-    )
+UNFIT = [  # a strategy with whole-tensor transfers; its latency assumes enough SRAM
+    When(f"{strategy}_unfit", [f"{strategy.capitalize()} parallelism does not fit in SRAM (Q3)."])
     for strategy in STRATEGIES
-)
+]
 A_RING = (
     "On a ring the busiest link carries {ring_shards:shard} (a shard: a node's part of an output)"
     " one after the other, all-to-all one, so tensor parallelism communicates for {ring_shards}"
@@ -56,6 +50,7 @@ QUESTIONS = {
                 "Whole tensors are sent: an output, or a node's part of it, once all of it is"
                 " computed.",
                 *UNFIT,
+                "Latency assumes enough SRAM.",
             ),
         ],
     ),
@@ -66,11 +61,11 @@ QUESTIONS = {
             (
                 "Tensor parallelism is {tensor.all_times} times as fast.",
                 "Pipeline parallelism is {pipeline.all_times} times as fast.",
-                "Each later input is done one interval after the one before: the time of all steps"
-                " with tensor parallelism, of the slowest node or link in a pipeline.",
-                "Used: for how much of the time the nodes compute.",
+                "Each further input adds one interval: with tensor parallelism the time of all"
+                " steps, in a pipeline that of the slowest node or link.",
+                "Used: how much of the time the nodes compute.",
                 *UNFIT,
-                "Lower bound, if all nodes always compute: {lower_bound_s}.",
+                "Lower bound (all nodes always compute): {lower_bound_s}.",
             ),
         ],
     ),
@@ -92,8 +87,8 @@ QUESTIONS = {
                 "Data parallelism is possible: {data_fits_s} for {inputs:input}.",
                 "Fits: one input at a time.",
                 "By rows, each row of an output is sent as soon as it is computed: in ample SRAM"
-                " {by_rows.all_s} for {inputs:input}. The table's SRAM is enough if rows wait until"
-                " the next node has room, which can take longer.",
+                " {by_rows.all_s} for {inputs:input}. The table's SRAM is enough if rows wait for"
+                " room, which can take longer.",
             ),
         ],
     ),
