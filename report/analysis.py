@@ -24,7 +24,7 @@ from report.question import (
     found_or_reason,
     possible_strategies,
 )
-from report.steps import Stages, duration, latency, plan_stages, traffic
+from report.steps import Stages, duration, gather, latency, plan_stages, shards_in_turn, traffic
 from report.terminal import plain_data
 
 if TYPE_CHECKING:  # imported only when they are needed, because the answers do not need them
@@ -57,7 +57,7 @@ class Result(NamedTuple):
     compute_s: Fraction  # of one input's steps
     communication_s: Fraction
     interval_s: Fraction  # after which one more input is done
-    bottleneck: str  # the first longest stage
+    bottleneck: str  # the first longest stage: "all steps", "node 2" or "link 2 to 3"
     idle_nodes: int  # that have no layer
     speed_up: Fraction  # over one node: N * sum(C) / R / latency
     utilisation: Fraction  # speed-up / P
@@ -68,6 +68,7 @@ class SpeedUp(NamedTuple):
 
     twice: str
     inputs: int
+    latency_s: Fraction  # with twice as much
     speed_up: Fraction
 
 
@@ -80,7 +81,7 @@ class Strategy(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Where the pipeline's latency goes; explain.py has the formulas of the parts."""
+    """Where the pipeline's latency goes: parts that add up to it."""
 
     ideal_compute_s: Fraction
     idle_nodes_s: Fraction
@@ -177,8 +178,10 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
 
 # ------------------------------------------------ all of it
 
-SIZES = ("out_x", "out_y", "weights", "macs", "ops")
-BYTES = ("weight_bytes", "input_bytes", "output_bytes")
+SIZES = (  # of a layer, beside its own fields
+    *("out_x", "out_y", "weights", "macs", "ops"),
+    *("weight_bytes", "input_bytes", "output_bytes"),
+)
 TWICE = {
     "ops/s": "ops_per_s",
     "link bandwidth": "link_bytes_per_s",
@@ -195,6 +198,18 @@ class Analysis:
         self.counts = sorted({1, self.inputs})
         self.possible, self.impossible = possible_strategies(self.network, self.system)
         self._results: dict[tuple[str, int, str], Result] = {}
+
+    @property
+    def layers(self) -> list[dict[str, int]]:
+        """Each layer's number and sizes, by name."""
+        return [
+            {
+                "layer": number,
+                **layer._asdict(),
+                **{name: getattr(layer, name) for name in SIZES},
+            }
+            for number, layer in enumerate(self.network, 1)
+        ]
 
     @cached_property
     def strategies(self) -> dict[str, Strategy | Impossible]:
@@ -234,11 +249,9 @@ class Analysis:
             with suppress(ValueError):  # if twice as many nodes do not divide the filters
                 stages = strategy_stages(strategy, self.network, better)
                 for inputs in self.counts:
-                    before_s = latency(
-                        strategy_stages(strategy, self.network, self.system), self.system, inputs
-                    )
-                    speed_up = before_s / latency(stages, better, inputs)
-                    found.append(SpeedUp(twice, inputs, speed_up))
+                    before, after_s = self.result(strategy, inputs), latency(stages, better, inputs)
+                    assert isinstance(before, Result)
+                    found.append(SpeedUp(twice, inputs, after_s, before.latency_s / after_s))
         return found
 
     def latencies(self, of: Callable[[Network, System, int], Fraction]) -> list[Latency]:
@@ -292,7 +305,12 @@ def _result(strategy: str, question: Question) -> Result:
     latency_s = latency(stages, system, inputs)
     compute_s = Fraction(sum(step.node_ops for step in steps)) / system.ops_per_s
     speed_up = one_node_latency(*question) / latency_s
-    is_one_step = len(longest) == 1
+    bottleneck = "all steps"
+    if strategy == "pipeline":
+        node = longest[0].layer
+        bottleneck = (
+            f"node {node}" if longest[0].work == "compute" else f"link {node} to {node + 1}"
+        )
     return Result(
         topology=system.topology,
         inputs=inputs,
@@ -301,7 +319,7 @@ def _result(strategy: str, question: Question) -> Result:
         compute_s=compute_s,
         communication_s=duration(steps, system) - compute_s,
         interval_s=duration(longest, system),
-        bottleneck=f"{longest[0].work} of layer {longest[0].layer}" if is_one_step else "all steps",
+        bottleneck=bottleneck,
         idle_nodes=system.nodes - len(network) if strategy == "pipeline" else 0,
         speed_up=speed_up,
         utilisation=speed_up / system.nodes,
@@ -338,14 +356,7 @@ def as_dict(question: Question) -> dict[str, Any]:
     check_possible(it.network, it.system)
     found = {
         **head(question),
-        "layers": [
-            {
-                "layer": number,
-                **layer._asdict(),
-                **{name: getattr(layer, name) for name in (*SIZES, *BYTES)},
-            }
-            for number, layer in enumerate(it.network, 1)
-        ],
+        "layers": it.layers,
         "strategies": it.strategies,
         "lower_bound": it.latencies(streaming.compute_bound),
         "streamed_pipeline": it.streamed_pipeline,
@@ -363,3 +374,233 @@ def as_dict(question: Question) -> dict[str, Any]:
 def head(question: Question) -> dict[str, Any]:
     """What every JSON of this project begins with."""
     return {"version": VERSION, "asked": question}
+
+
+# ------------------------------------------------ what explain names
+
+LEAST_TIMES = Fraction("1.005")  # told as "1.01 times as fast"; below it nothing is told
+LOSSES = {
+    "ideal_compute_s": ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
+    "idle_nodes_s": (
+        "idle nodes",
+        "N * (sum(C) / (L * R) - sum(C) / (P * R)): only L of P nodes have a layer",
+    ),
+    "load_imbalance_s": (
+        "load imbalance",
+        "N * (max(C / R) - sum(C) / (L * R)): the L layers are unequal",
+    ),
+    "waiting_for_a_link_s": (
+        "waiting for a link",
+        "N * (interval - max(C / R)): a transfer takes longest",
+    ),
+    "fill_and_drain_s": ("fill and drain", "sum(C / R) of 1 input without the longest step"),
+    "sending_s": ("communication", "sum(A / B) of 1 input without the longest step"),
+}
+Record = dict[str, Any]  # a row of a table
+
+
+def named(it: Analysis) -> dict[str, Any]:
+    """The values that explain's texts name. One that this question does not have, or of which there
+    is nothing to say, is None; a function returns one that takes long."""
+    network, system, inputs = it.question
+    return {
+        "inputs": inputs,
+        "network": network,
+        "system": system,
+        "layers": it.layers,
+        "totals": it.totals,
+        "lower_bound_s": it.lower_bound_s,
+        "many": inputs if inputs > 1 else None,
+        "later": inputs - 1 or None,
+        **{f"{name}_reason": _reason(it.impossible.get(name)) for name in STRATEGIES},
+        **{f"{name}_unfit": _unfit(it.sram[name]) for name in STRATEGIES},
+        "tensor": _told(it, "tensor", "pipeline"),
+        "pipeline": _told(it, "pipeline", "tensor"),
+        "cases_of_one": [_case(it, name, 1) for name in it.possible],
+        "cases_of_all": [_case(it, name, inputs) for name in it.possible],
+        "bytes_times": _bytes_times(it),
+        "rounds": shards_in_turn(system),
+        "gather_hops": gather(1, 1, system).traffic_bytes,
+        **_named_of_sram(it),
+        **_named_of_a_ring(it),
+        **_named_of_rows(it),
+        "loss_parts": _loss_parts(it),
+        "cases": [
+            _case(it, name, each)
+            for each in it.counts
+            for name in it.possible
+            if each == 1 or name == "pipeline"
+        ],
+        "doubled": [
+            {"strategy": name, **speed_up._asdict()}
+            for name, strategy in it.strategies.items()
+            if isinstance(strategy, Strategy)
+            for speed_up in strategy.doubling
+            if speed_up.inputs == 1 or name == "pipeline"
+        ],
+        "tensor_readings": lambda: _read(it, "tensor"),
+        "pipeline_readings": lambda: _read(it, "pipeline"),
+    }
+
+
+def _reason(found: Impossible | None) -> str | None:
+    return found.reason if found else None
+
+
+def _unfit(found: SramResult | Impossible) -> bool | None:
+    return True if isinstance(found, SramResult) and not found.fullest.fits else None
+
+
+def _told(it: Analysis, strategy: str, other: str) -> Record | None:
+    """Results of one input and of all, and how many times as fast as the other strategy it is, if
+    it is faster."""
+    found = it.strategies[strategy]
+    if isinstance(found, Impossible):
+        return None
+    told: Record = {
+        "name": f"{strategy.capitalize()} parallelism",
+        "steps": [step for step in found.steps if step.time_s],
+    }
+    for name, inputs in (("one", 1), ("all", it.inputs)):
+        this, that = it.result(strategy, inputs), it.result(other, inputs)
+        times = None
+        if isinstance(this, Result) and isinstance(that, Result):
+            times = that.latency_s / this.latency_s
+        told[name] = this
+        told[f"{name}_times"] = times if times and times >= LEAST_TIMES else None
+    return told
+
+
+def _bytes_times(it: Analysis) -> Fraction | None:
+    """How many times the pipeline's bytes tensor parallelism sends."""
+    tensor, pipeline = it.result("tensor", 1), it.result("pipeline", 1)
+    if isinstance(tensor, Impossible) or isinstance(pipeline, Impossible):
+        return None
+    few_bytes = pipeline.traffic_bytes
+    return Fraction(tensor.traffic_bytes, few_bytes) if few_bytes else None
+
+
+def _case(it: Analysis, strategy: str, inputs: int, topology: str = "", links: str = "") -> Record:
+    """What a strategy that is possible takes, and what its fullest node holds."""
+    result, held = it.result(strategy, inputs, topology), it.sram[strategy]
+    assert isinstance(result, Result) and isinstance(held, SramResult)
+    names = {"strategy": strategy, "links": links or result.topology}
+    return {**names, **result._asdict(), **held.fullest._asdict()}
+
+
+def _named_of_sram(it: Analysis) -> dict[str, Any]:
+    """Whether one node has room for all weights, and for a layer's input and output beside them."""
+    applies = {"pipeline, streamed": len(it.network) > 1, "data": it.system.nodes > 1}
+    held = it.sram["data"]
+    assert isinstance(held, SramResult)
+    alone, weights_excess = held.fullest, it.totals.excess_bytes
+    lacking = -alone.free_bytes if weights_excess <= 0 and not alone.fits else None
+    several = alone.fits and it.system.nodes > 1
+    return {
+        "holdings": [
+            {"strategy": name.replace(", streamed", " by rows"), **found.fullest._asdict()}
+            for name, found in it.sram.items()
+            if isinstance(found, SramResult) and applies.get(name, True)
+        ],
+        "weights_excess_bytes": weights_excess if weights_excess > 0 else None,
+        "tensors_excess_bytes": lacking,
+        "alone_s": one_node_latency(*it.question) if alone.fits else None,
+        "data_fits_s": data_parallel_latency(*it.question) if several else None,
+    }
+
+
+def _named_of_a_ring(it: Analysis) -> dict[str, Any]:
+    """Both topologies; what is equal on both once."""
+    nodes = it.system.nodes
+    differs = nodes > 2 and "tensor" in it.possible
+    cases = []
+    for inputs in it.counts:
+        for name in it.possible:
+            if name == "tensor" and differs:
+                cases += [_case(it, name, inputs, links) for links in (ALL_TO_ALL, RING)]
+            else:
+                cases.append(_case(it, name, inputs, ALL_TO_ALL, "both"))
+    direct, around = cases[:2] if differs else (None, None)
+    return {
+        "ring_cases": cases,
+        "ring_cases_of_one": [case for case in cases if case["inputs"] == 1],
+        "few_nodes": nodes if nodes < 3 else None,
+        "ring_shards": nodes - 1 if differs else None,
+        "direct": direct,
+        "around": around,
+        "ring_longer_percent": direct
+        and around
+        and 100 * (around["latency_s"] / direct["latency_s"] - 1),
+    }
+
+
+def _named_of_rows(it: Analysis) -> dict[str, Any]:
+    """The pipeline by rows, if it sends any; the latencies of all with what bounds them."""
+    network, system, inputs = it.question
+    rows, longest_s = it.streamed_pipeline, Fraction(max(layer.ops for layer in network))
+    longest_s /= system.ops_per_s
+
+    def row(what: str, formula: str, one_s: Fraction, all_s: Fraction) -> Record:
+        return {"what": what, "formula": formula, "one_s": one_s, "all_s": all_s}
+
+    def of(what: str, formula: str, latency_s: Callable[..., Fraction]) -> Record:
+        return row(what, formula, latency_s(network, system), latency_s(*it.question))
+
+    def of_strategy(name: str, formula: str) -> Record:
+        one, *_, every = (it.result(name, each) for each in (1, *it.counts))
+        assert isinstance(one, Result) and isinstance(every, Result)
+        return row(name, formula, one.latency_s, every.latency_s)
+
+    later = "1 input + (N - 1) * interval"
+    by_rows, reason = None, None
+    if "pipeline" in it.possible:
+        if isinstance(rows, Impossible):
+            reason = rows.reason
+        elif len(network) > 1:
+            by_rows = row("pipeline by rows", later, rows[0].latency_s, rows[-1].latency_s)
+    bounds = [of("lower bound", "N * sum(C) / (P * R)", streaming.compute_bound)]
+    if "tensor" in it.possible:
+        bounds.append(of_strategy("tensor", "lower bound + N * communication"))
+    if "pipeline" in it.possible:
+        slowest = row("slowest node", "N * max(C / R)", longest_s, inputs * longest_s)
+        bounds += filter(None, [slowest, by_rows, of_strategy("pipeline", later)])
+    others = [of("one node", "N * sum(C) / R", one_node_latency)]
+    if system.nodes > 1:
+        data = of("data parallelism", "ceil(N / P) * sum(C) / R", data_parallel_latency)
+        equal = "(P + N - 1) * sum(C) / (P * R)"
+        others += [data, of("P equal stages", equal, balanced_pipeline_latency)]
+    return {
+        "by_rows": by_rows,
+        "by_rows_reason": reason,
+        "runs": lambda: streaming.critical_runs(network, system) if by_rows else None,
+        "bounds": bounds,
+        "others": others,
+    }
+
+
+def _loss_parts(it: Analysis) -> list[Record]:
+    """The parts of the pipeline's latency that are not 0."""
+    if isinstance(it.losses, Impossible):
+        return []
+    total_s = sum(it.losses)
+    return [
+        {
+            "part": LOSSES[name][0],
+            "time_s": part_s,
+            "share": part_s / total_s,
+            "formula": LOSSES[name][1],
+        }
+        for name, part_s in it.losses._asdict().items()
+        if part_s
+    ]
+
+
+def _read(it: Analysis, strategy: str) -> list[Record]:
+    """What readings of the handout give for one input and for all, as read here first."""
+    found: dict[tuple[str, ...], Record] = {}
+    for answer in it.readings:
+        if answer.strategy == strategy:
+            new = {"reading": ", ".join(answer.changes) or "as read here"}
+            read = found.setdefault(answer.changes, {**new, "one_s": answer.latency_s})
+            read |= {"all_s": answer.latency_s, "traffic_bytes": answer.traffic_bytes}
+    return [*found.values()]

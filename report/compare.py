@@ -2,121 +2,143 @@
 
 from __future__ import annotations
 
-import itertools
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import count
+from operator import itemgetter
+from typing import Any
 
 import lab3
 from report import question
+from report.blocks import Table, When, texts
 from report.plans import add_plan_option, plans_asked
 from report.question import Impossible, Question, headed, question_of
 from report.search import Comparison, Links, PlanResult, compare
-from report.terminal import MB, MS, count, filled, json_text, rounded, short, table
+from report.terminal import GIGA, json_text, rounded, short
 
 MOST_SHOWN = 10  # of the best plans, unless all are asked for
 NUMBERS = ("latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits")
+TEXTS = (
+    (
+        "A plan splits the layers into consecutive groups.",
+        "Each group has its own nodes, which share its filters evenly: 1-2:2,3,4 is layers 1 and 2"
+        " on two nodes, 3 and 4 on one each.",
+        "SRAM bytes: what the fullest node holds, of {system.sram_bytes}, with whole-tensor"
+        " transfers, one input at a time.",
+    ),
+    When(
+        "is_ring",
+        ["On a ring, only one group on all nodes and groups of one node are modelled."],
+    ),
+    "{refused}.",
+    When("nothing_fits", ["No plan fits."]),
+    When(
+        "best",
+        [
+            (
+                "Plans that no other beats in latency and traffic (Pareto-optimal), for"
+                " {inputs:input}.",
+                When(
+                    "unranked",
+                    ["Those without a number are beaten, but only by plans that do not fit."],
+                ),
+            ),
+            Table("best", ("#", *NUMBERS, "plan")),
+            "{hidden} more: --all lists them",
+        ],
+    ),
+    When(
+        "compared",
+        [
+            (
+                "Side by side.",
+                When("best", ["What beats a plan is no worse in both, and better in one."]),
+            ),
+            Table("compared", (*NUMBERS, "beaten by", "plan")),
+        ],
+    ),
+    "{tensor_reason}.",
+    "{pipeline_reason}.",
+    When(
+        "faster",
+        [
+            (
+                "Link bandwidths in GB/s (here {system.link_bytes_per_s:GB/s}) at which a plan is"
+                " faster than tensor parallelism, for {inputs:input}; ends are rounded.",
+                "Tensors are sent whole, {links}; tensor parallelism takes one input at a time.",
+            ),
+            Table("faster", ("link GB/s", "plan")),
+        ],
+    ),
+)
 
 
 def text(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN) -> str:
     """All of it, but at most so many of the best plans."""
-    compared = {name: it for name, it in comparison.compared.items() if isinstance(it, PlanResult)}
-    blocks = best_plans_text(comparison, asked, most)
-    blocks += _side_by_side(compared, comparison.best)
-    notes = [f"{it.reason}." for it in comparison.compared.values() if isinstance(it, Impossible)]
-    nodes = asked.system.nodes
-    for name, it in compared.items():
-        if it.nodes < nodes:
-            notes.append(f"{name} leaves {nodes - it.nodes:,} of {count(nodes, 'node')} idle.")
-    blocks += map(filled, notes)
-    return "\n\n".join([*blocks, *faster_text(comparison, asked)])
+    return "\n\n".join(texts(TEXTS, named(comparison, asked, most)))
 
 
-def faster_text(comparison: Comparison, asked: Question) -> list[str]:
-    """Between which link bandwidths plans are faster than tensor parallelism, and on what that
-    depends."""
-    if not comparison.faster:
-        return []
-    links = "" if asked.system.topology == lab3.RING else " on direct links"
-    pace = ", tensor parallelism taking inputs one by one" * (asked.inputs > 1)
-    title = (
-        f"Link bandwidths at which a plan is faster than tensor parallelism for"
-        f" {count(asked.inputs, 'input')}, with whole-tensor transfers{links}{pace} (ends rounded;"
-        f" here {short(Fraction(asked.system.link_bytes_per_s) / MB)} MB/s):"
-    )
-    rows = [[links_text(links), name] for name, links in comparison.faster.items()]
-    return [filled(title), table(["link bandwidth", "plan"], rows)]
+def named(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN) -> dict[str, Any]:
+    """The values that TEXTS name, None where there is nothing to say."""
+    compared, system = comparison.compared, asked.system
+    plans = {name: plan for name, plan in compared.items() if isinstance(plan, PlanResult)}
+    best, fitting = _listed(comparison.best), _listed(comparison.fitting)
+    unranked = [{"rank": None, **plan} for plan in fitting if plan not in best]
+    ranked = [{"rank": rank, **plan} for rank, plan in enumerate(best, 1)]
+    listed = sorted(ranked + unranked, key=itemgetter("latency_s", "traffic_bytes"))
+    shown = listed[:most]
+    is_ring = system.topology == lab3.RING and system.nodes > 2
+    return {
+        "inputs": asked.inputs,
+        "system": system,
+        "links": "around the ring" if is_ring else "on direct links",
+        "is_ring": is_ring or None,
+        "tensor_reason": _reason(compared["tensor"]),
+        "pipeline_reason": _reason(compared["pipeline"]),
+        "refused": _reason(comparison.best),
+        "nothing_fits": True if best and not fitting else None,
+        "best": shown or None,
+        "unranked": len(unranked) or None,
+        "hidden": len(listed) - len(shown) or None,
+        "compared": [
+            {**plan._asdict(), "beaten_by": _beaten_by(plan, comparison.best), "text": name}
+            for name, plan in plans.items()
+        ]
+        or None,
+        "faster": [
+            {"links": links_text(links), "text": name} for name, links in comparison.faster.items()
+        ]
+        or None,
+    }
 
 
-def best_plans_text(
-    comparison: Comparison,
-    asked: Question,
-    most: int | None = MOST_SHOWN,
-    more: str = "--all lists them",
-) -> list[str]:
-    """What the words mean, and the best plans, at most so many, or why there was no search. What
-    lists more of them is said."""
-    blocks = [
-        filled(
-            "A plan is groups of layers, each on its own nodes, which share the filters evenly:"
-            " 1-2:2,3,4 is layers 1 and 2 on two nodes, 3 and 4 on one each. SRAM bytes: what the"
-            f" fullest node holds, of {asked.system.sram_bytes:,}; whole-tensor transfers, one"
-            " input at a time."
-        )
-    ]
-    if asked.system.topology == lab3.RING and asked.system.nodes > 2:
-        modelled = "On a ring, only one group on all nodes and groups of one node are modelled"
-        blocks.append(filled(f"{modelled}."))
-    if isinstance(comparison.best, Impossible) or isinstance(comparison.fitting, Impossible):
-        assert isinstance(comparison.best, Impossible)
-        return [*blocks, filled(f"{comparison.best.reason}.")]
-    best, fitting = comparison.best, comparison.fitting
-    if not fitting:
-        blocks.append("No plan fits.")
-    if listed := sorted({*best, *fitting}, key=lambda it: (it.latency_s, it.traffic_bytes)):
-        ranks = {it: rank for rank, it in enumerate(best, 1)}
-        rows = [[ranks.get(it), *_cells(it), it.text] for it in listed[:most]]
-        title = f"Pareto-optimal plans (latency, traffic) for {count(asked.inputs, 'input')}"
-        if len(ranks) < len(listed):
-            title += "; those without a number are so only among plans that fit"
-        blocks += [filled(f"{title}:"), table(["#", *NUMBERS, "plan"], rows)]
-        if len(rows) < len(listed):
-            blocks.append(f"{len(listed) - len(rows):,} more: {more}")
-    return blocks
+def _listed(plans: list[PlanResult] | Impossible) -> list[dict[str, Any]]:
+    return [] if isinstance(plans, Impossible) else [plan._asdict() for plan in plans]
 
 
-def _side_by_side(
-    compared: dict[str, PlanResult], best: Sequence[PlanResult] | Impossible
-) -> list[str]:
-    if not compared:
-        return []
-    if isinstance(best, Impossible):
-        rows = [[*_cells(it), name] for name, it in compared.items()]
-        return ["Side by side:", table([*NUMBERS, "plan"], rows)]
-    rows = [[*_cells(it), _beaten_by(it, best), name] for name, it in compared.items()]
-    title = "Side by side; what beats a plan is no worse in both, and better in one:"
-    return [title, table([*NUMBERS, "beaten by", "plan"], rows)]
+def _reason(found: object) -> str | None:
+    return found.reason if isinstance(found, Impossible) else None
 
 
-def _cells(plan: PlanResult) -> list[object]:
-    return [plan.latency_s * MS, plan.traffic_bytes, plan.nodes, plan.sram_bytes, plan.fits]
-
-
-def _beaten_by(plan: PlanResult, best: Sequence[PlanResult]) -> str:
+def _beaten_by(plan: PlanResult, best: Sequence[PlanResult] | Impossible) -> str | None:
     """The fastest of the best that sends no more bytes: as one of the best, it is not slower."""
-    rival = next(it for it in best if it.traffic_bytes <= plan.traffic_bytes)
-    as_good = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
-    return "none" if as_good else rival.text
+    if isinstance(best, Impossible):
+        return None
+    rival = next(other for other in best if other.traffic_bytes <= plan.traffic_bytes)
+    is_equal = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
+    return "none" if is_equal else rival.text
 
 
 def links_text(links: Links | None) -> str:
-    """What faster_between returns, in MB/s, with three digits or as many as tell both apart."""
+    """What faster_between returns, in GB/s, with three digits or as many as tell both apart."""
     if links is None:
-        return "never"
-    low, high = links
-    digits = next(n for n in itertools.count(3) if rounded(low, n) < rounded(high, n))
-    below = f"{short(high / MB, digits)} MB/s"
-    return f"{short(low / MB, digits)} to {below}" if low else f"below {below}"
+        return "none"
+    low, high = (Fraction(end, GIGA) for end in links)
+    digits = next(n for n in count(3) if rounded(low, n) < rounded(high, n))
+    return (
+        f"{short(low, digits)} to {short(high, digits)}" if low else f"below {short(high, digits)}"
+    )
 
 
 # ------------------------------------------------ the command: plans

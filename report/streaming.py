@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from lab3 import Network, System
 from report.plans import pipeline_parallel
@@ -72,3 +73,53 @@ def _ends_s(ready_s: Sequence[Fraction], row_s: Fraction) -> list[Fraction]:
         free_s = max(free_s, row_ready_s) + row_s
         ends_s.append(free_s)
     return ends_s
+
+
+# ------------------------------------------------ which rows decide
+
+
+class Run(NamedTuple):
+    """Rows that a node computes, or a link carries, one right after the other."""
+
+    layer: int
+    work: str  # "compute" or "send"
+    rows: int
+    row_s: Fraction  # of one of them
+    time_s: Fraction  # of all
+
+
+class _Row(NamedTuple):
+    end_s: Fraction
+    rows: int  # of its run, up to this one
+    before: _Row | None  # that the run waited for
+
+
+def critical_runs(network: Network, system: System) -> list[Run]:
+    """Runs that follow each other without a pause, from time 0 to the end of the first input's last
+    row: of each node and link one, so that all times add up to the latency of one input with row
+    streaming."""
+    places = [
+        place
+        for number, layer in enumerate(network, 1)
+        for place in (
+            (number, "compute", Fraction(layer.ops, layer.out_y) / system.ops_per_s),
+            (number, "send", Fraction(layer.output_bytes, layer.out_y) / system.link_bytes_per_s),
+        )
+    ][:-1]
+    rows = [_Row(Fraction(0), 0, None)] * network[0].y
+    for number, work, row_s in places:
+        needed = rows[network[number - 1].fy - 1 :] if work == "compute" else rows
+        rows = []
+        for row in needed:
+            follows = rows[-1] if rows and rows[-1].end_s >= row.end_s else None
+            end_s = (follows or row).end_s + row_s
+            rows.append(
+                _Row(end_s, follows.rows + 1, follows.before) if follows else _Row(end_s, 1, row)
+            )
+    runs = []
+    last: _Row | None = rows[-1]
+    for number, work, row_s in reversed(places):
+        assert last
+        runs.append(Run(number, work, last.rows, row_s, last.rows * row_s))
+        last = last.before
+    return runs[::-1]

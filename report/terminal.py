@@ -85,6 +85,10 @@ def filled(text: str, margin: str = "") -> str:
 # ------------------------------------------------ tables
 
 
+class Digits(Decimal):
+    """A number of which a table shows all digits."""
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns of text flush left and of numbers flush right, decimal points below each other; a
     last column of text is broken between words or after commas. A table too wide for that is a
@@ -118,6 +122,8 @@ def _cell(value: object) -> str:
         return value
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "NO"}[value]
+    if isinstance(value, Digits):
+        return f"{value:f}"
     if isinstance(value, Decimal):
         return _plain(value)
     assert isinstance(value, (int, Fraction))
