@@ -533,8 +533,7 @@ def _draw_plans(
 def _number_plans(
     axes: Axes, names: Mapping[str, PlanResult], places: Places, bound: float
 ) -> None:
-    """Number those that have room on their left below, where the front never is."""
-    dots = axes.transData.transform([*places.values()])
+    """Number those that have room on their left below, where neither a plan nor the front is."""
     _, bound_pt = axes.transData.transform((0, bound))
     taken: list[Any] = []
     for name, result in names.items():
@@ -545,7 +544,7 @@ def _number_plans(
         text = axes.annotate(number, places[result.text], (-4, -4), **looks)
         extent = text.get_window_extent()
         on_line = extent.y0 <= bound_pt <= extent.y1 or extent.y0 < axes.bbox.y0
-        if on_line or extent.count_contains(dots) or extent.count_overlaps(taken):
+        if on_line or extent.count_overlaps(taken):
             text.remove()
         else:
             taken.append(extent)

@@ -26,6 +26,7 @@ EIGHT = (NETWORK[0], *(ConvLayer(128, 128, 3, 3, size, size) for size in range(3
 QUESTIONS = {
     "the lab": LAB,
     "1 input": LAB._replace(inputs=1),
+    "128 nodes": LAB.on(nodes=128),
     "8 layers": LAB.on(nodes=8)._replace(network=EIGHT),
     "1 node": LAB.on(nodes=1),
     "a ring": LAB.on(topology=RING),
@@ -259,6 +260,15 @@ def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
             assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
             room.remove(bar)
         assert all(end - start < 0.4 for start, end, *_ in room)
+
+
+def test_a_number_is_no_wider_than_its_bar():
+    for axes in drawn("timeline", "8 layers").figure.axes:
+        bars = [bar.get_window_extent() for bar in axes.patches if bar.get_label() == "compute"]
+        for text in filter(lambda text: text.get_text().isdigit(), axes.texts):
+            x, y = axes.transData.transform(text.xy)
+            (bar,) = [bar for bar in bars if bar.contains(x, y)]
+            assert text.get_window_extent().width < bar.width
 
 
 def test_nodes_that_work_alike_have_one_line():
@@ -523,7 +533,7 @@ def test_plans_of_a_machine_that_differs_in_everything():
     assert [found[text][4] for text in ("1-3:6", "1,2,3", "1-3")] == [True, True, False]
 
 
-@pytest.mark.parametrize("which", ["the lab", "1 input", "slow links", "8 layers"])
+@pytest.mark.parametrize("which", ["the lab", "1 input", "slow links", "8 layers", "128 nodes"])
 def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(which):
     question, figure = QUESTIONS[which], drawn("plans", which).figure
     axes, numbers = figure.axes[0], figure.axes[0].texts
@@ -531,7 +541,7 @@ def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(
     others = axes.transData.transform([it[:2] for it in places(figure)])
     (limit,) = [it for it in axes.lines if it.get_label().startswith("lower bound")]
     _, bound = axes.transData.transform((0, limit.get_ydata()[0]))
-    assert 0 < len(numbers) <= 10 and numbers[0].get_text() == "1"
+    assert 0 < len(numbers) <= 10 and (numbers[0].get_text() == "1") == (which != "128 nodes")
     for text in numbers:
         assert text.xy == near(dots(figure)[best[int(text.get_text()) - 1]][:2])
         extent, (x, y) = text.get_window_extent(), axes.transData.transform(text.xy)
@@ -601,6 +611,8 @@ def test_sram_of_the_lab():
         assert sum(lengths(figure)[name]) == sum(sizes)
         assert f"{name}, {sum(sizes):,}{' (too many)' * (sum(sizes) > 524_288)}" in alt
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
+    ends = [end for line in figure.axes[0].collections for end in line.get_paths()[0].vertices]
+    assert [min(y for _, y in ends), max(y for _, y in ends)] == [*figure.axes[0].get_ylim()][::-1]
     assert "weights + input + output, bytes" in said(figure)
     assert any("one input at a time" in line for line in said(figure))
     brief = bars(drawn("sram", "the lab", is_brief=True).figure)
