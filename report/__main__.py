@@ -29,7 +29,7 @@ COMMANDS = {  # its module, what it does, examples
         "explain --json",
     ),
     "check": (
-        "report.check",
+        "report.check.answer",
         "Check a submission: what is right, and the mistake behind the rest.",
         "check output.txt",
         "check submissions/*.txt",

@@ -28,9 +28,9 @@ from report.steps import Stages, duration, gather, latency, plan_stages, shards_
 from report.terminal import plain_data
 
 if TYPE_CHECKING:  # imported only when they are needed, because the answers do not need them
-    from report import readings
+    from report.check import readings
 
-VERSION = 6  # of the dictionary's shape
+VERSION = 7  # of the dictionary's shape
 
 
 # ------------------------------------------------ the strategies
@@ -292,7 +292,7 @@ class Analysis:
     @cached_property
     def readings(self) -> list[readings.Answer]:
         """What other readings of the handout give."""
-        from report import readings
+        from report.check import readings
 
         return readings.answers(self.question)
 

@@ -1,4 +1,4 @@
-"""Numbers with mistakes in them, worked out in a way that report/readings.py knows nothing of:
+"""Numbers with mistakes in them, worked out in a way that report/check/readings.py does not know:
 tensor parallelism message by message, the pipeline input by input.
 """
 
@@ -12,9 +12,14 @@ GIGA = Fraction(2**30, 10**9)
 # Changes by thing: those of one thing exclude each other.
 OF_BOTH = (
     ("an element is 1 byte (INT8)", "an element is 4 bytes (FP32)"),
-    ("1 MAC is 1 op",),
+    ("1 MAC is 1 op", "the GOPS are shared by all nodes"),
     ("GOPS are 2^30 ops/s",),
-    ("GB/s are 2^30 bytes/s", "GB/s are Gbit/s", "communication takes no time"),
+    (
+        "GB/s are 2^30 bytes/s",
+        "GB/s are Gbit/s",
+        "links have half the bandwidth",
+        "communication takes no time",
+    ),
     (
         "each output has its layer's input size (x and y)",
         "ops are counted with the input's x and y",
@@ -22,6 +27,7 @@ OF_BOTH = (
     ("layer 1 has as many input channels as filters",),
     ("traffic is counted in bits",),
     ("traffic is that of one input",),
+    ("Q2 is of N - 1 inputs",),
     ("the network's input is sent, too",),
 )
 OF_TENSOR = (
@@ -29,7 +35,8 @@ OF_TENSOR = (
     (
         "whole outputs are sent, not shards",
         "all shards go over one link",
-        "a node sends its shards one after the other",
+        "a node sends and receives one shard at a time",
+        "a node sends to one node after the other",
         "one node collects each output and sends it to all",
         "the bytes are spread over all links",
     ),
@@ -43,36 +50,41 @@ OF_TENSOR = (
 )
 OF_PIPELINE = (
     ("the last output is sent, too",),
-    ("a node does not compute while it sends",),
+    ("computing is divided by the nodes",),
+    ("a node does not compute while it sends", "a node does not compute while it receives"),
     (
+        "the last stage is the slowest",
         "inputs do not overlap",
         "N inputs take N / P times as long as one",
         "N further stages follow the first input, not N - 1",
         "N inputs take N times the slowest stage",
-        "any number of inputs takes N times the slowest stage",
+        "N inputs take N times the slowest stage, also for N = 1",
         "N inputs take N + L - 1 times the slowest stage",
-        "any number of inputs takes N + L - 1 times the slowest stage",
-        "each layer takes as long as the slowest",
+        "N inputs take N + L - 1 times the slowest stage, also for N = 1",
     ),
 )
+# Computing divided by the nodes is one thing: nobody divides it in the pipeline alone.
+EXCLUDED = [*OF_BOTH, *OF_TENSOR, *OF_PIPELINE]
+EXCLUDED.append(("computing is not divided by the nodes", "computing is divided by the nodes"))
 THINGS = {"both": OF_BOTH, "tensor": OF_TENSOR, "pipeline": OF_PIPELINE}
 
 
 class Mistaken:
-    """A question as somebody reads it, with changes by their names in report/readings.py."""
+    """A question as somebody reads it, with changes by their names in report/check/changes.py."""
 
     def __init__(self, changes, question):
         def has(*parts):
             return any(part in name for part in parts for name in changes)
 
-        network, self.system, _ = question
+        network, self.system, self.inputs = question
         self.has, self.nodes = has, [*range(self.system.nodes)]
         self.is_ring = self.system.topology == "ring"
         element = network[0].element_bytes
         element = 1 if has("INT8") else 2 if has("FP16") else 4 if has("FP32") else element
-        self.op_s = 1 / Fraction(self.system.ops_per_s) / (GIGA if has("GOPS") else 1)
+        self.op_s = 1 / Fraction(self.system.ops_per_s) / (GIGA if has("GOPS are 2") else 1)
+        self.op_s *= len(self.nodes) if has("GOPS are shared") else 1
         self.byte_s = 1 / Fraction(self.system.link_bytes_per_s)
-        self.byte_s *= 8 if has("Gbit") else 0 if has("takes no time") else 1
+        self.byte_s *= 8 if has("Gbit") else 2 if has("half") else 0 if has("no time") else 1
         self.byte_s /= GIGA if has("GB/s are 2^30") else 1
         self.ops, self.outputs = [], []
         self.input = network[0].in_channels * network[0].x * network[0].y * element
@@ -108,7 +120,7 @@ class Mistaken:
 
     def tensor(self, inputs):
         """Seconds and bytes."""
-        has, last, kept = self.has, len(self.outputs) - 1, 0
+        has, last, kept, inputs = self.has, len(self.outputs) - 1, 0, self.taken(inputs)
         compute_s = sum(self.ops) * self.op_s
         if not has("not divided"):
             compute_s /= len(self.nodes)
@@ -147,33 +159,40 @@ class Mistaken:
             return everything
         if has("spread over"):
             return Fraction(everything, len(self.nodes) * (1 if self.is_ring else self.nodes[-1]))
-        if has("one after the other"):  # so does a node take them
+        if has("one shard at a time", "one node after the other"):
+            ends_that_wait = (0, 1) if has("one shard") else (0,)
             return max(
                 sum(sent for ends, sent in messages.items() if ends[end] == node)
                 for node in self.nodes
-                for end in (0, 1)
+                for end in ends_that_wait
             )
         return max(messages.values())
 
     def pipeline(self, inputs):
         """Seconds and bytes; a stage is what holds an input while another may be elsewhere."""
-        has, sent = self.has, [*self.outputs]
+        has, sent, inputs = self.has, [*self.outputs], self.taken(inputs)
         if not has("the last output is sent") or len(self.nodes) == 1:
             sent[-1] = 0
-        ops = [max(self.ops)] * len(self.ops) if has("each layer takes") else self.ops
-        compute = [each * self.op_s for each in ops]
+        divisor = len(self.nodes) if has("computing is divided") else 1
+        compute = [ops * self.op_s / divisor for ops in self.ops]
         send = [each * self.byte_s for each in sent]
-        if has("while it sends"):
-            stages = [a + b for a, b in zip(compute, send, strict=True)]
-        else:
-            stages = [stage for both in zip(compute, send, strict=True) for stage in both]
+        first = 0
         if has("network's input") and len(self.nodes) > 1:
-            stages = [self.input * self.byte_s, *stages]
+            first = self.input * self.byte_s
             sent.append(self.input)
+        if has("while it sends"):
+            stages = [first, *(a + b for a, b in zip(compute, send, strict=True))]
+        elif has("while it receives"):
+            received = [first, *send[:-1]]
+            stages = [*(a + b for a, b in zip(received, compute, strict=True)), send[-1]]
+        else:
+            stages = [first, *(part for both in zip(compute, send, strict=True) for part in both)]
         seconds = finished(stages, inputs)
         slowest = finished(stages, 2) - finished(stages, 1)
-        is_read_so = inputs > 1 or has("any number")
-        if has("do not overlap"):
+        is_read_so = inputs > 1 or has("also for N = 1")
+        if has("last stage"):
+            seconds = finished(stages, 1) + finished(compute[-1:], inputs - 1)
+        elif has("do not overlap"):
             seconds = inputs * finished(stages, 1)
         elif has("N / P") and is_read_so:
             seconds = Fraction(inputs, len(self.nodes)) * finished(stages, 1)
@@ -182,8 +201,12 @@ class Mistaken:
         elif has("N times the slowest") and is_read_so:
             seconds = inputs * slowest
         elif has("N + L - 1 times") and is_read_so:
-            seconds = finished([slowest] * len(ops), inputs)
+            seconds = finished([slowest] * len(compute), inputs)
         return seconds, self.counted(sum(sent), inputs)
+
+    def taken(self, inputs):
+        """How many inputs there are instead."""
+        return inputs - 1 if inputs == self.inputs > 1 and self.has("N - 1 inputs") else inputs
 
     def counted(self, traffic, inputs):
         traffic *= 8 if self.has("in bits") else 1
@@ -192,7 +215,7 @@ class Mistaken:
 
 def finished(stages, inputs):
     """When the last input has left the last stage, each of which holds one input at a time."""
-    free = [0] * len(stages)
+    free, arrived = [0] * len(stages), 0
     for _ in range(inputs):
         arrived = 0
         for number, stage in enumerate(stages):

@@ -1,4 +1,4 @@
-"""report/readings.py: what other readings of the handout give, against numbers worked out by hand.
+"""report/check/readings.py: what other readings of the handout give, against numbers by hand.
 
 Tables have the numbers of the lab, of its ring and of a machine with every parameter changed, one
 change at a time, then changes together; mistakes.py has all sets of them in its own way.
@@ -17,7 +17,9 @@ import mistakes
 from lab3 import ConvLayer, System
 from machines import questions
 from odd_machines import ODD, ODD_ALL_TO_ALL, SENDS
-from report import readings
+from report.check import readings
+from report.check.changes import CHANGES as ALL_CHANGES
+from report.check.readings import Course
 from report.question import LAB, Question
 
 GIGA = Fraction(2**30, 10**9)
@@ -39,11 +41,19 @@ RING = LAB.on(topology="ring")
 #   start      + 3 * 6,144 bytes
 #   every      + 9 * 36,864 bytes; ungathered - 3 * 36,864
 #   one link   961.536 us
-#   in turn    3 * 93.952 us, as on a ring anyway
+#   shared     60.6661632 / 50 * 10 ms, as undivided; the pipeline's 12.13323264 ms and its slowest
+#              stage's 4.62422016 four times
+#   half       twice 93.952 us, on the ring 281.856; twice 302.08
+#   many       31 inputs: 30 further stages of 4.62422016 ms
+#   one shard  3 * 93.952 us, as on a ring anyway
+#   one node   3 * 151,040 + 36,864 bytes
 #   spread     160,256 bytes a link
 #   gathers    3 * 187,904, or 6 *
 #   own        + 4 * 151,040 + 36,864
+#   divided    a quarter of 12.13323264 ms; layer 2 takes 1.15605504
 #   sending    31 * (4.62422016 + 0.100352)
+#   receiving  31 * (4.62422016 + 0.1152)
+#   last stage 31 * 3.39738624
 #   slots      35 * 4.62422016
 LAB_TABLE = """
 none          3.12726016   1,923,072   3.31516416   2,033,664  12.43531264   155.7861376    604,160
@@ -51,19 +61,23 @@ FP16                   -           -            -           -            -      
 INT8          3.08028416     961,536   3.17423616   1,016,832  12.28427264   155.6350976    302,080
 FP32          3.22121216   3,846,144   3.59702016   4,067,328  12.73739264   156.0882176  1,208,320
 MAC           1.61060608   1,923,072   1.79851008   2,033,664   6.36869632    78.0441088    604,160
+shared       12.22718464   1,923,072  12.41508864   2,033,664  48.83501056   622.2383104    604,160
 Gbit          3.78492416   1,923,072   5.28815616   2,033,664  14.54987264   157.9006976    604,160
+half          3.22121216   1,923,072   3.59702016   2,033,664  12.73739264   156.0882176    604,160
 links         3.03330816   1,923,072   3.03330816   2,033,664  12.13323264   155.4840576    604,160
 size          3.62363904   2,209,536   3.84021504   2,339,328  14.40802816  178.96892416    693,248
 size of ops   3.60930304   1,923,072   3.79720704   2,033,664  14.36348416  178.92438016    604,160
 channels      4.42326016   1,923,072   4.61116416   2,033,664  17.61931264  182.18020864    604,160
 bits          3.12726016  15,384,576   3.31516416  16,269,312  12.43531264   155.7861376  4,833,280
 once          3.12726016   1,923,072   3.31516416   2,033,664  12.43531264   155.7861376    604,160
+many          3.12726016   1,923,072   3.31516416   2,033,664  12.43531264  151.16191744    604,160
 start         3.13033216   1,941,504   3.32438016   2,052,096  12.43838464   155.7892096    610,304
 every         3.12726016   2,254,848   3.31516416   2,254,848            -             -          -
 ungathered    3.10882816   1,812,480   3.25986816   1,812,480            -             -          -
 whole         3.40911616   7,692,288   4.16073216   8,134,656            -             -          -
 one link      3.99484416   1,923,072   4.05014016   2,033,664            -             -          -
-in turn       3.31516416   1,923,072            -           -            -             -          -
+one shard     3.31516416   1,923,072            -           -            -             -          -
+one node      3.27830016   1,923,072            -           -            -             -          -
 collects      3.42934016   2,376,192   4.22140416   2,939,904            -             -          -
 spread        3.11343616   1,923,072   3.28751616   2,033,664            -             -          -
 undivided    12.22718464   1,923,072  12.41508864   2,033,664            -             -          -
@@ -72,15 +86,17 @@ a link's      3.12726016     187,904   3.31516416     563,712            -      
 gathers       3.12726016     563,712   3.31516416   1,127,424            -             -          -
 own           3.12726016   2,564,096   3.31516416   2,674,688            -             -          -
 last                   -           -            -           -  12.50904064   155.8598656    751,616
+divided                -           -            -           -   3.33538816    39.1730944    604,160
 sending                -           -            -           -  12.43531264   158.8970496    604,160
+receiving              -           -            -           -  12.43531264   159.3573376    604,160
+last stage             -           -            -           -  12.43531264  117.75428608    604,160
 alone                  -           -            -           -  12.43531264  397.93000448    604,160
 N / P                  -           -            -           -  12.43531264   99.48250112    604,160
 N further              -           -            -           -  12.43531264  160.41035776    604,160
 N slowest              -           -            -           -  12.43531264  147.97504512    604,160
-any slowest            -           -            -           -   4.62422016  147.97504512    604,160
+all slowest            -           -            -           -   4.62422016  147.97504512    604,160
 slots                  -           -            -           -  12.43531264   161.8477056    604,160
-any slots              -           -            -           -  18.49688064   161.8477056    604,160
-equal                  -           -            -           -  18.79896064   162.1497856    604,160
+all slots              -           -            -           -  18.49688064   161.8477056    604,160
 """
 
 # Seconds for 1 and for 8 inputs, bytes for 1; odd_machines.py has its sizes. Together its shards
@@ -95,7 +111,10 @@ equal                  -           -            -           -  18.79896064   162
 #   start      5 * 216 bytes one after another, 432 s; at the same time, 86.4 s
 #   every      30 * 318 bytes
 #   one link   7,920 / 2.5 s; 6,840 / 2.5 s
-#   in turn    5 * 318 bytes
+#   shared     6 times 475.5 s
+#   half       twice 636 s; twice 127.2 s
+#   one shard  5 * 318 bytes
+#   one node   5 * 210 + 108 bytes
 #   collects   link: 5 * (210 + 1,260) + 5 * 108 bytes, or a fifth; traffic: 15 * 210 + 5 * 1,260 +
 #              15 * 108, or 5 * (210 + 1,260 + 108)
 #   spread     7,920 bytes over 6 links, 6,840 over 30
@@ -110,26 +129,34 @@ equal                  -           -            -           -  18.79896064   162
 #   last       648 bytes more, 259.2 s
 #   N / P      8 / 6 * 3,357 s
 #   slots      10 * 1,458, 3 * 1,458 s
-#   equal      3 * 1,458 + 504 s
+#   shared     6 times 2,853 and 1,458 s
+#   half       twice 504 s
+#   many       6 further inputs
+#   divided    a sixth of 2,853 s; a send of 288 s is the longest stage
+#   receiving  1,458 + 216 s
 ODD_TABLE = """
 none          602.7   6,840  1111.5   7,920    3357    13563   1,260
 FP16          560.3   4,560   899.5   5,280    3189    13395     840
 INT8          517.9   2,280   687.5   2,640    3021    13227     420
 FP32          645.1   9,120  1323.5  10,560    3525    13731   1,680
 MAC          364.95   6,840  873.75   7,920  1930.5   7033.5   1,260
+shared       2980.2   6,840    3489   7,920   17622    78858   1,260
 Gbit         1493.1   6,840  5563.5   7,920    6885    23013   1,260
+half          729.9   6,840  1747.5   7,920    3861    14067   1,260
 links         475.5   6,840   475.5   7,920    2853    13059   1,260
 size         1491.9  15,030  2653.5  17,730  8303.4  33818.4   2,736
 size of ops  1328.7   6,840  1837.5   7,920    7713    33228   1,260
 channels      752.7   6,840  1261.5   7,920    4257    14463   1,260
 bits          602.7  54,720  1111.5  63,360    3357    13563  10,080
 once          602.7   6,840  1111.5   7,920    3357    13563   1,260
+many          602.7   6,840  1111.5   7,920    3357    12105   1,260
 start         689.1   7,920  1543.5   9,000  3443.4  13649.4   1,476
 every         602.7   9,540  1111.5   9,540       -        -       -
 ungathered    559.5   6,300   895.5   6,300       -        -       -
 whole        1238.7  41,040  4291.5  47,520       -        -       -
 one link     3211.5   6,840  3643.5   7,920       -        -       -
-in turn      1111.5   6,840       -       -       -        -       -
+one shard    1111.5   6,840       -       -       -        -       -
+one node      938.7   6,840       -       -       -        -       -
 collects     1106.7   7,890  3631.5  11,070       -        -       -
 spread        566.7   6,840  1003.5   7,920       -        -       -
 undivided    2980.2   6,840    3489   7,920       -        -       -
@@ -138,15 +165,17 @@ a link's      602.7     318  1111.5   1,590       -        -       -
 gathers       602.7   1,590  1111.5   4,770       -        -       -
 own           602.7   8,208  1111.5   9,288       -        -       -
 last              -       -       -       -  3616.2  13822.2   1,908
+divided           -       -       -       -   979.5   2995.5   1,260
 sending           -       -       -       -       -        -       -
+receiving         -       -       -       -    3357    15075   1,260
+last stage        -       -       -       -       -        -       -
 alone             -       -       -       -    3357    26856   1,260
 N / P             -       -       -       -    3357     4476   1,260
 N further         -       -       -       -    3357    15021   1,260
 N slowest         -       -       -       -    3357    11664   1,260
-any slowest       -       -       -       -    1458    11664   1,260
+all slowest       -       -       -       -    1458    11664   1,260
 slots             -       -       -       -    3357    14580   1,260
-any slots         -       -       -       -    4374    14580   1,260
-equal             -       -       -       -    4878    15084   1,260
+all slots           -       -       -       -    4374    14580   1,260
 """
 
 
@@ -198,7 +227,10 @@ def expected(rows, question, strategy):
         one, *several, one_bytes = row[first : first + (3 if first == 4 else 2)]
         if one is not None:
             many = several[0] if several else inputs * one
-            found[change] = one, many, one_bytes, one_bytes * (1 if change == "once" else inputs)
+            times = {"once": 1, "many": inputs - 1}.get(change, inputs)
+            if change == "many" and not several:
+                many = times * one
+            found[change] = one, many, one_bytes, one_bytes * times
     return found
 
 
@@ -220,13 +252,16 @@ def test_a_pipeline_whose_longest_stage_is_a_send():
     for change, one_s, all_s in [
         ("none", "151.5", "271.5"),
         ("links", "61.5", "121.5"),
+        ("half", "241.5", "481.5"),
         ("last", "181.5", "301.5"),
+        ("divided", "102.3", "222.3"),  # a fifth of 61.5
+        ("last stage", "151.5", "211.5"),
+        ("receiving", "151.5", "331.5"),  # node 3 for 90 s
         ("sending", "151.5", "331.5"),
         ("N / P", "151.5", "90.9"),  # 3 / 5
         ("N further", "151.5", "331.5"),
-        ("any slowest", 60, 180),
-        ("any slots", 180, 300),
-        ("equal", 180, 300),
+        ("all slowest", 60, 180),
+        ("all slots", 180, 300),
     ]:
         assert found[change][:2] == (Fraction(one_s), Fraction(all_s)), change
 
@@ -244,12 +279,17 @@ channels, links            4.32930816   1,923,072   # 265,420,800 ops in layer 1
 start, spread              3.11420416   1,941,504   # 161,792 bytes on a link
 start, one link            4.00406016   1,941,504
 start, whole               3.41218816   7,710,720   # 4 * 187,904 + 6,144 bytes
-start, in turn             3.32438016   1,941,504   # 3 * (187,904 + 6,144) bytes
+start, one shard           3.32438016   1,941,504   # 3 * (187,904 + 6,144) bytes
 start, collects            3.43241216   2,394,624
 every, whole               3.40911616   9,019,392
 every, collects            3.50306816   2,818,560   # 187,904 + 751,616 bytes; 3 times
 every, own                 3.12726016   3,006,464   # 16 * 187,904
-ungathered, in turn        3.25986816   1,812,480   # 3 * 151,040 bytes
+start, one node            3.28751616   1,941,504   # 3 * (151,040 + 6,144) + 36,864 bytes
+every, one node            3.31516416   2,254,848
+ungathered, one shard      3.25986816   1,812,480   # 3 * 151,040 bytes
+ungathered, one node       3.25986816   1,812,480
+shared, undivided         48.62688256   1,923,072   # 4 * 12.13323264 ms
+half, whole                3.78492416   7,692,288
 ungathered, own            3.10882816   2,416,640   # 16 * 151,040
 whole, own                 3.40911616  10,256,384   # 4 times 2,564,096
 collects, own              3.42934016   3,017,216   # 2,376,192 + 4 * 151,040 + 36,864
@@ -277,14 +317,16 @@ INT8, ungathered, a link's 3.14658816     226,560   # 3 * 151,040 / 2
 # 115.2, 100.352, 86.528 and 73.728 us, the network's input in 3.072.
 TOGETHER_PIPELINE = """
 sending, slots         12.43531264  165.3600256   604,160  # 35 * 4.72457216
-sending, any slots     18.89828864  165.3600256   604,160
-sending, any slowest   4.72457216   151.18630912  604,160  # 1, 32
-sending, equal         18.79896064  165.7209856   604,160  # + 31 * 4.73942016
+sending, all slots       18.89828864  165.3600256   604,160
+sending, all slowest   4.72457216   151.18630912  604,160  # 1, 32
 sending, last          12.50904064  158.9707776   751,616
-sending, last, equal   18.87268864  165.7947136   751,616
 alone, last            12.50904064  400.28930048  751,616
 N further, last        12.50904064  160.48408576  751,616
-channels, equal        21.535744    186.09664     604,160  # 4 * 5.308416 + 0.30208; 5.308416
+receiving, last        12.50904064  159.4310656   751,616  # 31 * 4.73942016
+receiving, divided     3.33538816   42.74429440   604,160  # 31 * 1.27125504
+receiving, start       12.43838464  159.3604096   610,304
+shared, slots          48.83501056  647.3908224   604,160  # 35 * 18.49688064
+last stage, divided    3.33538816   29.66513152   604,160  # 31 * 0.84934656
 MAC, Gbit              8.48325632   80.1586688    604,160  # 6.06661632 + 2.41664; 2.31211008
 start, last            12.51211264  155.8629376   757,760
 start, sending         12.43838464  158.9001216   610,304
@@ -311,29 +353,29 @@ def together():
 @pytest.mark.parametrize(("topology", "strategy", "changes", "numbers"), [*together()])
 def test_changes_together(topology, strategy, changes, numbers):
     asked = {CHANGES[short] for short in changes.split(", ")}
-    names = tuple(it.name for it in readings.CHANGES if it.name in asked)
+    names = tuple(it.name for it in ALL_CHANGES if it.name in asked)
     assert len(names) == len(asked)
-    taken = readings.taken_by_sets(LAB.on(topology=topology), strategy)[names]
+    taken = readings.taken_by_sets(Course(LAB.on(topology=topology)), strategy)[names]
     one_ms, all_ms, one_bytes = (Fraction(it.replace(",", "")) for it in map(str, numbers))
     assert [*taken.values()] == [one_ms * MS, one_bytes, all_ms * MS, 32 * one_bytes]
 
 
-# Sets of up to two changes. Tensor parallelism: 1 + 25 + 300 - 22 that exclude each other; the
-# pipeline: 1 + 23 + 253 - 33. Elements of 3 bytes have one more other size.
+# Sets of up to two changes. Tensor parallelism: 1 + 29 + 406 - 31 that exclude each other; the
+# pipeline: 1 + 28 + 378 - 38. Elements of 3 bytes have one more other size.
 @pytest.mark.parametrize(
     ("question", "most", "sets"),
     [
-        (LAB, 3, 2_128 + 1_436),
-        (RING, 2, 304 + 244),
-        (ODD, 2, 328 + 266),
-        (ODD_ALL_TO_ALL, 2, 328 + 266),
-        (ODD.on(nodes=1), 2, 328),
+        (LAB, 3, 3_278 + 2_777),
+        (RING, 2, 405 + 369),
+        (ODD, 2, 433 + 396),
+        (ODD_ALL_TO_ALL, 2, 433 + 396),
+        (ODD.on(nodes=1), 2, 433),
     ],
 )
 def test_all_sets_by_messages_and_inputs(question, most, sets):
     found = 0
     for strategy in ("tensor", "pipeline")[: 1 + (question.system.nodes > 1)]:
-        for names, taken in readings.taken_by_sets(question, strategy, most).items():
+        for names, taken in readings.taken_by_sets(Course(question), strategy, most).items():
             its = getattr(mistakes.Mistaken(frozenset(names), question), strategy)
             assert [*taken.values()] == [*its(1), *its(question.inputs)], (strategy, names)
             found += 1
@@ -341,7 +383,7 @@ def test_all_sets_by_messages_and_inputs(question, most, sets):
 
 
 def test_a_change_of_both_strategies_is_in_both_parts_of_a_set_or_in_neither():
-    sets = readings.sets_of_changes(LAB, ("tensor", "pipeline"))
+    sets = readings.sets_of_changes(Course(LAB), ("tensor", "pipeline"))
     of_both = {name for things in mistakes.OF_BOTH for name in things}
     for names, parts in sets:
         tensor, pipeline = (set(part) for _, part in parts)
@@ -355,17 +397,18 @@ def test_a_change_of_both_strategies_is_in_both_parts_of_a_set_or_in_neither():
 def test_changes_of_one_thing_exclude_each_other():
     all_things = [
         *(things for of in ("tensor", "pipeline") for things in mistakes.THINGS[of]),
-        *mistakes.OF_BOTH,
+        *mistakes.EXCLUDED,
     ]
-    sets = {names for names, _ in readings.sets_of_changes(LAB, ("tensor", "pipeline"), 2)}
+    sets = {names for names, _ in readings.sets_of_changes(Course(LAB), ("tensor", "pipeline"), 2)}
     for one in CHANGES.values():
         for other in CHANGES.values():
             if "FP16" not in one + other and (one, other) in sets:
                 assert not any({one, other} <= {*names} for names in all_things)
     last = CHANGES["every"], CHANGES["last"]  # of one thing, but in different strategies
     assert last in sets
-    # without pairs of elements, links, sizes, ends, what is sent, what counts, and formulas
-    assert len(sets) == 1 + 35 + 35 * 34 // 2 - (1 + 3 + 1 + 1 + 10 + 6 + 28)
+    # without pairs of elements, ops, links, sizes, ends, what is sent, is divided, counts as
+    # traffic, when a node computes, and formulas
+    assert len(sets) == 1 + 41 + 41 * 40 // 2 - (1 + 1 + 6 + 1 + 1 + 15 + 1 + 6 + 1 + 28)
 
 
 # ------------------------------------------------ without a change
@@ -405,6 +448,7 @@ def test_one_node_sends_nothing_whatever_is_changed():
         assert {it.strategy for it in readings.answers(one)} == {"tensor"}
         for network, seconds in [(ODD.network, three), (ODD.network[:1], first)]:
             table = {it: (s, 8 * s, 0, 0) for it, s in zip(changes, seconds, strict=True)}
+            table["many"] = seconds[0], 7 * seconds[0], 0, 0
             assert by_changes(one._replace(network=network), "tensor") == table
         layer = one._replace(network=ODD.network[:1])
         assert by_changes(layer, "pipeline") == table | {"N further": (180, 1_620, 0, 0)}
@@ -425,7 +469,8 @@ def test_elements_have_the_other_sizes(element_bytes):
 
 
 def test_with_one_input_what_changes_further_ones_is_left_out():
-    further = {"once", "alone", "sending", "N / P", "N further", "N slowest", "slots"}
+    further = {"once", "many", "alone", "sending", "receiving", "last stage", "N / P", "N further"}
+    further |= {"N slowest", "slots"}
     for strategy in ("tensor", "pipeline"):
         table = expected(LAB_ROWS, LAB, strategy)
         found = by_changes(LAB._replace(inputs=1), strategy)

@@ -1,0 +1,218 @@
+"""The command: one submission, or many side by side, judged here or by a course's own key."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from pathlib import Path
+
+from report import analysis
+from report import question as asking
+from report.check.changes import ANOTHER_READING, NAMED, NOT_AS_THE_KEY
+from report.check.judge import PIPE_IN, NoSubmissionError, Submission, check, key_of
+from report.check.numbers import start
+from report.check.readings import Names, Parts, checked
+from report.check.verdicts import MISSING, NOT_EXPLAINED, RIGHT, THIS_IS
+from report.check.words import IN, cause, is_understood, listed, told, unexplained, words
+from report.question import Question, headed, question_of
+from report.terminal import count, filled, json_text, path_text, table
+
+MOST_BYTES = 10**6  # of a file
+LONG = 80  # letters of a file's name that are repeated in an error
+
+# ------------------------------------------------ many submissions
+
+
+def reasons(submission: Submission) -> list[str]:
+    """Why not all is right, and how many faults of the form there are, in a few words each."""
+    found = [*submission.notes, *map(cause, submission.explained)]
+    counts = Counter(
+        verdict.split(",")[0] if verdict.startswith((NOT_EXPLAINED, MISSING)) else verdict
+        for verdict, lines in unexplained(submission).items()
+        for _ in lines
+    )
+    counts[MISSING] = len(submission.missing)
+    counts["form"] = len(submission.form)
+    return found + [f"{why} ({times})" for why, times in counts.items() if times]
+
+
+def _occurring(submission: Submission) -> Iterator[str]:
+    """What occurs in a submission: changes, units, what is exchanged or missing, ..."""
+    for each in submission.explained:
+        yield from each.sets[0]
+        yield from (f"in {unit}, which is not said" for unit in each.units)
+    for note in submission.notes:
+        yield note.partition(" are exchanged")[0] + " are exchanged" * ("exchanged" in note)
+    for verdict in unexplained(submission):
+        if verdict.startswith(THIS_IS):
+            yield "another line's right number"
+        elif verdict.startswith(NOT_EXPLAINED):
+            yield NOT_EXPLAINED
+        elif not verdict.startswith(MISSING):
+            yield verdict
+    if submission.missing:
+        yield "missing lines"
+
+
+def _judged(files: Mapping[str, Submission | str]) -> list[Submission]:
+    return [each for each in files.values() if isinstance(each, Submission)]
+
+
+def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:
+    """In how many files something occurs, the most frequent first."""
+    found = Counter(what for each in _judged(files) for what in dict.fromkeys(_occurring(each)))
+    return dict(found.most_common())
+
+
+def _is_for_eyes(submission: Submission | str) -> bool:
+    """Whether somebody must look at it."""
+    if isinstance(submission, str) or submission.missing:
+        return True
+    return not all(is_understood(number.verdict) for number in submission.numbers)
+
+
+def _said(what: str) -> str:
+    plain = what.removeprefix(NOT_AS_THE_KEY)
+    is_reading = " (another reading)" if plain in ANOTHER_READING else ""
+    return (words(what) if plain in NAMED else what) + is_reading
+
+
+def _side_by_side(files: Mapping[str, Submission | str]) -> str:
+    """A line each; how often everything occurs; how many are right; who is to be looked at."""
+    names = _short_names([*files])
+    rows = []
+    for name, found in zip(names, files.values(), strict=True):
+        if isinstance(found, str):
+            rows.append([name, "-", found])
+        else:
+            why = "; ".join(reasons(found)) or RIGHT
+            rows.append([name, f"{found.right_lines} of {found.lines}", why])
+    blocks = [table(["file", "right", "why"], rows)]
+    if often := _often(files):
+        blocks.append(table(["files", "what"], [[often[what], _said(what)] for what in often]))
+    right = sum(each.right_lines == each.lines for each in _judged(files))
+    have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
+    by_hand = [name for name, each in zip(names, files.values(), strict=True) if _is_for_eyes(each)]
+    blocks.append(f"{have} all numbers right.\nLook at by hand: {', '.join(by_hand) or 'none'}")
+    return "\n\n".join(blocks)
+
+
+def _short_names(names: Sequence[str]) -> list[str]:
+    """As short as they are distinct: without folders, then without the words with which all begin
+    and end."""
+    for known in ([Path(name).name for name in names], names):
+        words = [re.findall(r"[^\W_]+|[\W_]", name) for name in known]
+        for _ in range(2):  # from the front, then from the back
+            same = (len({*column}) == 1 for column in zip(*words, strict=False))
+            shared = sum(1 for _ in takewhile(bool, same))
+            if "".join(words[0][:shared]) == "/":  # which says that a name is whole
+                shared = 0
+            words = [each[shared:][::-1] for each in words]
+        for short in (["".join(each) for each in words], known):
+            if all(short) and len({*short}) == len(names):
+                return [path_text(name) for name in short]
+    return [*names]
+
+
+# ------------------------------------------------ the command: check
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Files, a key, what if, and --json."""
+    what = "output of a lab3.py (default, or -: standard input)"
+    parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
+    key = "output of the course's own program, whose reading of the handout is then right"
+    parser.add_argument("--key", metavar="FILE", help=key)
+    asking.add_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: Namespace) -> tuple[str, int]:
+    """What is right and what makes the rest; 0 if all is right, 1 if not, 2 for a file that cannot
+    be judged, which does not stop the others."""
+    question = checked(question_of(options))
+    key = None if options.key is None else _key(options.key, question)
+    files: dict[str, Submission | str] = {}  # or what it is instead, in a few words
+    refused = []
+    for name in dict.fromkeys(options.files):
+        try:
+            files[name] = check(_text(name), question, key or ())
+        except (OSError, ValueError) as error:  # the latter also of a name that no file has
+            files[name], why = _refusal(name, error)
+            refused.append(why)
+    submissions = _judged(files)
+    if not submissions:
+        raise ValueError(". ".join(refused))
+    with suppress(OSError):
+        for why in refused if sys.stderr else ():
+            print(f"python3 report: error: {why}", file=sys.stderr, flush=True)
+    is_all_right = all(found.right_lines == found.lines for found in submissions)
+    status = 2 if refused else 0 if is_all_right else 1
+    if options.json:
+        return json_text(_as_dict(question, key, files)), status
+    text = told(submissions[0], key) if len(options.files) < 2 else _side_by_side(files)
+    first = "" if key is None else f"{filled(_of_key(key))}\n"
+    return first + headed(question, text), status
+
+
+def _refusal(name: str, error: Exception) -> tuple[str, str]:
+    """What a file is instead of a submission, and a sentence with its name."""
+    whose_file = "standard input" if name == "-" else start(name[-LONG:], LONG)
+    if isinstance(error, NoSubmissionError):
+        return error.what.partition(" ")[2], f"{whose_file} {error.what}; {error.wanted}"
+    what = getattr(error, "strerror", None) or str(error)
+    return what, f"{whose_file}: {what}"
+
+
+def _key(name: str, question: Question) -> Parts:
+    try:
+        return key_of(_text(name), question)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--key {_refusal(name, error)[1]}") from None
+
+
+def _of_key(key: Parts) -> str:
+    """How the key reads the handout."""
+    of = {strategy: names for strategy, names in key if names}
+    names: Names = tuple(dict.fromkeys(name for own in of.values() for name in own))
+    shared = [name for name in names if all(name in own for own in of.values()) and len(of) > 1]
+    said = [listed([words(name) for name in shared])] if shared else []
+    for strategy, own in of.items():
+        alone = [words(name) for name in own if name not in shared]
+        said += [f"{IN[strategy]} {listed(alone)}"] if alone else []
+    return f"The key: {'; '.join(said) or 'as read here (python3 report explain readings)'}."
+
+
+def _text(name: str) -> str:
+    """What a file says; of bytes that are no UTF-8, each is one letter that is not known."""
+    if name == "-":
+        if sys.stdin is None:
+            raise NoSubmissionError("is closed", PIPE_IN)
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    else:
+        with Path(name).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", "an output has ten lines")
+    is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # as PowerShell writes it
+    return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
+
+
+def _as_dict(
+    question: Question, key: Parts | None, files: Mapping[str, Submission | str]
+) -> dict[str, object]:
+    submissions: list[dict[str, object]] = []
+    for name, found in files.items():
+        if isinstance(found, str):
+            submissions.append({"file": name, "refused": found})
+        else:
+            right = {"right": found.right_lines, "of": found.lines}
+            submissions.append({"file": name, **right, **found._asdict(), "why": reasons(found)})
+    of_key = None if key is None else dict(key)
+    head = {**analysis.head(question), "key": of_key}
+    return {**head, "submissions": submissions, "occurrences": _often(files)}

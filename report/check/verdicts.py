@@ -1,0 +1,184 @@
+"""Each number by itself: right, right in another unit, another line's, or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from lab3 import Rate
+from report.check.numbers import ASKED, BINARY, LEAST_DIGITS, UNITS, Given
+from report.check.submission import Line, Number
+
+RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
+THIS_IS, EXCHANGED = "this is ", "exchanged with "
+Right = Mapping[Line, Rate]  # the right numbers; seconds, bytes
+
+
+def is_right(verdict: str) -> bool:
+    """Whether it is right as it stands: "right, in ms", but not "right in ms, not in seconds"."""
+    return verdict.split(",")[0] == RIGHT
+
+
+def judge(number: Number, right: Right) -> None:
+    """Set the verdict of a number by itself, unless it already says why it is none."""
+    given, answer = number.given, right[number.line]
+    if not given:
+        return
+    if not given.value.is_finite():
+        number.verdict = "nan" if given.value.is_nan() else "infinite"
+    elif given.value < 0:
+        number.verdict = "negative"
+    else:
+        said = number.said_unit
+        number.read_in(*filter(None, [said, BINARY.get(said, "")]))  # KB may be either
+        if given.value == 0:
+            number.verdict = "zero" if answer else RIGHT
+        else:
+            number.verdict = (
+                _as_it_is(number, given, answer)
+                or _in_another_unit(number, given, answer)
+                or _another_line(number, given, right)
+            )
+
+
+def _as_it_is(number: Number, given: Given, answer: Rate) -> str:
+    said = number.said_unit
+    for unit, (low, high) in zip([said, BINARY.get(said, "")], number.spans, strict=False):
+        if low <= answer < high:
+            how = given.how(answer, number.line.kind, UNITS[unit].factor)
+            if how and given.digits < LEAST_DIGITS:
+                return "too few digits to be called right"
+            number.is_rounded = bool(how)
+            in_unit = "" if unit == ASKED[number.line.kind] else f"in {unit}"
+            return ", ".join(filter(None, (RIGHT, how, in_unit)))
+    return ""
+
+
+def _in_another_unit(number: Number, given: Given, answer: Rate) -> str:
+    for name, unit in UNITS.items():
+        if unit.kind == number.line.kind and name != "bits" and _is_it(given, answer, name):
+            number.unit = name
+            number.read_in(name)
+            number.is_rounded = bool(given.how(answer, unit.kind, unit.factor))
+            return f"{RIGHT} in {name}, not in {given.unit or ASKED[unit.kind]}"
+    return ""
+
+
+def _another_line(number: Number, given: Given, right: Right) -> str:
+    """Whose right number it is. Q2's traffic that is Q1's stays wrong, because a change may make
+    it."""
+    line = number.line
+    said = number.unit or number.said_unit
+    for other, answer in right.items():
+        same_kind = filter(None, [said, "" if number.unit else BINARY.get(said, "")])
+        units = same_kind if other.kind == line.kind else [ASKED[other.kind]]
+        if other != line and any(_is_it(given, answer, unit) for unit in units):
+            number.belongs_to = other
+            is_first_tried = other == line.of_q1 and line.kind == "traffic"
+            return WRONG if is_first_tried else f"{THIS_IS}{other}"
+    return WRONG
+
+
+def _is_it(given: Given, answer: Rate, unit: str) -> bool:
+    """Whether it is exactly that, or agrees in enough digits."""
+    kind, factor, _ = UNITS[unit]
+    low, high = given.span(kind, factor)
+    is_exact = given.value == factor * answer
+    return is_exact or (low <= answer < high and given.digits >= LEAST_DIGITS)
+
+
+# ------------------------------------------------ numbers of which others say the unit
+
+
+def read_alike(numbers: Iterable[Number]) -> None:
+    """Wrong numbers in the unit in which all right ones of the kind are, if they say another."""
+    for kind in ASKED:
+        own = [number for number in numbers if number.line.kind == kind and number.spans]
+        units = {number.unit for number in own if number.verdict.startswith(RIGHT)}
+        if len(units) == 1 and (unit := units.pop()):
+            for number in own:
+                if number.verdict == WRONG:
+                    number.unit = unit
+                    number.read_in(unit)
+
+
+def read_in_ms(numbers: Iterable[Number], right: Right) -> list[str]:
+    """Latencies in ms, or in us, if all say seconds or nothing and would be near the right ones,
+    but none is right: a sentence that says so."""
+    own = [number for number in numbers if number.line.kind == "latency" and number.spans]
+    if len(own) < 2:
+        return []
+    for number in own:
+        assert number.given
+        if number.verdict not in (WRONG, "zero") or number.given.unit not in ("", "seconds"):
+            return []
+    for unit in ("ms", "us"):
+        times = [
+            number.value / UNITS[unit].factor / right[number.line]
+            for number in own
+            if number.verdict == WRONG
+        ]
+        if len(times) > 1 and all(1 <= 10 * each <= 100 for each in times):
+            for number in own:
+                assert number.given
+                number.unit = unit
+                number.read_in(unit)
+                if number.verdict == WRONG:
+                    number.verdict = _another_line(number, number.given, right)
+            return [f"your latencies are in {unit}"]
+    return []
+
+
+# ------------------------------------------------ two lines exchanged
+
+EXCHANGES = {
+    "question": "Q1 and Q2",
+    "strategy": "tensor and pipeline",
+    "kind": "latency and traffic",
+}
+
+
+def exchanged(numbers: Sequence[Number], right: Right) -> list[str]:
+    """What is exchanged, in words: lines of which each has the other's right number. Of most
+    numbers exchanged, those of too few digits that agree are, too."""
+    by_line = {number.line: number for number in numbers}
+    found = []
+    for of, said in EXCHANGES.items():
+        values = {getattr(line, of) for line in right}
+        pairs = {
+            line: line._replace(**{of: (values - {getattr(line, of)}).pop()})
+            for line in right
+            if len(values) == 2
+        }
+        lines = [
+            line
+            for line, other in pairs.items()
+            if line in by_line
+            and other in by_line
+            and by_line[line].belongs_to == other
+            and by_line[other].belongs_to == line
+        ]
+        if 4 * len(lines) >= 3 * len(right):
+            lines = [
+                line
+                for line, other in pairs.items()
+                if line in by_line
+                and (line in lines or _agrees(by_line[line], right[other], other))
+            ]
+        for line in lines:
+            by_line[line].belongs_to = pairs[line]
+            by_line[line].verdict = f"{EXCHANGED}{pairs[line]}"
+        if lines:
+            rest = [line for line in right if line not in lines]
+            fields = [field for field in Line._fields if field != of]
+            where = {" ".join(getattr(line, field) for field in fields): None for line in lines}
+            found.append(f"{said} are exchanged" + (f" in {' and '.join(where)}" if rest else ""))
+    return found
+
+
+def _agrees(number: Number, answer: Rate, other: Line) -> bool:
+    if not number.given or not number.spans or is_right(number.verdict):
+        return False
+    if other.kind == number.line.kind:
+        return number.agrees(answer)
+    low, high = number.given.span(other.kind, 1)
+    return low <= answer < high
