@@ -2,31 +2,31 @@
 """How long distributed CNN inference takes, and how many bytes cross the network.
 
 The 209AS Lab 3 handout asks for the latency and the traffic of tensor and of
-pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. Symbols of the formulas:
+pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. Symbols of formulas:
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
     S  bytes of a shard, A / P             B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-A shard is the part of a layer's output that one of P nodes computes. sum and max
-are over all layers. Where the handout leaves a choice, it is read as follows:
+A shard is the part of a layer's output that one of P nodes computes. sum and
+max are over all layers. Where the handout leaves a choice, it is read so:
 
-    Q2's lines      the same four as Q1's; the sample repeats two of them, and lacks
-                    the pipeline's traffic
+    Q2's lines      the same four as Q1's; the sample repeats two of them, and
+                    lacks the pipeline's traffic
     precision       activations are FP16 like the weights: 2 bytes per element
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  already in the SRAM of each node that needs them, at no cost
-    one by one      with tensor parallelism, an input starts when the one before is
-                    done; in a pipeline, a node computes one input at a time, and
-                    the next one while it sends
-    transfers       start when the whole output, or a node's shard, is computed; a
-                    layer starts when all of its input has arrived
+    one by one      with tensor parallelism, an input starts when the one before
+                    is done; in a pipeline, a node computes one input at a time,
+                    and the next one while it sends
+    transfers       start when the whole output, or a node's shard, is computed;
+                    a layer starts when all of its input has arrived
     traffic         a byte counts on each link that it crosses
-    final output    on one node: gathered there with tensor parallelism, computed
-                    there in a pipeline
-    ring            4 one-way links, one from each node to the next; a pipeline's
-                    consecutive layers are on consecutive nodes
+    final output    on one node: gathered there with tensor parallelism,
+                    computed there in a pipeline
+    ring            4 one-way links, one from each node to the next; a
+                    pipeline's consecutive layers are on consecutive nodes
     SRAM            taken to be enough: latency and traffic do not depend on it
 
 Every number is exact until it is printed.

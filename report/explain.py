@@ -221,9 +221,9 @@ SRAM = Topic(
         When(
             "tensor",
             [
-                "Tensor parallelism: each node holds 1 / P of all weights, a layer's input and its"
-                " own part of the output. The input is dropped before the parts are sent. Finally"
-                " one node holds the whole output."
+                "Tensor parallelism: each node holds an equal share of all weights, a layer's input"
+                " and its own part of the output. The input is dropped before the parts are sent."
+                " Finally one node holds the whole output."
             ],
         ),
         When("pipeline", ["Pipeline: each node holds its layer's weights, input and output."]),

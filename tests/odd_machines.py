@@ -62,7 +62,7 @@ strategy  topology    compute_us    communication_us  interval_us  idle_nodes  b
 tensor    all-to-all   3,033.30816   93.952           3,127.26016  0           all steps
 tensor    ring         3,033.30816  281.856           3,315.16416  0           all steps
 # sends in 115.2 + 100.352 + 86.528 us
-pipeline  both        12,133.23264  302.08            4,624.22016  0           compute of layer 2
+pipeline  both        12,133.23264  302.08            4,624.22016  0           node 2
 """)
 THE_LAB.latencies = table("""
 strategy  topology    inputs  latency_ms    traffic_bytes
@@ -218,7 +218,7 @@ EVERYTHING.results = table("""
 strategy  topology    compute_s  communication_s  interval_s  idle_nodes  bottleneck
 tensor    all-to-all    475.5    127.2              602.7     0           all steps
 tensor    ring          475.5    636              1,111.5     0           all steps
-pipeline  both        2,853      504              1,458       3           compute of layer 3
+pipeline  both        2,853      504              1,458       3           node 3
 """)
 EVERYTHING.latencies = table("""
 strategy  topology    inputs  latency_s  traffic_bytes
@@ -264,9 +264,9 @@ topology  twice           inputs  before_s  after_s
 tensor
 # 237.75 + 636 and 475.5 + 318 s; 12 nodes do not divide 6 filters
 ring      ops/s           1        1,111.5     873.75
-ring      ops/s           8        1,111.5     873.75
+ring      ops/s           8        8,892     6,990
 ring      link bandwidth  1        1,111.5     793.5
-ring      link bandwidth  8        1,111.5     793.5
+ring      link bandwidth  8        8,892     6,348
 pipeline
 # ops/s 1,426.5 + 504 s and 7 * 729; links 2,853 + 252 s and 7 * 1,458; nodes do nothing
 ring      ops/s           1        3,357     1,930.5
@@ -332,7 +332,7 @@ SEND_DECIDES.results = table("""
 strategy  topology    compute_s  communication_s  interval_s  idle_nodes  bottleneck
 tensor    all-to-all  12.3       24                36.3       0           all steps
 tensor    ring        12.3       96               108.3       0           all steps
-pipeline  both        61.5       90                60         2           send of layer 2  # 30 + 60
+pipeline  both        61.5       90                60         2           link 2 to 3  # 30 + 60
 """)
 SEND_DECIDES.latencies = table("""
 strategy  topology    inputs  latency_s  traffic_bytes
@@ -388,7 +388,7 @@ GATHERING = SimpleNamespace(question=ONE_LAYER)
 GATHERING.results = table("""
 strategy  topology    compute_s  communication_s  interval_s  idle_nodes  bottleneck
 tensor    all-to-all   4         8                12          0           all steps
-pipeline  both        12         0                12          2           compute of layer 1
+pipeline  both        12         0                12          2           node 1
 """)
 GATHERING.latencies = table("""
 strategy  topology    inputs  latency_s  traffic_bytes

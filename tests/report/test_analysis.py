@@ -8,9 +8,12 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lab3
 from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
+from machines import TOPOLOGIES, questions
 from odd_machines import (
     BOTH,
     EVERYTHING,
@@ -23,7 +26,7 @@ from odd_machines import (
     rows,
     topologies,
 )
-from report import analysis, streaming, terminal
+from report import analysis, blocks, streaming, terminal
 from report.analysis import Analysis
 from report.question import LAB, Impossible, Question
 
@@ -116,7 +119,7 @@ def test_the_pipeline_by_rows(machine):
 
 def test_the_first_of_equally_long_stages_is_the_bottleneck():
     equal = Question((ConvLayer(2, 2, 1, 1, 1, 1),) * 2, System(2, link_bytes_per_s=10**12))
-    assert results(equal, "pipeline")[ALL_TO_ALL, 32]["bottleneck"] == "compute of layer 1"
+    assert results(equal, "pipeline")[ALL_TO_ALL, 32]["bottleneck"] == "node 1"
 
 
 def test_a_result_by_its_topology_or_that_of_the_machine():
@@ -135,8 +138,10 @@ def test_a_result_by_its_topology_or_that_of_the_machine():
 @pytest.mark.parametrize(("question", "row"), rows("doubling"))
 def test_what_doubling_buys(question, row):
     doubling = as_dict(question.on(topology=row.topology))["strategies"][row.group]
-    found = {(it["twice"], it["inputs"]): it["speed_up"] for it in doubling["doubling"]}
-    assert found[row.twice, row.inputs] == row.before_s / row.after_s
+    found = {(it["twice"], it["inputs"]): it for it in doubling["doubling"]}
+    each = found[row.twice, row.inputs]
+    assert each["latency_s"] == row.after_s
+    assert each["speed_up"] == row.before_s / row.after_s
     if question is ODD:
         cases = [(it.twice, it.inputs) for it in EVERYTHING.doubling if it.group == row.group]
         assert [*found] == cases
@@ -261,7 +266,7 @@ NAMES = {
     ".strategies.*.steps[]": STEP,
     ".strategies.*.results[]": "topology inputs latency_s traffic_bytes compute_s communication_s"
     " interval_s bottleneck idle_nodes speed_up utilisation",
-    ".strategies.*.doubling[]": "twice inputs speed_up",
+    ".strategies.*.doubling[]": "twice inputs latency_s speed_up",
     **{f".{name}[]": "inputs latency_s" for name in OTHER_LATENCIES},
     ".losses": "ideal_compute_s idle_nodes_s load_imbalance_s waiting_for_a_link_s fill_and_drain_s"
     " sending_s",
@@ -390,3 +395,152 @@ def test_what_is_not_possible_has_its_reason_at_each_place(nodes, reason, places
 def test_what_is_not_possible_is_refused(of, arguments, said):
     with pytest.raises(ValueError, match=said):
         of(*arguments)
+
+
+# ------------------------------------------------ what explain names
+
+# Each value as a formula of numbers that odd_machines.py has worked out.
+NAMED = {
+    LAB: """
+        many                  32
+        later                 31
+        tensor.one_times      12435.31264 / 3127.26016
+        tensor.all_times      155786.1376 / 100072.32512
+        pipeline.one_times    None
+        pipeline.all_times    None
+        bytes_times           604160 ** -1 * 1923072
+        rounds                1
+        gather_hops           3
+        tensor_unfit          None
+        pipeline_unfit        True
+        weights_excess_bytes  367360
+        tensors_excess_bytes  None
+        alone_s               None
+        data_fits_s           None
+        few_nodes             None
+        ring_shards           3
+        ring_longer_percent   100 * 187.904 / 3127.26016
+        lower_bound_s         0.09706586112
+        by_rows.one_s         0.00494232576
+        by_rows.all_s         0.14829315072
+    """,
+    # on a ring of 6, 8 inputs
+    ODD: """
+        many                  8
+        later                 7
+        tensor.one_times      3357 / 1111.5
+        tensor.all_times      13563 / 8892
+        pipeline.one_times    None
+        pipeline.all_times    None
+        bytes_times           7920 / 1260
+        rounds                5
+        gather_hops           15
+        tensor_unfit          None
+        pipeline_unfit        None
+        weights_excess_bytes  1296
+        tensors_excess_bytes  None
+        alone_s               None
+        data_fits_s           None
+        few_nodes             None
+        ring_shards           5
+        ring_longer_percent   100 * 1111.5 / 602.7 - 100
+        lower_bound_s         3804
+        by_rows.one_s         2548.8
+        by_rows.all_s         12754.8
+    """,
+    # on a ring of 5, 3 inputs: 61.5 + 90 s of a pipeline; 82 + 60 + 12 bytes on a node of 300
+    SENDS: """
+        many                  3
+        later                 2
+        tensor.one_times      151.5 / 108.3
+        tensor.all_times      None
+        pipeline.one_times    None
+        pipeline.all_times    324.9 / 271.5
+        bytes_times           420 / 90
+        rounds                4
+        gather_hops           10
+        tensor_unfit          None
+        pipeline_unfit        None
+        weights_excess_bytes  110
+        tensors_excess_bytes  None
+        alone_s               None
+        data_fits_s           None
+        few_nodes             None
+        ring_shards           4
+        ring_longer_percent   100 * 108.3 / 36.3 - 100
+        lower_bound_s         36.9
+        by_rows.one_s         90.5
+        by_rows.all_s         210.5
+    """,
+}
+
+
+def worked(formula):
+    """The value of a formula, in which every number is exact."""
+    return eval(re.sub(r"(?<!\*\* )(?<![\w.-])\d+\.?\d*", r"Fraction('\g<0>')", formula))
+
+
+@pytest.mark.parametrize("question", NAMED, ids=["the lab", "odd", "sends"])
+def test_what_explain_names(question):
+    found = analysis.named(Analysis(question))
+    for line in NAMED[question].strip().splitlines():
+        name, formula = line.split(maxsplit=1)
+        assert blocks.value(name, found) == worked(formula), name
+
+
+def test_what_one_node_has_room_for():
+    # 891,648 bytes of weights; 1,322,752 with layer 2's input and output
+    for sram_bytes, weights, tensors, alone_ms, data_ms in (
+        (891_647, 1, None, None, None),
+        (891_648, None, 431_104, None, None),
+        (1_322_751, None, 1, None, None),
+        (1_322_752, None, None, "388.26344448", "97.06586112"),
+    ):
+        found = analysis.named(Analysis(LAB.on(sram_bytes=sram_bytes)))
+        assert found["weights_excess_bytes"] == weights
+        assert found["tensors_excess_bytes"] == tensors
+        assert found["alone_s"] == (alone_ms and Fraction(alone_ms) / 1000)
+        assert found["data_fits_s"] == (data_ms and Fraction(data_ms) / 1000)
+    one_node = analysis.named(Analysis(LAB.on(nodes=1, sram_bytes=1_322_752)))
+    assert one_node["alone_s"] and one_node["data_fits_s"] is None
+
+
+def test_what_there_is_nothing_to_say_of():
+    found = analysis.named(Analysis(LAB.on(nodes=2)._replace(inputs=1)))
+    reason = "Pipeline parallelism is not possible: 4 layers need 4 nodes or more, not 2"
+    assert (found["pipeline_reason"], found["tensor_reason"]) == (reason, None)
+    for name in ("pipeline", "many", "later", "by_rows", "by_rows_reason", "ring_shards", "around"):
+        assert found[name] is None
+    assert (found["few_nodes"], found["loss_parts"], found["runs"]()) == (2, [], None)
+    alone = analysis.named(Analysis(ONE_LAYER))  # a pipeline that sends nothing
+    assert alone["by_rows"] is None is alone["bytes_times"]
+    assert alone["tensor"]["one_times"] is alone["pipeline"]["one_times"] is None  # 12 s each
+
+
+def test_rows_beyond_what_is_computed_have_a_reason():
+    tall = Question((ConvLayer(1, 1, 1, 1, 1, 30_000),) * 2, System(2))
+    found = analysis.named(Analysis(tall))
+    assert found["by_rows"] is found["runs"]() is None
+    assert "60,000" in found["by_rows_reason"]
+
+
+@given(is_lab=st.booleans(), topology=TOPOLOGIES, data=st.data())
+def test_parts_of_the_pipelines_latency_add_up_to_it(is_lab, topology, data):
+    question = data.draw(questions(is_lab, topology))
+    found = as_dict(question)["losses"]
+    if "reason" not in found:
+        assert min(found.values()) >= 0
+        assert sum(found.values()) == lab3.pipeline_parallel_latency(*question)
+        named = analysis.named(Analysis(question))
+        assert sum(each["share"] for each in named["loss_parts"]) == 1
+
+
+def test_parts_of_the_pipelines_latency_for_one_input_on_idle_nodes():
+    found = as_dict(LAB.on(nodes=8)._replace(inputs=1))["losses"]
+    # 12.13323264 / 8, the same again on 4 nodes, 4.62422016 - 3.03330816; without layer 2; sends
+    expected = "1.51665408", "1.51665408", "1.590912", "0", "7.50901248", "0.30208"
+    assert [*found.values()] == [Fraction(each) / 1000 for each in expected]
+
+
+def test_weights_that_fit_leave_room():
+    assert as_dict(LAB.on(sram_bytes=10**6))["totals"]["excess_bytes"] == -108_352
