@@ -155,7 +155,6 @@ def parser_of(name: str) -> tuple[Any, Parser]:
         description=does,
         epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
-        allow_abbrev=False,
     )
     module = import_module(module_name)
     module.add_options(parser)

@@ -148,8 +148,7 @@ def check_constants() -> None:
     """Raise ValueError for constants of lab3.py that are wrong, or that no option takes."""
     try:
         lab3.check(*LAB)
-        if len(LAB.network) > MOST_LAYERS:
-            raise ValueError(f"network: {_too_many(LAB.network)}")
+        _check_amount("network", LAB.network)
         for _, _, name, number, _ in OPTIONS:
             number.check(name, _defaults()[name])
         for at, layer in enumerate(LAB.network, 1):
@@ -159,8 +158,9 @@ def check_constants() -> None:
         raise ValueError(f"lab3.py: {error}") from None
 
 
-def _too_many(layers: Sequence[object]) -> str:
-    return f"{len(layers):,} layers are more than {MOST_LAYERS:,}"
+def _check_amount(name: str, layers: Sequence[ConvLayer]) -> None:
+    if len(layers) > MOST_LAYERS:
+        raise ValueError(f"{name}: {len(layers):,} layers are more than {MOST_LAYERS:,}")
 
 
 def _defaults() -> dict[str, Any]:
@@ -215,8 +215,7 @@ def _short(value: Rate, unit: Rate) -> str:
 def question_of(options: Namespace) -> Question:
     """What the options ask. Raises ValueError for a --layer that does not follow the one before."""
     layers = options.layer or LAB.network
-    if len(layers) > MOST_LAYERS:
-        raise ValueError(f"--layer: {_too_many(layers)}")
+    _check_amount("--layer", layers)
     network = [layer._replace(element_bytes=options.element_bytes) for layer in layers]
     system = System(*(getattr(options, field) for field in System._fields))
     try:

@@ -173,6 +173,7 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
     [
         ("plns", "'plns' is not a command; did you mean plans?"),
         ("help explian", "'explian' is not a command; did you mean explain?"),
+        ("pla", "'pla' is not a command; did you mean plans?"),  # not explain
         ("zzz", f"'zzz' is not a command; there are {', '.join(COMMANDS)}"),
         ("tensor", "'tensor' is not a command; did you mean explain tensor?"),
         ("q1", "'q1' is not a command; did you mean explain q1?"),
@@ -204,6 +205,10 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
 )
 def test_what_is_refused_says_what_was_meant(line, told):
     assert refusal(line) == told
+
+
+def test_what_follows_two_dashes_is_no_option():
+    assert refusal("check -- -x.txt").endswith("-x.txt: No such file or directory")
 
 
 def test_a_wrong_option_without_likeness_is_told_all():

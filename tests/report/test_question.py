@@ -126,6 +126,7 @@ def test_one_strategy_is_possible_and_the_other_has_a_reason(nodes, possible, ot
         ("--nodes 3 --layer 5,1,1,1,1,1", False),  # no two nodes divide five filters
         ("--nodes 3 --layer 1,1,1,1,1,1 --layer 4,1,1,1,1,1", True),  # 1,2:2
         ("--nodes 3 --layer 5,1,1,1,1,1 --layer 5,5,1,1,1,1", False),
+        ("--nodes 3 --layer 3,1,1,1,1,1 --layer 5,3,1,1,1,1", False),  # 1:3 leaves none for 2
         ("--nodes 4", False),  # both are possible
     ],
 )
@@ -209,6 +210,11 @@ def test_what_is_no_number_within_the_bounds_is_refused(option):
     check_refused(option, "9" * 40_000)  # not parsed, which would take a minute
 
 
+def test_a_negative_number_is_a_value():
+    for line in ("whatif --gops -.5", "whatif --gops=-.5"):
+        assert refusal(line).startswith("argument --gops: '-.5' is not a number of GOPS")
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
@@ -236,6 +242,7 @@ def test_thirty_characters_are_a_number():
     for option, value in (("--inputs", f"{7:030}"), ("--gops", f"{1:030}")):
         assert asked_by(f"{option} {value}") == asked_by(f"{option} {value[-1]}")
         check_refused(option, f"0{value}")
+    check_refused("--gops", f"1.{'0' * 28}1e0")
     told = "has too many digits; write a number of GOPS from "
     assert told in refusal(f"whatif --gops 50.{'0' * 28}1")
 

@@ -149,7 +149,10 @@ def test_a_last_column_of_numbers_is_not_broken():
     [
         ("--gbs", "did you mean --link-gbs?"),  # has it
         ("--n", "did you mean --nodes?"),  # begins with it
-        ("--INPUT", "did you mean --inputs?"),
+        ("--I", "did you mean --inputs?"),
+        ("--link", "did you mean --link-gbs?"),
+        ("--inuts", "did you mean --inputs?"),
+        ("--ndo", "there are --inputs, --nodes, --link-gbs"),
         ("--nodse", "did you mean --nodes?"),  # is like it
         ("--zzz", "there are --inputs, --nodes, --link-gbs"),
         ("--", "there are --inputs, --nodes, --link-gbs"),
@@ -157,6 +160,13 @@ def test_a_last_column_of_numbers_is_not_broken():
 )
 def test_what_was_meant(word, told):
     assert meant(word, ["--inputs", "--nodes", "--link-gbs"]) == told
+
+
+def test_two_letters_exchanged_are_like_a_short_name():
+    assert [meant(word, ["ring", "sram"]) for word in ("rign", "sarm")] == [
+        "did you mean ring?",
+        "did you mean sram?",
+    ]
 
 
 def test_one_of_some_names_is_taken():
