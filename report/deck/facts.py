@@ -120,6 +120,7 @@ def layers(analysis: Analysis) -> Facts:
         "ops": said(ops),
         "layer-2-percent": percent(Fraction(network[1].ops, ops)),
         "later-inputs": said(analysis.inputs - 1),
+        "pipeline-no-overlap-us": said(analysis.inputs * one_pipeline.latency_s * US, 5),
         "pipeline-interval-us": said(pipeline.interval_s * US, 5),
         "weight-sizes": times.join(map(said, first[:4])),
         "weights-1": said(first.weights),
