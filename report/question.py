@@ -135,8 +135,11 @@ OPTIONS = (
     ("--nodes", "P", "nodes", whole("nodes", 4, 10**6), "nodes"),
     ("--gops", "X", "ops_per_s", decimal("GOPS", 50, 10**8, GIGA), "10^9 ops/s per node"),
     (
-        *("--link-gbs", "X", "link_bytes_per_s"),
-        *(decimal("GB/s", 2, 10**5, GIGA), "link bandwidth, GB/s"),
+        "--link-gbs",
+        "X",
+        "link_bytes_per_s",
+        decimal("GB/s", 2, 10**5, GIGA),
+        "link bandwidth, GB/s",
     ),
     ("--sram-kib", "K", "sram_bytes", whole("KiB", 512, 10**9, KIB), "SRAM per node, KiB"),
     ("--element-bytes", "B", "element_bytes", whole("bytes", 2, 64), "bytes per element"),
