@@ -459,7 +459,7 @@ def _told(it: Analysis, strategy: str, other: str) -> Record | None:
         return None
     told: Record = {
         "name": f"{strategy.capitalize()} parallelism",
-        "steps": [step for step in found.steps if step.time_s],
+        "steps": found.steps,
     }
     for name, inputs in (("one", 1), ("all", it.inputs)):
         this, that = it.result(strategy, inputs), it.result(other, inputs)

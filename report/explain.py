@@ -87,9 +87,9 @@ QUESTIONS = {
                 " {system.sram_bytes:byte} beside any layer's input and output, so the work need"
                 " not be distributed: one node takes {alone_s} for {inputs:input}.",
                 "Data parallelism is possible: {data_fits_s} for {inputs:input}.",
-                "Fits: one input at a time.",
-                "By rows, each row of an output is sent as soon as it is computed: in ample SRAM"
-                " {by_rows.all_s} for {inputs:input}. The table's SRAM is enough if rows wait for"
+                "SRAM is counted for one input at a time.",
+                "The pipeline by rows sends each row of an output as soon as it is computed:"
+                " {by_rows.all_s} for {inputs:input} in ample SRAM; in the table's, rows wait for"
                 " room, which can take longer.",
             ),
         ],
@@ -258,8 +258,13 @@ gather      S / B seconds          (P - 1) * S / B seconds
         ),
         "1 input on a ring: {around.compute_s:us} (computing) + {ring_shards} *"
         " {direct.communication_s:us} (communication) = {around.latency_s:us} us",
-        "Communication is that of 1 input; in a pipeline it overlaps with the computing of other"
-        " inputs.",
+        When(
+            "many",
+            [
+                "Communication is that of 1 input; in a pipeline it overlaps with the computing of"
+                " other inputs."
+            ],
+        ),
     ],
     has_symbols=True,
 )
@@ -324,6 +329,7 @@ SPEED_UP = Topic(
         " much of the time the nodes compute, on average. With tensor parallelism, both are the"
         " same for any number of inputs.",
         Table("cases", ("inputs", "strategy", "latency us", "speed-up", "used %", "bottleneck")),
+        "For comparison, without communication; P equal stages are a balanced pipeline:",
         Table("others", ("latency, us", "1 input", "{many:input}", "formula"), unit="us"),
         "How many times as fast with twice as much of one resource, if that is possible:",
         Table("doubled", ("twice", "inputs", "strategy", "latency us", "times as fast")),
