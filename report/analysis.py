@@ -412,6 +412,7 @@ def named(it: Analysis) -> dict[str, Any]:
         "lower_bound_s": it.lower_bound_s,
         "many": inputs if inputs > 1 else None,
         "later": inputs - 1 or None,
+        "other_nodes": system.nodes - 1 or None,
         **{f"{name}_reason": _reason(it.impossible.get(name)) for name in STRATEGIES},
         **{f"{name}_unfit": _unfit(it.sram[name]) for name in STRATEGIES},
         "tensor": _told(it, "tensor", "pipeline"),

@@ -239,19 +239,23 @@ SRAM = Topic(
                 " rows wait until the next node has room, which can take longer than in ample SRAM."
             ],
         ),
-        "Data parallelism: each node holds all weights, a layer's input and output.",
+        When(
+            "other_nodes",
+            ["Data parallelism: each node holds all weights, a layer's input and output."],
+        ),
     ],
 )
-RING = Topic(
-    "Ring (Q4)",
-    [
-        A_RING,
-        AsIs("""\
+COLLECTIVES = AsIs("""\
             all-to-all             one-way ring
 all-gather  S / B seconds          (P - 1) * S / B seconds
             P * (P - 1) * S bytes  P * (P - 1) * S bytes
 gather      S / B seconds          (P - 1) * S / B seconds
-            (P - 1) * S bytes      P * (P - 1) / 2 * S bytes"""),
+            (P - 1) * S bytes      P * (P - 1) / 2 * S bytes""")
+RING = Topic(
+    "Ring (Q4)",
+    [
+        A_RING,
+        When("other_nodes", [COLLECTIVES]),
         Table(
             "ring_cases",
             ("inputs", "strategy", "links", "communication us", "latency us", "traffic bytes"),
@@ -300,8 +304,8 @@ STREAMING = Topic(
         When(
             "tensor",
             [
-                "Tensor parallelism takes the lower bound + N * its communication of 1 input, on a"
-                " ring, too; here that is {tensor.one.communication_s:us} us."
+                "Tensor parallelism takes the lower bound + N * communication, on a ring, too; its"
+                " communication of 1 input takes {tensor.one.communication_s:us} us."
             ],
         ),
         When(
