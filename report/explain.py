@@ -332,7 +332,10 @@ SPEED_UP = Topic(
         "Speed-up: how many times as fast as one node, with ample SRAM. Used: speed-up / P, how"
         " much of the time the nodes compute, on average. With tensor parallelism, both are the"
         " same for any number of inputs.",
-        Table("cases", ("inputs", "strategy", "latency us", "speed-up", "used %", "bottleneck")),
+        Table(
+            "speed_up_cases",
+            ("inputs", "strategy", "latency us", "speed-up", "used %", "bottleneck"),
+        ),
         "For comparison, without communication; P equal stages are a balanced pipeline:",
         Table("others", ("latency, us", "1 input", "{many:input}", "formula"), unit="us"),
         "How many times as fast with twice as much of one resource, if that is possible:",
