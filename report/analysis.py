@@ -352,21 +352,21 @@ def as_dict(question: Question) -> dict[str, Any]:
 
     Raises ValueError if neither strategy is possible.
     """
-    it = Analysis(question)
-    check_possible(it.network, it.system)
+    analysis = Analysis(question)
+    check_possible(analysis.network, analysis.system)
     found = {
         **head(question),
-        "layers": it.layers,
-        "strategies": it.strategies,
-        "lower_bound": it.latencies(streaming.compute_bound),
-        "streamed_pipeline": it.streamed_pipeline,
-        "losses": it.losses,
-        "one_node": it.latencies(one_node_latency),
-        "data_parallel": it.latencies(data_parallel_latency),
-        "balanced_pipeline": it.latencies(balanced_pipeline_latency),
-        "totals": it.totals,
-        "sram": it.sram,
-        "readings": it.readings,
+        "layers": analysis.layers,
+        "strategies": analysis.strategies,
+        "lower_bound": analysis.latencies(streaming.compute_bound),
+        "streamed_pipeline": analysis.streamed_pipeline,
+        "losses": analysis.losses,
+        "one_node": analysis.latencies(one_node_latency),
+        "data_parallel": analysis.latencies(data_parallel_latency),
+        "balanced_pipeline": analysis.latencies(balanced_pipeline_latency),
+        "totals": analysis.totals,
+        "sram": analysis.sram,
+        "readings": analysis.readings,
     }
     return dict(plain_data(found))
 
@@ -399,47 +399,48 @@ LOSSES = {
 Record = dict[str, Any]  # a row of a table
 
 
-def named(it: Analysis) -> dict[str, Any]:
+def named(analysis: Analysis) -> dict[str, Any]:
     """The values that explain's texts name. One that this question does not have, or of which there
     is nothing to say, is None; a function returns one that takes long."""
-    network, system, inputs = it.question
+    network, system, inputs = analysis.question
     return {
         "inputs": inputs,
         "network": network,
         "system": system,
-        "layers": it.layers,
-        "totals": it.totals,
-        "lower_bound_s": it.lower_bound_s,
+        "layers": analysis.layers,
+        "totals": analysis.totals,
+        "lower_bound_s": analysis.lower_bound_s,
         "many": inputs if inputs > 1 else None,
         "later": inputs - 1 or None,
-        **{f"{name}_reason": _reason(it.impossible.get(name)) for name in STRATEGIES},
-        **{f"{name}_unfit": _unfit(it.sram[name]) for name in STRATEGIES},
-        "tensor": _told(it, "tensor", "pipeline"),
-        "pipeline": _told(it, "pipeline", "tensor"),
-        "cases_of_one": [_case(it, name, 1) for name in it.possible],
-        "cases_of_all": [_case(it, name, inputs) for name in it.possible],
-        "bytes_times": _bytes_times(it),
+        "other_nodes": system.nodes - 1 or None,
+        **{f"{name}_reason": _reason(analysis.impossible.get(name)) for name in STRATEGIES},
+        **{f"{name}_unfit": _unfit(analysis.sram[name]) for name in STRATEGIES},
+        "tensor": _told(analysis, "tensor", "pipeline"),
+        "pipeline": _told(analysis, "pipeline", "tensor"),
+        "cases_of_one": [_case(analysis, name, 1) for name in analysis.possible],
+        "cases_of_all": [_case(analysis, name, inputs) for name in analysis.possible],
+        "bytes_times": _bytes_times(analysis),
         "rounds": shards_in_turn(system),
         "gather_hops": gather(1, 1, system).traffic_bytes,
-        **_named_of_sram(it),
-        **_named_of_a_ring(it),
-        **_named_of_rows(it),
-        "loss_parts": _loss_parts(it),
-        "cases": [
-            _case(it, name, each)
-            for each in it.counts
-            for name in it.possible
+        **_named_of_sram(analysis),
+        **_named_of_a_ring(analysis),
+        **_named_of_rows(analysis),
+        "loss_parts": _loss_parts(analysis),
+        "speed_up_cases": [
+            _case(analysis, name, each)
+            for each in analysis.counts
+            for name in analysis.possible
             if each == 1 or name == "pipeline"
         ],
         "doubled": [
             {"strategy": name, **speed_up._asdict()}
-            for name, strategy in it.strategies.items()
+            for name, strategy in analysis.strategies.items()
             if isinstance(strategy, Strategy)
             for speed_up in strategy.doubling
             if speed_up.inputs == 1 or name == "pipeline"
         ],
-        "tensor_readings": lambda: _read(it, "tensor"),
-        "pipeline_readings": lambda: _read(it, "pipeline"),
+        "tensor_readings": lambda: _read(analysis, "tensor"),
+        "pipeline_readings": lambda: _read(analysis, "pipeline"),
     }
 
 
@@ -451,18 +452,18 @@ def _unfit(found: SramResult | Impossible) -> bool | None:
     return True if isinstance(found, SramResult) and not found.fullest.fits else None
 
 
-def _told(it: Analysis, strategy: str, other: str) -> Record | None:
+def _told(analysis: Analysis, strategy: str, other: str) -> Record | None:
     """Results of one input and of all, and how many times as fast as the other strategy it is, if
     it is faster."""
-    found = it.strategies[strategy]
+    found = analysis.strategies[strategy]
     if isinstance(found, Impossible):
         return None
     told: Record = {
         "name": f"{strategy.capitalize()} parallelism",
-        "steps": [step for step in found.steps if step.time_s],
+        "steps": found.steps,
     }
-    for name, inputs in (("one", 1), ("all", it.inputs)):
-        this, that = it.result(strategy, inputs), it.result(other, inputs)
+    for name, inputs in (("one", 1), ("all", analysis.inputs)):
+        this, that = analysis.result(strategy, inputs), analysis.result(other, inputs)
         times = None
         if isinstance(this, Result) and isinstance(that, Result):
             times = that.latency_s / this.latency_s
@@ -471,55 +472,57 @@ def _told(it: Analysis, strategy: str, other: str) -> Record | None:
     return told
 
 
-def _bytes_times(it: Analysis) -> Fraction | None:
+def _bytes_times(analysis: Analysis) -> Fraction | None:
     """How many times the pipeline's bytes tensor parallelism sends."""
-    tensor, pipeline = it.result("tensor", 1), it.result("pipeline", 1)
+    tensor, pipeline = analysis.result("tensor", 1), analysis.result("pipeline", 1)
     if isinstance(tensor, Impossible) or isinstance(pipeline, Impossible):
         return None
     few_bytes = pipeline.traffic_bytes
     return Fraction(tensor.traffic_bytes, few_bytes) if few_bytes else None
 
 
-def _case(it: Analysis, strategy: str, inputs: int, topology: str = "", links: str = "") -> Record:
+def _case(
+    analysis: Analysis, strategy: str, inputs: int, topology: str = "", links: str = ""
+) -> Record:
     """What a strategy that is possible takes, and what its fullest node holds."""
-    result, held = it.result(strategy, inputs, topology), it.sram[strategy]
+    result, held = analysis.result(strategy, inputs, topology), analysis.sram[strategy]
     assert isinstance(result, Result) and isinstance(held, SramResult)
     names = {"strategy": strategy, "links": links or result.topology}
     return {**names, **result._asdict(), **held.fullest._asdict()}
 
 
-def _named_of_sram(it: Analysis) -> dict[str, Any]:
+def _named_of_sram(analysis: Analysis) -> dict[str, Any]:
     """Whether one node has room for all weights, and for a layer's input and output beside them."""
-    applies = {"pipeline, streamed": len(it.network) > 1, "data": it.system.nodes > 1}
-    held = it.sram["data"]
+    applies = {"pipeline, streamed": len(analysis.network) > 1, "data": analysis.system.nodes > 1}
+    held = analysis.sram["data"]
     assert isinstance(held, SramResult)
-    alone, weights_excess = held.fullest, it.totals.excess_bytes
+    alone, weights_excess = held.fullest, analysis.totals.excess_bytes
     lacking = -alone.free_bytes if weights_excess <= 0 and not alone.fits else None
-    several = alone.fits and it.system.nodes > 1
+    several = alone.fits and analysis.system.nodes > 1
     return {
         "holdings": [
             {"strategy": name.replace(", streamed", " by rows"), **found.fullest._asdict()}
-            for name, found in it.sram.items()
+            for name, found in analysis.sram.items()
             if isinstance(found, SramResult) and applies.get(name, True)
         ],
         "weights_excess_bytes": weights_excess if weights_excess > 0 else None,
         "tensors_excess_bytes": lacking,
-        "alone_s": one_node_latency(*it.question) if alone.fits else None,
-        "data_fits_s": data_parallel_latency(*it.question) if several else None,
+        "alone_s": one_node_latency(*analysis.question) if alone.fits else None,
+        "data_fits_s": data_parallel_latency(*analysis.question) if several else None,
     }
 
 
-def _named_of_a_ring(it: Analysis) -> dict[str, Any]:
+def _named_of_a_ring(analysis: Analysis) -> dict[str, Any]:
     """Both topologies; what is equal on both once."""
-    nodes = it.system.nodes
-    differs = nodes > 2 and "tensor" in it.possible
+    nodes = analysis.system.nodes
+    differs = nodes > 2 and "tensor" in analysis.possible
     cases = []
-    for inputs in it.counts:
-        for name in it.possible:
+    for inputs in analysis.counts:
+        for name in analysis.possible:
             if name == "tensor" and differs:
-                cases += [_case(it, name, inputs, links) for links in (ALL_TO_ALL, RING)]
+                cases += [_case(analysis, name, inputs, links) for links in (ALL_TO_ALL, RING)]
             else:
-                cases.append(_case(it, name, inputs, ALL_TO_ALL, "both"))
+                cases.append(_case(analysis, name, inputs, ALL_TO_ALL, "both"))
     direct, around = cases[:2] if differs else (None, None)
     return {
         "ring_cases": cases,
@@ -534,34 +537,34 @@ def _named_of_a_ring(it: Analysis) -> dict[str, Any]:
     }
 
 
-def _named_of_rows(it: Analysis) -> dict[str, Any]:
+def _named_of_rows(analysis: Analysis) -> dict[str, Any]:
     """The pipeline by rows, if it sends any; the latencies of all with what bounds them."""
-    network, system, inputs = it.question
-    rows, longest_s = it.streamed_pipeline, Fraction(max(layer.ops for layer in network))
+    network, system, inputs = analysis.question
+    rows, longest_s = analysis.streamed_pipeline, Fraction(max(layer.ops for layer in network))
     longest_s /= system.ops_per_s
 
     def row(what: str, formula: str, one_s: Fraction, all_s: Fraction) -> Record:
         return {"what": what, "formula": formula, "one_s": one_s, "all_s": all_s}
 
     def of(what: str, formula: str, latency_s: Callable[..., Fraction]) -> Record:
-        return row(what, formula, latency_s(network, system), latency_s(*it.question))
+        return row(what, formula, latency_s(network, system), latency_s(*analysis.question))
 
     def of_strategy(name: str, formula: str) -> Record:
-        one, *_, every = (it.result(name, each) for each in (1, *it.counts))
+        one, *_, every = (analysis.result(name, each) for each in (1, *analysis.counts))
         assert isinstance(one, Result) and isinstance(every, Result)
         return row(name, formula, one.latency_s, every.latency_s)
 
     later = "1 input + (N - 1) * interval"
     by_rows, reason = None, None
-    if "pipeline" in it.possible:
+    if "pipeline" in analysis.possible:
         if isinstance(rows, Impossible):
             reason = rows.reason
         elif len(network) > 1:
             by_rows = row("pipeline by rows", later, rows[0].latency_s, rows[-1].latency_s)
     bounds = [of("lower bound", "N * sum(C) / (P * R)", streaming.compute_bound)]
-    if "tensor" in it.possible:
+    if "tensor" in analysis.possible:
         bounds.append(of_strategy("tensor", "lower bound + N * communication"))
-    if "pipeline" in it.possible:
+    if "pipeline" in analysis.possible:
         slowest = row("slowest node", "N * max(C / R)", longest_s, inputs * longest_s)
         bounds += filter(None, [slowest, by_rows, of_strategy("pipeline", later)])
     others = [of("one node", "N * sum(C) / R", one_node_latency)]
@@ -578,11 +581,11 @@ def _named_of_rows(it: Analysis) -> dict[str, Any]:
     }
 
 
-def _loss_parts(it: Analysis) -> list[Record]:
+def _loss_parts(analysis: Analysis) -> list[Record]:
     """The parts of the pipeline's latency that are not 0."""
-    if isinstance(it.losses, Impossible):
+    if isinstance(analysis.losses, Impossible):
         return []
-    total_s = sum(it.losses)
+    total_s = sum(analysis.losses)
     return [
         {
             "part": LOSSES[name][0],
@@ -590,15 +593,15 @@ def _loss_parts(it: Analysis) -> list[Record]:
             "share": part_s / total_s,
             "formula": LOSSES[name][1],
         }
-        for name, part_s in it.losses._asdict().items()
+        for name, part_s in analysis.losses._asdict().items()
         if part_s
     ]
 
 
-def _read(it: Analysis, strategy: str) -> list[Record]:
+def _read(analysis: Analysis, strategy: str) -> list[Record]:
     """What readings of the handout give for one input and for all, as read here first."""
     found: dict[tuple[str, ...], Record] = {}
-    for answer in it.readings:
+    for answer in analysis.readings:
         if answer.strategy == strategy:
             new = {"reading": ", ".join(answer.changes) or "as read here"}
             read = found.setdefault(answer.changes, {**new, "one_s": answer.latency_s})

@@ -7,8 +7,10 @@ out (blocks.py). The values that are named here are computed in analysis.named.
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from ast import get_docstring, parse
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 
 import lab3
 from report import analysis, question
@@ -85,9 +87,9 @@ QUESTIONS = {
                 " {system.sram_bytes:byte} beside any layer's input and output, so the work need"
                 " not be distributed: one node takes {alone_s} for {inputs:input}.",
                 "Data parallelism is possible: {data_fits_s} for {inputs:input}.",
-                "Fits: one input at a time.",
-                "By rows, each row of an output is sent as soon as it is computed: in ample SRAM"
-                " {by_rows.all_s} for {inputs:input}. The table's SRAM is enough if rows wait for"
+                "SRAM is counted for one input at a time.",
+                "The pipeline by rows sends each row of an output as soon as it is computed:"
+                " {by_rows.all_s} for {inputs:input} in ample SRAM; in the table's, rows wait for"
                 " room, which can take longer.",
             ),
         ],
@@ -237,27 +239,36 @@ SRAM = Topic(
                 " rows wait until the next node has room, which can take longer than in ample SRAM."
             ],
         ),
-        "Data parallelism: each node holds all weights, a layer's input and output.",
+        When(
+            "other_nodes",
+            ["Data parallelism: each node holds all weights, a layer's input and output."],
+        ),
     ],
 )
-RING = Topic(
-    "Ring (Q4)",
-    [
-        A_RING,
-        AsIs("""\
+COLLECTIVES = AsIs("""\
             all-to-all             one-way ring
 all-gather  S / B seconds          (P - 1) * S / B seconds
             P * (P - 1) * S bytes  P * (P - 1) * S bytes
 gather      S / B seconds          (P - 1) * S / B seconds
-            (P - 1) * S bytes      P * (P - 1) / 2 * S bytes"""),
+            (P - 1) * S bytes      P * (P - 1) / 2 * S bytes""")
+RING = Topic(
+    "Ring (Q4)",
+    [
+        A_RING,
+        When("other_nodes", [COLLECTIVES]),
         Table(
             "ring_cases",
             ("inputs", "strategy", "links", "communication us", "latency us", "traffic bytes"),
         ),
         "1 input on a ring: {around.compute_s:us} (computing) + {ring_shards} *"
         " {direct.communication_s:us} (communication) = {around.latency_s:us} us",
-        "Communication is that of 1 input; in a pipeline it overlaps with the computing of other"
-        " inputs.",
+        When(
+            "many",
+            [
+                "Communication is that of 1 input; in a pipeline it overlaps with the computing of"
+                " other inputs."
+            ],
+        ),
     ],
     has_symbols=True,
 )
@@ -293,8 +304,8 @@ STREAMING = Topic(
         When(
             "tensor",
             [
-                "Tensor parallelism takes the lower bound + N * its communication of 1 input, on a"
-                " ring, too; here that is {tensor.one.communication_s:us} us."
+                "Tensor parallelism takes the lower bound + N * communication, on a ring, too; its"
+                " communication of 1 input takes {tensor.one.communication_s:us} us."
             ],
         ),
         When(
@@ -321,19 +332,25 @@ SPEED_UP = Topic(
         "Speed-up: how many times as fast as one node, with ample SRAM. Used: speed-up / P, how"
         " much of the time the nodes compute, on average. With tensor parallelism, both are the"
         " same for any number of inputs.",
-        Table("cases", ("inputs", "strategy", "latency us", "speed-up", "used %", "bottleneck")),
+        Table(
+            "speed_up_cases",
+            ("inputs", "strategy", "latency us", "speed-up", "used %", "bottleneck"),
+        ),
+        "For comparison, without communication; P equal stages are a balanced pipeline:",
         Table("others", ("latency, us", "1 input", "{many:input}", "formula"), unit="us"),
         "How many times as fast with twice as much of one resource, if that is possible:",
         Table("doubled", ("twice", "inputs", "strategy", "latency us", "times as fast")),
     ],
     has_symbols=True,
 )
+# Python -OO has no docstrings; the source has.
+OPENING = get_docstring(parse(Path(lab3.__file__).read_text(encoding="utf-8"))) or ""
 READ = ("1 input s", "{many:input} s", "traffic bytes", "reading")
 READINGS = Topic(
     "Readings of the handout",
     [
-        "lab3.py begins with them:",
-        AsIs((lab3.__doc__ or "").strip()),
+        "lab3.py opens with them:",
+        AsIs(OPENING),
         "Other readings and common mistakes, one at a time; traffic is that of {inputs:input}.",
         "{tensor.name}:",
         Table("tensor_readings", READ),

@@ -17,6 +17,7 @@ ABOUT = {
     "short_s": Fraction("0.00000123456789"),
     "long_s": Fraction("1234.56"),
     "third_s": Fraction(1, 3),
+    "milli_s": Fraction(1, 1000),
     "ratio_times": Fraction("3.97642"),
     "rate": 2 * 10**9,
     "inside": SimpleNamespace(value=5, none=None, more={"value": 6}),
@@ -46,7 +47,7 @@ ABOUT = {
     [
         ("{nodes} and {name}", "1,000 and ring"),
         ("{nodes:node}, {one:node}, {layers:layer}", "1,000 nodes, 1 node, 3 layers"),
-        ("{short_s}, {long_s}", "1.2346 us, 1,234.6 s"),
+        ("{short_s}, {milli_s}, {long_s}", "1.2346 us, 1 ms, 1,234.6 s"),
         ("{ratio_times} times", "3.98 times"),
         ("{rate:GB/s} GB/s, {short_s:us} us", "2 GB/s, 1.23456789 us"),
         ("{inside.value} {inside.more.value} {late}", "5 6 4"),

@@ -156,7 +156,7 @@ def records(data):
     yield "filters", layers
     yield "macs", layers
     for name in strategies:
-        yield "step", [step for step in strategies[name]["steps"] if step["time_s"]]
+        yield "step", strategies[name]["steps"]
     if "pipeline" in strategies:
         parts = {"sending": "communication"}
         losses = {name[:-2].replace("_", " "): part for name, part in data["losses"].items()}
@@ -294,7 +294,7 @@ LAB_TOLD = {
         pipeline node 2 726,016 -201,728 NO  # 294,912 + 230,400 + 200,704
         pipeline by rows node 4 462,336 61,952 yes  # 294,912 + 3 * 128 * 26 * 2 + 147,456
         data every node 1,322,752 -798,464 NO  # 891,648 + 230,400 + 200,704
-        891,648 bytes 524,288 bytes 367,360 bytes data not 148.29 ms 32 inputs
+        891,648 bytes 524,288 bytes 367,360 bytes data not pipeline 148.29 ms 32 inputs
         Q4
         strategy links communication s latency s traffic bytes
         tensor all-to-all 0.000093952 0.00312726016 1,923,072
@@ -410,6 +410,7 @@ LAB_TOLD = {
         1 tensor 3,127.26016 3.880 97.00 all steps
         1 pipeline 12,435.31264 0.9757 24.39 node 2
         32 pipeline 155,786.1376 2.492 62.31 node 2
+        pipeline
         latency, us 1 input 32 inputs
         one node 12,133.23264 388,263.44448
         data parallelism 12,133.23264 97,065.86112  # 8 times
@@ -429,7 +430,7 @@ LAB_TOLD = {
 
 UNIT = "GOPS|GB/s|bytes?|inputs?|layers?|nodes?|shards?|times|[mu]?s|%"
 TOKEN = re.compile(
-    r"not|[Tt]ensor|[Pp]ipeline|[Dd]ata|Q\d|(?<= )[+*=](?= )|"
+    r"\bnot\b|[Tt]ensor|[Pp]ipeline|[Dd]ata|Q\d|(?<= )[+*=](?= )|"
     rf"(?<![\w.])-?(?:\d[\d,.]*\d|\d)(?: (?:{UNIT})(?![\w/]))?"
 )
 
@@ -472,7 +473,7 @@ def test_a_question_as_a_topic_is_its_block_of_the_page(number):
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_topic_is_short_and_uses_no_symbol_that_it_does_not_define(topic):
     text = output(f"explain {topic}")
-    assert text.count("\n") <= (125 if topic == "readings" else 60)
+    assert text.count("\n") <= (130 if topic == "readings" else 60)
     defined = {*re.findall(r"(?:^|  )([A-Z])  \S", text, re.M)}
     assert {*re.findall(r"\b([B-Z])(?:_\w+)?\b", text)} <= defined
 
@@ -540,7 +541,7 @@ FIT = "parallelism does not fit in SRAM"
         ("Q3 --sram-kib 1090", ["leave 206,592 bytes too few"], ["must be", "need not"]),
         ("Q3 --sram-kib 1292", ["need not be", "possible: 97.066 ms"], ["must be", "too few"]),
         ("Q3 --sram-kib 1292 --nodes 1", ["one node takes 388.26 ms"], ["Data", "data"]),
-        ("Q3 --inputs 1", ["in ample SRAM 4.9423 ms for 1 input."], []),
+        ("Q3 --inputs 1", ["4.9423 ms for 1 input in ample SRAM;"], []),
         # (12.13323264 + 40 * 0.30208 + 31 * 4.62422016 ms, of 32 * (3.03330816 + 40 * 0.093952)
         ("Q2 --link-gbs 0.05", ["Pipeline parallelism is 1.30 times"], ["Tensor parallelism is"]),
         (
@@ -557,6 +558,9 @@ FIT = "parallelism does not fit in SRAM"
         ),
         ("sram", ["first node its whole input, the last node its whole output"], []),
         ("sram --nodes 2", ["Data parallelism: each node"], ["Pipeline:", "by rows"]),
+        ("sram --nodes 1", ["Tensor parallelism: each node"], ["Data parallelism"]),
+        ("ring --nodes 1", ["A ring of 1 node"], ["S / B"]),
+        ("ring --inputs 1", ["S / B"], ["overlaps"]),
         ("streaming --nodes 2", ["lower bound + N *"], ["slowest node", "By rows", "none"]),
         ("streaming --nodes 6", ["slowest node", "By rows"], ["lower bound + N *"]),
     ],
@@ -642,7 +646,9 @@ def test_formulas_of_the_pipeline():
     formulas = formulas_of("pipeline")
     assert value_of(formulas["latency"], SENT) == 13_563
     assert value_of(formulas["traffic"], SENT) == 10_080
-    assert value_of(formulas["interval"], SYMBOLS) == 1_458
+    assert value_of(formulas["interval"], SENT) == 1_458
+    sent = numpy.array([30, 60])  # of SENDS, whose longest stage is a send
+    assert value_of(formulas["interval"], {**SENT, "C": SENT["C"] / 1000, "A": sent, "B": 1}) == 60
 
 
 def test_formulas_of_an_exchange():

@@ -4,11 +4,14 @@ edges."""
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
 
 from lab3 import NETWORK, SYSTEM, ConvLayer
-from odd_machines import BOTH, rows
+from machines import pipeline_parallel_cases
+from odd_machines import BOTH, ODD, SENDS, rows
 from report import streaming
-from report.streaming import compute_bound, streamed_pipeline_latency
+from report.question import LAB
+from report.streaming import compute_bound, critical_runs, streamed_pipeline_latency
 
 
 @pytest.mark.parametrize(("question", "row"), rows("streamed"))
@@ -48,3 +51,39 @@ def test_as_many_rows_as_the_limit_can_be_streamed(monkeypatch):
     monkeypatch.setattr(streaming, "MOST_ROWS", 107)
     with pytest.raises(ValueError, match="beyond 107 rows of output; this CNN has 108"):
         streamed_pipeline_latency(NETWORK, SYSTEM)
+
+
+# ------------------------------------------------ the rows that decide
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        # the working is in odd_machines.py, above the tables "streamed"; us and s of a row
+        (LAB, "3x4.1472 1x3.84 28x165.15072 1x3.584 1x153.35424 1x3.328 1x141.55776"),
+        (ODD, "1x36 3x57.6 2x405 1x72 2x729"),
+        (SENDS, "1x0.5 1x10 1x10 3x20 1x10"),
+    ],
+    ids=["the lab", "odd", "sends"],
+)
+def test_runs_of_the_hand_worked_machines(question, expected):
+    runs = critical_runs(question.network, question.system)
+    per_s = 10**6 if question is LAB else 1
+    assert [(run.rows, run.row_s * per_s) for run in runs] == [
+        (int(rows), Fraction(row)) for rows, row in (run.split("x") for run in expected.split())
+    ]
+    assert [run.time_s for run in runs] == [run.rows * run.row_s for run in runs]
+    places = [(run.layer, run.work) for run in runs]
+    assert (
+        places
+        == [
+            (layer, work)
+            for layer in range(1, len(question.network) + 1)
+            for work in ("compute", "send")
+        ][:-1]
+    )
+
+
+@given(pipeline_parallel_cases())
+def test_runs_add_up_to_the_latency_of_one_input(case):
+    assert sum(run.time_s for run in critical_runs(*case)) == streamed_pipeline_latency(*case)
