@@ -332,7 +332,7 @@ def test_each_name_is_there_and_is_one_kind_of_thing(question):
 
 def test_what_is_asked_is_said():
     found = as_dict(ODD)
-    assert found["version"] == 6
+    assert found["version"] == 7
     layer = dict(zip(NAMES[".asked.network[]"].split(), (12, 6, 4, 3, 8, 5, 3), strict=True))
     assert found["asked"]["network"][1] == layer
     system = (6, Fraction(64, 3), Fraction(5, 2), 9_216, RING)
