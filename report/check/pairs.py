@@ -32,7 +32,7 @@ MULTIPLES: dict[str, Rate] = {
     "four times the right number": 4,
     "a quarter of the right number": Fraction(1, 4),
 }
-LEAST_OF_A_PAIR, LEAST_ALONE = 4, 6  # digits of evidence; of numbers without the other of a pair
+LEAST_OF_A_PAIR, LEAST_ALONE = 4, 6  # digits of evidence; the latter without the other of a pair
 DIGITS_OF_NO_CHANGE, DIGITS_PER_CHANGE = 3, 2
 PIPELINE_LATENCY = "pipeline", "latency"  # Q2's does not follow from Q1's, unlike all others
 OWN_Q1_WITHIN = Fraction(1, 500)
@@ -148,9 +148,13 @@ class Evidence:
         while True:
             ranked: dict[tuple[int, ...], list[tuple[Names, set[Pair]]]] = {}
             for names, pairs in self.made_by.items():
-                if (made := pairs & left) and self._is_claimed(names, made):
-                    rank = -len(made), len(names), *self._contradictions(names, made)
-                    ranked.setdefault(rank, []).append((names, made))
+                if made := pairs & left:
+                    against, of_the_other = self._contradictions(names, made)
+                    if len(names) <= self._most_changes(made, against) and self._can_be(
+                        names, made
+                    ):
+                        rank = -len(made), len(names), against, of_the_other
+                        ranked.setdefault(rank, []).append((names, made))
             for names, pairs in self.multiples.items():
                 if (made := pairs & left) and self._most_changes(made):
                     ranked.setdefault((-len(made), 2, 0, 0), []).append((names, made))
@@ -167,11 +171,10 @@ class Evidence:
                 found.append(Found(same, wrong))
             left -= made
 
-    def _is_claimed(self, names: Names, made: set[Pair]) -> bool:
-        """Whether the digits allow as many changes; and a set that has a change of both strategies
-        but makes pairs of one can be true of the other."""
-        if len(names) > self._most_changes(made):
-            return False
+    def _can_be(self, names: Names, made: set[Pair]) -> bool:
+        """Whether a set that has a change of both strategies, and more, but makes pairs of one, can
+        be true of the other: it makes all if that is right, else each change is in some set that
+        makes a wrong pair."""
         shared = [name for name in names if self.strategies_of[name] == BOTH]
         others = self._of_the_other(made)
         if len(names) < 2 or not shared or not others:
@@ -196,12 +199,14 @@ class Evidence:
         contradicted = [pair for pair in self.right if not self.makes_all(names, [pair])]
         return len(contradicted), sum(of in changed for _, of in others)
 
-    def _most_changes(self, made: Iterable[Pair]) -> int:
-        """How many changes the digits of the wrong numbers of these pairs allow."""
+    def _most_changes(self, made: Iterable[Pair], against: int = 0) -> int:
+        """How many changes the digits of the wrong numbers of these pairs allow; it takes more if
+        so many right pairs are against them."""
         pairs = [self.given[pair] for pair in made]
         lines = [{it.line for it in own} for own in pairs]
         digits = _digits(it for own in pairs for it in own)
-        least = LEAST_ALONE if all(len(own) == 1 for own in lines) else LEAST_OF_A_PAIR
+        is_alone = all(len(own) == 1 for own in lines)
+        least = LEAST_ALONE if is_alone or against else LEAST_OF_A_PAIR
         if digits < least:
             return 0
         return min(max((digits - DIGITS_OF_NO_CHANGE) // DIGITS_PER_CHANGE, 1), MOST_CHANGES)

@@ -192,7 +192,7 @@ class Course(NamedTuple):
 
 
 def checked(question: Question) -> Question:
-    """The question, with its network as a tuple. Raises ValueError if neither strategy is possible."""
+    """With its network as a tuple. Raises ValueError if neither strategy is possible."""
     check_possible(question.network, question.system)
     return question._replace(network=tuple(question.network))
 

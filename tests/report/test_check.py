@@ -1117,7 +1117,6 @@ def test_of_many_sets_three_are_named_and_the_others_counted(file_of):
         (["m\u00fcller", "m\u00f6ller"], [r"'m\xfcller'", r"'m\xf6ller'"]),
         (["x" * 30 + "1.txt", "x" * 30 + "2.txt"], ["x" * 30 + "1", "x" * 30 + "2"]),
         (["{folder}/1.txt", "/dev/null"], ["1.txt", "null"]),
-        (["{folder}/null", "/dev/null"], ["{folder}", "/dev"]),
         (["1.txt", "1.txt.txt"], ["1.txt", "1.txt.txt"]),
     ],
 )
