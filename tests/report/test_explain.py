@@ -550,6 +550,7 @@ FIT = "parallelism does not fit in SRAM"
             ["times", "Pipeline parallelism is u"],
         ),
         ("--nodes 6", ["Tensor parallelism is not possible"], ["times", "shards", "% longer"]),
+        ("Q4", ["Pipeline parallelism is unaffected if consecutive layers are"], []),
         ("Q4 --nodes 8", ["carries 7 shards", "for 7 times", "18.0 % longer"], ["has the links"]),
         (
             "Q4 --nodes 2",
