@@ -45,8 +45,8 @@ QUESTIONS = {
             (
                 "Tensor parallelism, all nodes on each layer, is {tensor.one_times} times as fast.",
                 "Pipeline parallelism, one node per layer, is {pipeline.one_times} times as fast.",
-                "Tensor parallelism sends {bytes_times} times the bytes: a node's part of an output"
-                " goes to all other nodes, of the last output to one.",
+                "Tensor parallelism sends {bytes_times} times the bytes: each node's part of an"
+                " output goes to all other nodes, its part of the last output to one.",
                 "Whole tensors are sent: an output, or a node's part of it, once all of it is"
                 " computed.",
                 *UNFIT,
@@ -75,8 +75,8 @@ QUESTIONS = {
             Table("holdings", ("strategy", "fullest node", "total bytes", "free bytes", "fits")),
             (
                 "All weights, {totals.weight_bytes:byte}, exceed a node's SRAM of"
-                " {system.sram_bytes:byte} by {weights_excess_bytes:byte}: the work must be"
-                " distributed, and data parallelism (all weights on every node) is not possible.",
+                " {system.sram_bytes:byte} by {weights_excess_bytes}: the work must be"
+                " distributed, and data parallelism is not possible.",
                 "All weights, {totals.weight_bytes:byte}, fit in a node's SRAM of"
                 " {system.sram_bytes:byte}, but leave {tensors_excess_bytes:byte} too few for a"
                 " layer's input and output: with whole tensors, neither one node alone nor data"
@@ -85,8 +85,9 @@ QUESTIONS = {
                 " {system.sram_bytes:byte} beside any layer's input and output, so the work need"
                 " not be distributed: one node takes {alone_s} for {inputs:input}.",
                 "Data parallelism is possible: {data_fits_s} for {inputs:input}.",
-                "SRAM is counted for one input at a time.",
-                "The pipeline by rows sends each row of an output as soon as it is computed:"
+                "Counted: one input at a time, a layer's input dropped before its output is"
+                " gathered.",
+                "The pipeline by rows sends each output row once it is computed:"
                 " {by_rows.all_s} for {inputs:input} in ample SRAM; in the table's, rows wait for"
                 " room, which can take longer.",
             ),

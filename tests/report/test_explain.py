@@ -294,7 +294,7 @@ LAB_TOLD = {
         pipeline node 2 726,016 -201,728 NO  # 294,912 + 230,400 + 200,704
         pipeline by rows node 4 462,336 61,952 yes  # 294,912 + 3 * 128 * 26 * 2 + 147,456
         data every node 1,322,752 -798,464 NO  # 891,648 + 230,400 + 200,704
-        891,648 bytes 524,288 bytes 367,360 bytes data not pipeline 148.29 ms 32 inputs
+        891,648 bytes 524,288 bytes 367,360 data not pipeline 148.29 ms 32 inputs
         Q4
         strategy links communication s latency s traffic bytes
         tensor all-to-all 0.000093952 0.00312726016 1,923,072
