@@ -563,7 +563,7 @@ def assert_told(submission, drawn):
         elif verdict == "wrong":
             assert name in made_by, name
         else:  # as far as its digits go
-            is_whole = drawn.form not in ("rounded", "cut", "typo")
+            is_whole = drawn.form not in ("rounded", "cut", "typo", "KiB, not bytes")
             assert not is_whole or not drawn.are_units_known(), (name, verdict)
     return wrong, made_by
 
@@ -972,6 +972,7 @@ HOSTILE = [
     "1 input " * 100_000,
     "Q2\n" * 300_000 + LAB_TEXT,
     "\n" * 900_000 + "import",
+    "".join(f"Q2 {n} inputs\n" for n in range(2, 50_000)) + LAB_TEXT.replace("1923072", "7"),
     f"{LINE}1e9999999999999999999 s\n" * 3,
 ]
 
