@@ -115,7 +115,8 @@ def told(submission: Submission, key: Parts | None = None) -> str:
     if topics := _topics(submission):
         first.append(f"How it is computed: python3 report explain {' '.join(topics)}")
     blocks = ["\n".join(map(filled, first))]
-    if any(_says_more(number.verdict) for number in submission.numbers):
+    are_many_missing = len(submission.missing) > MOST_NAMED_LINES
+    if are_many_missing or any(_says_more(number.verdict) for number in submission.numbers):
         blocks.append(_numbers_table(submission.numbers))
     if submission.form:
         blocks.append("\n".join(["Form:", *(filled(f"- {it}", "  ") for it in submission.form)]))

@@ -786,6 +786,60 @@ def test_heads(heads):
         assert len(submission.form) == len(wrong)
 
 
+def test_a_head_without_a_question_names_as_many_inputs_as_are_asked():
+    for inputs, head, own in [
+        (32, "32 inputs", "Q2"),
+        (32, "16 inputs", "Q1"),
+        (5, "5 inputs", "Q2"),
+    ]:
+        right = mistakes.numbers(question=LAB._replace(inputs=inputs))
+        text = text_of({name: right[name] for name in right if "Q2" in name}, heads=("", head))
+        found = verdicts(check(text, LAB._replace(inputs=inputs)))
+        assert {name for name in found if found[name] == "right"} == {
+            name for name in right if "Q2" in name and own == "Q2"
+        }
+        missing = {name for name in found if found[name].startswith("missing")}
+        assert missing == {name for name in right if own not in name}
+
+
+def test_the_head_of_q2_names_as_many_inputs_as_are_asked():
+    question = LAB._replace(inputs=64)
+    right = mistakes.numbers(question=question)
+    assert check(text_of(right, heads=(Q1, "--------Q2 64 inputs------")), question).form == []
+    [fault] = check(text_of(right, heads=(Q1, Q2)), question).form
+    assert fault.endswith("not --------Q2 64 inputs------")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LAB_TEXT.replace("Total latency of", "Latency of").replace("network traffic", "traffic"),
+        LAB_TEXT.replace("Total network", "Communication").replace(" of ", " for "),
+        LAB_TEXT.replace(" parallelism", "-parallelism"),
+        LAB_TEXT.replace(" parallelism", " parallel").replace("network", "communication"),
+        LAB_TEXT.replace("Total latency", "- Latency"),
+        LAB_TEXT.replace("parallelism is", "parallelism**:"),
+    ],
+)
+def test_wordings(text):
+    assert {*verdicts(check(text)).values()} == {"right"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Compute latency of tensor parallelism is 0.003 seconds",
+        "Tensor latency: 0.003",
+        "tensor parallelism's traffic = 1923072",
+    ],
+)
+def test_what_is_almost_a_line_is_quoted(row):
+    submission = check(f"{row}\n{LAB_TEXT}{row}")
+    assert (submission.right_lines, submission.form) == (8, [f"not read: {row!r}"] * 2)
+    many = check(LAB_TEXT + f"{row}\n" * 20).form
+    assert (len(many), many[-1]) == (4, "not read: 17 more lines")
+
+
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
@@ -806,6 +860,7 @@ def test_heads(heads):
         ),
         ("\n".join(ROWS[:-2]), []),  # what is missing stands in the table
         (LAB_TEXT + f"{TENSOR_TRAFFIC} 7 bytes\n", ["Q2 tensor traffic 2 different numbers"]),
+        (LAB_TEXT + f"{TENSOR_TRAFFIC} 61,538,304.0\n", []),
         (
             LAB_TEXT + "".join(f"{TENSOR_TRAFFIC} {n} bytes\n" for n in range(101, 116)),
             ["Q2 tensor traffic 16 different numbers"],
@@ -858,6 +913,11 @@ def test_with_one_input_there_is_no_q2():
     submission = check(LAB_TEXT, one)
     assert submission.right_lines == submission.lines == 4
     assert submission.form == ["4 lines are not expected. With 1 input there is no Q2"]
+    # a second line of Q1 is not Q2's; of the handout's sample two of five are repeated
+    text = "\n".join([*ROWS[:5], ROWS[1].replace("0.003", "0.5")])
+    assert (check(text, one).right_lines, check(text, one).lines) == (3, 4)
+    sample = "\n".join([*ROWS[:8], ROWS[7], ROWS[8], ROWS[8]])
+    assert check(sample, one).form == ["5 lines are not expected. With 1 input there is no Q2"]
 
 
 @pytest.mark.parametrize("question", [LAB.on(topology="ring"), ODD, LAB._replace(inputs=16)])
@@ -1243,6 +1303,24 @@ def test_a_file_that_cannot_be_judged_does_not_stop_others(file_of):
     assert (status, out) == (2, "") and "hello.txt" in err and "missing.txt" in sentence(err)
 
 
+def test_how_it_is_computed(file_of):
+    for text, topics in [
+        (text_with(Q1_pipeline_latency="0.0124", Q2_pipeline_latency="0.3968"), "pipeline"),
+        (text_with(Q1_tensor_latency="0.004"), "tensor"),
+        (mixed([UNGATHERED], [LAST]), "tensor pipeline"),
+    ]:
+        out = said(["check", file_of(text)], 1)
+        assert f"\nHow it is computed: python3 report explain {topics}\n" in out
+    assert "How it is computed" not in said(["check", file_of(exchanged("Q1", "Q2"))], 1)
+
+
+def test_of_equal_sets_the_first_is_counted(file_of):
+    text = text_with(UNDIVIDED, **{name: None for name in KEPT if "pipeline" in name})
+    found = json.loads(said(["check", "--json", file_of(text)], 1))
+    assert found["submissions"][0]["explained"][0]["sets"] == [[SHARED], [UNDIVIDED]]
+    assert found["occurrences"] == {SHARED: 1, "missing lines": 1}
+
+
 def test_standard_input(file_of):
     for files in ("", "-", f"- {file_of(LAB_TEXT)}"):
         result = shell(f"python3 lab3.py | sed 's/1923072/604160/' | python3 report check {files}")
@@ -1251,6 +1329,7 @@ def test_standard_input(file_of):
     for command, why in [
         ("python3 report check <&-", "standard input is closed; pipe in"),
         ("python3 report check </dev/null", "standard input is empty; pipe in"),
+        ("head -c 1000001 /dev/zero | python3 report check", "has more than 1,000,000 bytes"),
         ("python3 report check <lab3.py", "standard input is a program; pipe in"),
         ("python3 report check lab3.py", "lab3.py is a program; pipe in what it prints: python3"),
     ]:
