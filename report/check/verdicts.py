@@ -105,8 +105,6 @@ def read_in_ms(numbers: Iterable[Number], right: Right) -> list[str]:
     """Latencies in ms, or in us, if all say seconds or nothing and would be near the right ones,
     but none is right: a sentence that says so."""
     own = [number for number in numbers if number.line.kind == "latency" and number.spans]
-    if len(own) < 2:
-        return []
     for number in own:
         assert number.given
         if number.verdict not in (WRONG, "zero") or number.given.unit not in ("", "seconds"):
