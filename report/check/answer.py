@@ -71,7 +71,7 @@ def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:
 
 def _is_for_eyes(submission: Submission | str) -> bool:
     """Whether somebody must look at it."""
-    if isinstance(submission, str) or submission.missing:
+    if isinstance(submission, str):
         return True
     return not all(is_understood(number.verdict) for number in submission.numbers)
 

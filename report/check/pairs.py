@@ -91,9 +91,9 @@ class Evidence:
                 pair
                 for pair in self.wrong
                 if all(
-                    it.agrees(right[it.line] * times)
-                    for it in self.given[pair]
-                    if it.verdict == WRONG
+                    number.agrees(right[number.line] * times)
+                    for number in self.given[pair]
+                    if number.verdict == WRONG
                 )
             }
             for said, times in MULTIPLES.items()

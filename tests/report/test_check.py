@@ -1369,11 +1369,6 @@ def test_standard_input(file_of):
         assert (result.returncode, result.stdout) == (2, "") and why in sentence(result.stderr)
 
 
-def test_a_single_line(file_of):
-    out = said(["check", file_of(f"Q2\n{ROWS[8].replace('0.1557861376', '0.39793000448')}")], 1)
-    assert out.startswith("0 of 8 numbers are right, 7 lines are missing.\nYou get Q2 pipeline ")
-
-
 def test_what_if_options_and_what_was_asked(file_of):
     out = said(["check", file_of(LAB_TEXT), *ODD_OPTIONS.split()], 1)
     assert out.startswith("what if: 8 inputs, 6 nodes, ring")
