@@ -59,6 +59,12 @@ def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | I
         return Impossible(str(error))
 
 
+def possible(found: Found | Impossible) -> Found:
+    """What is known to exist."""
+    assert not isinstance(found, Impossible), found
+    return found
+
+
 def possible_strategies(
     network: Network, system: System
 ) -> tuple[dict[str, Plan], dict[str, Impossible]]:

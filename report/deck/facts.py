@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeVar
 
 import lab3
 from lab3 import Rate
 from report.analysis import Analysis, Result
-from report.question import Impossible
+from report.question import possible
 from report.terminal import GIGA, KIB, MB, MS, US
 
 Fact = str | list[str] | list[list[str]]  # a row of a table, or all of them
 Facts = dict[str, Fact]
-Found = TypeVar("Found")
 
 
 def said(value: Rate, places: int = 0) -> str:
@@ -25,12 +23,6 @@ def said(value: Rate, places: int = 0) -> str:
 def percent(part: Rate, places: int = 0) -> str:
     """Without the sign."""
     return said(100 * part, places)
-
-
-def possible(found: Found | Impossible) -> Found:
-    """What is asked for is possible in the lab."""
-    assert not isinstance(found, Impossible), found
-    return found
 
 
 def facts(analysis: Analysis) -> Facts:

@@ -174,10 +174,12 @@ def test_a_plan_that_ties_with_a_best_one_is_not_beaten():
 
 
 def test_a_ring_says_which_plans_are_modelled():
-    for options in ("--topology ring --nodes 3", "--topology ring"):
-        assert "are modelled" in output(f"plans {options}")
+    for nodes in (3, 4):
+        assert f"On a ring of {nodes} nodes, only" in output(
+            f"plans --topology ring --nodes {nodes}"
+        )
     for options in ("", "--topology ring --nodes 1", "--topology ring --nodes 2"):
-        assert "are modelled" not in output(f"plans {options}")  # every plan is
+        assert "On a ring" not in output(f"plans {options}")  # every plan is modelled
 
 
 def test_conditions_stand_beside_every_range_of_bandwidths():
