@@ -94,11 +94,7 @@ def _of_strategy(analysis: Analysis, strategy: str) -> dict[str, Any]:
 
 def _of_both(analysis: Analysis) -> dict[str, Any]:
     """Both strategies side by side, as far as they are possible; where the pipeline's time goes."""
-    cases = [
-        _case(name, possible(analysis.result(name, inputs)))
-        for inputs in analysis.counts
-        for name in analysis.possible
-    ]
+    cases = [_case(analysis, name, each) for each in analysis.counts for name in analysis.possible]
     one = [case for case in cases if case["inputs"] == 1]
     every = [case for case in cases if case["inputs"] == analysis.inputs]
     answers = ("strategy", "latency s", "traffic bytes")
@@ -133,11 +129,13 @@ def _of_both(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _case(strategy: str, result: Result, links: str = "both") -> Row:
+def _case(analysis: Analysis, strategy: str, inputs: int, topology: str = "") -> Row:
+    """What a strategy takes, by default on the machine's own topology."""
+    result = possible(analysis.result(strategy, inputs, topology))
     return {
-        "inputs": result.inputs,
+        "inputs": inputs,
         "strategy": strategy,
-        "links": links,
+        "links": topology or "both",
         "latency s": Digits(lab3.plain(result.latency_s)),  # all of them, as lab3.py prints it
         "latency us": result.latency_s * US,
         "traffic bytes": result.traffic_bytes,
@@ -190,21 +188,22 @@ def _of_a_ring(analysis: Analysis) -> dict[str, Any]:
     """Both topologies; what is equal on both once."""
     nodes = analysis.system.nodes
     differs = nodes > 2 and "tensor" in analysis.possible
-    found = {
-        (name, links, inputs): possible(analysis.result(name, inputs, links.replace("both", "")))
+    cases = [
+        _case(analysis, name, inputs, links)
         for inputs in analysis.counts
         for name in analysis.possible
-        for links in ((ALL_TO_ALL, RING) if name == "tensor" and differs else ("both",))
-    }
-    cases = [_case(name, result, links) for (name, links, _), result in found.items()]
-    direct, around = (found.get(("tensor", links, 1)) for links in (ALL_TO_ALL, RING))
-    longer = around.latency_s / direct.latency_s - 1 if direct and around else None
+        for links in ((ALL_TO_ALL, RING) if name == "tensor" and differs else ("",))
+    ]
+    names = ("ring_shards", "ring_latency_s", "ring_longer_percent", "direct_communication_s")
+    found = dict.fromkeys(names)
+    if differs:
+        direct, around = (possible(analysis.result("tensor", 1, it)) for it in (ALL_TO_ALL, RING))
+        percent = 100 * (around.latency_s / direct.latency_s - 1)
+        values = (nodes - 1, around.latency_s, percent, direct.communication_s)
+        found = dict(zip(names, values, strict=True))
     return {
+        **found,
         "few_nodes": nodes if nodes < 3 else None,
-        "ring_shards": nodes - 1 if differs else None,
-        "ring_longer_percent": None if longer is None else 100 * longer,
-        "direct_communication_s": direct and direct.communication_s,
-        "ring_latency_s": around and around.latency_s,
         "ring_cases_of_one": _table(
             [case for case in cases if case["inputs"] == 1],
             *("strategy", "links", "communication s", "latency s", "traffic bytes"),
@@ -231,11 +230,8 @@ def _of_latencies(analysis: Analysis) -> dict[str, Any]:
         ]
         return Table(heads, cells)
 
-    of, by_rows, later = (
-        analysis.latencies,
-        analysis.streamed_pipeline,
-        "1 input + (N - 1) * interval",
-    )
+    of, by_rows = analysis.latencies, analysis.streamed_pipeline
+    later = "1 input + (N - 1) * interval"
     reason = by_rows.reason if isinstance(by_rows, Impossible) else None
     runs = [] if reason else critical_runs(analysis.network, analysis.system)
     return {

@@ -499,6 +499,7 @@ FIT = "does not fit in SRAM (Q3); its latency assumes enough."
         ("Q3 --sram-kib 1292 --nodes 1", ["one node takes 388.26 ms"], ["Data"]),
         ("Q3 --inputs 1", ["4.9423 ms for 1 input in ample SRAM;"], []),
         # (12.13323264 + 40 * 0.30208 + 31 * 4.62422016 ms, of 32 * (3.03330816 + 40 * 0.093952)
+        ("Q2 --link-gbs 0.0928", ["Lower bound"], ["times"]),  # 1.0008 times
         ("Q2 --link-gbs 0.05", ["Pipeline parallelism is 1.30 times"], ["Tensor parallelism is"]),
         (
             "--nodes 1",
