@@ -25,7 +25,7 @@ class Table(NamedTuple):
 
 
 class When(NamedTuple):
-    """Blocks, or sentences of a paragraph, that are left out where a value is None."""
+    """Blocks that are left out where a value is None."""
 
     name: str
     blocks: Sequence[Block]
@@ -33,7 +33,7 @@ class When(NamedTuple):
 
 # A string is a sentence, or the name of a table in braces; one of several lines is printed as it
 # stands. A tuple is a paragraph.
-Block = str | tuple[str | When, ...] | When
+Block = str | tuple[str, ...] | When
 
 
 def texts(blocks: Sequence[Block], named: Named) -> Iterator[str]:

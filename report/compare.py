@@ -23,8 +23,8 @@ TEXTS: Sequence[Block] = (
         "A plan splits the layers into consecutive groups.",
         "Each group has its own nodes, which share its filters evenly: 1-2:2,3,4 is layers 1 and 2"
         " on two nodes, 3 and 4 on one each.",
-        "SRAM bytes: what the fullest node holds, of {sram_bytes}, with whole-tensor"
-        " transfers, one input at a time.",
+        "SRAM bytes: what the fullest node holds, of {sram_bytes}, with whole-tensor transfers, one"
+        " input at a time.",
     ),
     "On a ring of {ring_nodes:node}, only one group on all nodes and groups of one node are"
     " modelled.",
@@ -36,25 +36,14 @@ TEXTS: Sequence[Block] = (
             (
                 "Plans that no other beats in latency and traffic (Pareto-optimal), for"
                 " {inputs:input}.",
-                When(
-                    "unranked",
-                    ["Those without a number are beaten, but only by plans that do not fit."],
-                ),
+                "A plan beats another if it is no worse in both, and better in one.",
+                "Without a number: {unranked:plan}, beaten only by plans that do not fit.",
             ),
             "{best}",
             "{hidden} more: --all lists them",
         ],
     ),
-    When(
-        "compared",
-        [
-            (
-                "Side by side.",
-                When("best", ["What beats a plan is no worse in both, and better in one."]),
-            ),
-            "{compared}",
-        ],
-    ),
+    When("compared", ["Side by side.", "{compared}"]),
     "{tensor_reason}.",
     "{pipeline_reason}.",
     When(

@@ -52,7 +52,7 @@ def test_a_name_that_does_not_exist_is_an_error():
 
 def test_what_has_no_value_is_left_out():
     blocks = [
-        ("First.", "Of {none}.", When("none", ["No."]), When("name", ["Of a {name}.", "{none}"])),
+        ("First.", "Of {none}.", "Of a {name}."),
         "{none} alone",
         When("none", ["Nothing.", "0 = 0\n1 = 1"]),
         When("one", ["a = b  \n{as it is}", ("In the end.",)]),
