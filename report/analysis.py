@@ -22,6 +22,7 @@ from report.question import (
     Question,
     check_possible,
     found_or_reason,
+    possible,
     possible_strategies,
 )
 from report.steps import Stages, duration, latency, plan_stages, traffic
@@ -144,8 +145,7 @@ def _strategy_sram(strategy: str, network: Network, system: System) -> list[sram
 
 
 SRAM: dict[str, Callable[[Network, System], list[sram.SramUse]]] = {
-    "tensor": partial(_strategy_sram, "tensor"),
-    "pipeline": partial(_strategy_sram, "pipeline"),
+    **{strategy: partial(_strategy_sram, strategy) for strategy in STRATEGIES},
     "pipeline, streamed": sram.pipeline_streamed_sram,
     "data": sram.data_parallel_sram,
 }
@@ -185,10 +185,8 @@ def sram_result(strategy: str, network: Network, system: System) -> SramResult |
 
 # ------------------------------------------------ all of it
 
-SIZES = (  # of a layer, beside its own fields
-    *("out_x", "out_y", "weights", "macs", "ops"),
-    *("weight_bytes", "input_bytes", "output_bytes"),
-)
+# Of a layer, beside its own fields:
+SIZES = "out_x", "out_y", "weights", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes"
 TWICE = {
     "ops/s": "ops_per_s",
     "link bandwidth": "link_bytes_per_s",
@@ -210,11 +208,7 @@ class Analysis:
     def layers(self) -> list[dict[str, int]]:
         """Each layer's number and sizes, by name."""
         return [
-            {
-                "layer": number,
-                **layer._asdict(),
-                **{name: getattr(layer, name) for name in SIZES},
-            }
+            {"layer": number, **layer._asdict(), **{size: getattr(layer, size) for size in SIZES}}
             for number, layer in enumerate(self.network, 1)
         ]
 
@@ -242,10 +236,9 @@ class Analysis:
             for step in chain(*strategy_stages(strategy, self.network, self.system))
         ]
         results = [
-            found
+            possible(self.result(strategy, inputs, topology))
             for topology in (ALL_TO_ALL, RING)
             for inputs in self.counts
-            if isinstance(found := self.result(strategy, inputs, topology), Result)
         ]
         return Strategy(steps, results, self._doubling(strategy))
 
@@ -256,9 +249,9 @@ class Analysis:
             with suppress(ValueError):  # if twice as many nodes do not divide the filters
                 stages = strategy_stages(strategy, self.network, better)
                 for inputs in self.counts:
-                    before, after_s = self.result(strategy, inputs), latency(stages, better, inputs)
-                    assert isinstance(before, Result)
-                    found.append(SpeedUp(twice, inputs, after_s, before.latency_s / after_s))
+                    before_s = possible(self.result(strategy, inputs)).latency_s
+                    after_s = latency(stages, better, inputs)
+                    found.append(SpeedUp(twice, inputs, after_s, before_s / after_s))
         return found
 
     def latencies(
