@@ -134,44 +134,40 @@ def expected_tables(data):
     yield rows(held, f"strategy layer {held_parts}")
     yield rows(on_both, "inputs strategy links communication_s latency_s traffic_bytes")
 
-    def latencies(name, one_s, all_s):
-        return [name, one_s * 10**6, *([all_s * 10**6] if several else []), ...]
+    def latencies(found):
+        return [[name, *(it["latency_s"] * 10**6 for it in each), ...] for name, each in found]
 
-    def of(name, key):
-        return latencies(name, *(data[key][n]["latency_s"] for n in (0, -1)))
-
-    def of_strategy(name):
-        return latencies(name, *(results[name, here, n]["latency_s"] for n in (1, inputs)))
-
-    bounds = [of("lower bound", "lower_bound")]
+    bounds = {"lower bound": data["lower_bound"]}
     if "tensor" in strategies:
-        bounds.append(of_strategy("tensor"))
+        bounds["tensor"] = [results["tensor", here, count] for count in counts]
     if pipeline:
         longest_s = Fraction(max(step["node_ops"] for step in steps[-1])) / system["ops_per_s"]
-        bounds.append(latencies("slowest node", longest_s, inputs * longest_s))
-        bounds.append(of("pipeline by rows", "streamed_pipeline"))
-        bounds.append(of_strategy("pipeline"))
-    yield bounds
+        bounds["slowest node"] = [{"latency_s": count * longest_s} for count in counts]
+        bounds["pipeline by rows"] = data["streamed_pipeline"]
+        bounds["pipeline"] = [results["pipeline", here, count] for count in counts]
+    yield latencies(bounds.items())
     if pipeline:
         yield None  # of rows, which the JSON does not have
     speed_ups = [it for it in cases(*counts) if it["inputs"] == 1 or it["strategy"] == "pipeline"]
     yield rows(speed_ups, "inputs strategy latency_s speed_up utilisation bottleneck")
-    others = ("one node", "one_node"), ("data parallelism", "data_parallel")
-    yield [of(*names) for names in (*others, ("P equal stages", "balanced_pipeline"))]
+    names = ("one node", "data parallelism", "P equal stages")
+    others = (data["one_node"], data["data_parallel"], data["balanced_pipeline"])
+    yield latencies(zip(names, others, strict=True))
     yield [
         [it["twice"], it["inputs"], name, it["latency_s"], it["speed_up"]]
         for name, strategy in strategies.items()
         for it in strategy["doubling"]
         if it["inputs"] == 1 or name == "pipeline"
     ]
-    for name in strategies:
+    for strategy in strategies:
         found = {}
-        for it in (it for it in data["readings"] if it["strategy"] == name):
-            reading = ", ".join(it["changes"]) or "as read here"
-            first, *_ = found.get(reading, [it["latency_s"]])
-            last = [it["latency_s"]] * several
-            found[reading] = [first, *last, it["traffic_bytes"], reading]
-        yield [*found.values()]
+        for it in data["readings"]:
+            if it["strategy"] == strategy:
+                found.setdefault(", ".join(it["changes"]) or "as read here", []).append(it)
+        yield [
+            [*(it["latency_s"] for it in answers), answers[-1]["traffic_bytes"], reading]
+            for reading, answers in found.items()
+        ]
 
 
 @settings(
