@@ -478,6 +478,11 @@ TOLD = [  # a submission; the sentences on it
         f"6. Q1 tensor traffic: {NOT}, 0.642 times as many bytes. Q2 tensor traffic: 32 times your"
         " Q1.",
     ),
+    (  # kB are rounded, bytes are not
+        text_with(Q1_tensor_traffic="1234.6 kB", Q2_tensor_traffic="39506 kB"),
+        f"6. Q1 tensor traffic: {NOT}, 0.642 times as many bytes. Q2 tensor traffic: 32 times your"
+        " Q1.",
+    ),
     (
         text_with(Q1_tensor_traffic="1500001", Q2_tensor_traffic="1500001"),
         f"6. Q1 tensor traffic: {NOT}, 0.780 times as many bytes. Q2 tensor traffic: the same as"
