@@ -112,7 +112,11 @@ def write(folder: Path, contents: dict[str, bytes]) -> None:
 
 def add_options(parser: ArgumentParser) -> None:
     """Where the deck goes, and whose it is."""
-    parser.add_argument("--output", metavar="FOLDER", help="an existing folder (default: report)")
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="an existing folder (default: report, whose files are replaced)",
+    )
     for name in BYLINE:
         parser.add_argument(f"--{name}", help="at the foot of each page; needs --output")
 
