@@ -176,7 +176,7 @@ def add_options(parser: ArgumentParser) -> None:
     check_constants()
     group = parser.add_argument_group(
         "what if",
-        "lab3.py's numbers by default. SRAM changes only what fits; latencies assume enough.",
+        "lab3.py's numbers by default. SRAM decides what fits; latencies assume enough.",
     )
     for option, metavar, name, number, what in OPTIONS:
         default = _defaults()[name]
