@@ -127,11 +127,6 @@ TOKEN = re.compile(
 MOST_WORDS = 245
 
 
-@pytest.fixture(scope="module")
-def pdf():
-    return build.build(dict.fromkeys(build.BYLINE, ""))["slides.pdf"]
-
-
 def page_text(pdf, number):
     return pypdfium2.PdfDocument(pdf)[number - 1].get_textpage().get_text_range()
 
