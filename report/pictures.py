@@ -476,7 +476,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
         axis.set_major_formatter("{x:,g}")
     for name, plan in named.items():
         kind = name.split(": ")[-1].split()[0]
-        draw([plan], MARKERS[kind], COLOURS[kind][0], label=name, gid=plan.text, zorder=3)
+        draw([plan], MARKERS[kind], COLOURS[kind][0], label=name, zorder=3)
     for fits in (False, True):
         if others := [p for p in every if p.fits == fits and p not in named.values()]:
             draw(others, "o", NOTE, markersize=4.5)

@@ -202,21 +202,20 @@ def assert_shows(axes, question, plan, kind, end_s, factor):
     assert found == wanted
 
 
-def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
-    figure = drawn("timeline", "the lab").figure
-    # the pipeline's second output, after 12.43531264 + 4.62422016 ms, and a twentieth
-    end_ms = 17.91250944
+@pytest.mark.parametrize(
+    ("which", "end_ms"),
+    [
+        # the pipeline's second output, after 12.43531264 + 4.62422016 ms, and a twentieth
+        ("the lab", "17.91250944"),
+        ("1 input", "13.057078272"),
+    ],
+)
+def test_a_window_is_filled_with_all_inputs_that_run_in_it(which, end_ms):
+    figure, question = drawn("timeline", which).figure, QUESTIONS[which]
     for axes, (kind, plan_of) in zip(figure.axes, STRATEGIES.items(), strict=True):
-        assert axes.get_xlim() == (0, near(end_ms))
-        end_s = Fraction(str(end_ms)) / 1000
-        assert_shows(axes, LAB, plan_of(*LAB[:2]), kind, end_s, 1000)
+        assert axes.get_xlim() == (0, near(float(end_ms)))
+        assert_shows(axes, question, plan_of(*LAB[:2]), kind, Fraction(end_ms) / 1000, 1000)
     assert ticks(axes.xaxis)[8].get_text() == "8" and "time, ms" in said(figure)
-
-
-def test_one_input_is_shown_to_its_end():
-    [tensor, pipeline] = drawn("timeline", "1 input").figure.axes
-    assert tensor.get_xlim() == pipeline.get_xlim() == (0, near(1.05 * 12.43531264))
-    assert len(marks(tensor)) == 8 and len(marks(pipeline)) == 7
 
 
 def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
@@ -314,11 +313,9 @@ def test_limits_of_the_lab():
     assert limit_of(figure) == (near(0.09706586112), "lower bound 97.066 ms")
     told = "tensor, ideal compute 97.066 + communication 3.006 = 100.072 ms; pipeline, ideal"
     assert told in alt and "= 148.293 ms. The lower bound is 97.066 ms." in alt
-
-
-def test_parts_are_named_on_their_bars_or_right_of_them_up_to_the_sum():
+    # what has no room on the bar is right of it, up to the sum
     compute = "ideal compute 97.066"
-    assert sums(drawn("limits", "the lab").figure) == {
+    assert sums(figure) == {
         "tensor": [compute, "+ communication 3.006 = 100.072 ms"],
         "pipeline": [
             compute,
@@ -363,14 +360,11 @@ def test_limits_of_a_machine_that_differs_in_everything():
 
 
 FILTERS = "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes"
+LAYERS = "not possible: 4 layers need 4 nodes or more, not 1"
 
 
 @pytest.mark.parametrize(
-    ("which", "start", "reason"),
-    [
-        ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
-        ("5 nodes", "tensor", FILTERS),
-    ],
+    ("which", "start", "reason"), [("1 node", "pipeline", LAYERS), ("5 nodes", "tensor", FILTERS)]
 )
 def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, reason):
     for name in ("limits", "sram"):
@@ -413,51 +407,37 @@ def test_more_than_32_lines_or_bars_are_refused(name, most, found, instead):
         draw(Analysis(case._replace(network=(layer,) * (most + 1))))
 
 
-def test_more_than_1000_bars_of_a_timeline_are_refused():
-    case = {"plans": [STRATEGIES["tensor"](*LAB[:2])], "until_s": 125 * Fraction("0.00312726016")}
-    question = LAB._replace(inputs=10**9)
-    figure, _ = pictures.timeline(Analysis(question), **case)
-    assert len(marks(*figure.axes)) == 125 * 8
+def test_more_bars_of_a_timeline_than_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_BARS", 16)
+    case = {"plans": [STRATEGIES["tensor"](*LAB[:2])], "until_s": 2 * Fraction("0.00312726016")}
+    analysis = Analysis(LAB._replace(inputs=10**9))
+    assert len(marks(*pictures.timeline(analysis, **case).figure.axes)) == 2 * 8
     case["until_s"] += Fraction(1, 10**9)
-    with pytest.raises(ValueError, match=r"1,008 bars .* end the timeline earlier, with --until"):
-        pictures.timeline(Analysis(question), **case)
+    with pytest.raises(ValueError, match=r"24 bars .* end the timeline earlier, with --until"):
+        pictures.timeline(analysis, **case)
 
 
 # ------------------------------------------------ plans
 
 
+def is_filled(line):
+    return colour(line.get_markerfacecolor()) == colour(line.get_color())
+
+
 def dots(figure):
-    """Place, marker, colour and filling of each plan with a name."""
-    found = {}
-    for line in figure.axes[0].lines:
-        if line.get_gid():
-            assert line.get_gid() not in found
-            look = (line.get_marker(), colour(line.get_color()))
-            is_filled = colour(line.get_markerfacecolor()) == look[1]
-            found[line.get_gid()] = (*line.get_xydata()[0], *look, is_filled)
-    return found
-
-
-def places(figure):
     """Where a plan is, and if it fits, of all plans."""
-    found = []
-    for line in figure.axes[0].lines:
-        if line.get_linestyle() == "None":
-            is_filled = colour(line.get_markerfacecolor()) == colour(line.get_color())
-            found += [(*place, is_filled) for place in line.get_xydata().tolist()]
-    return sorted(found)
+    lines = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
+    return sorted((*at, is_filled(line)) for line in lines for at in line.get_xydata().tolist())
 
 
-def expected_places(question, times, sizes):
-    """The same, from the plans."""
-    return sorted(
-        (float(it.traffic_bytes / Fraction(sizes)), float(it.latency_s * times), it.fits)
-        for it in search.every_result(*question)
-    )
+def dot(figure, name):
+    """That of a plan in the key, with its number or without."""
+    [line] = [it for it in figure.axes[0].lines if name in it.get_label().partition(": ")]
+    return line
 
 
 def best_plans(question):
-    return [it.text for it in search.unbeaten(search.every_result(*question))]
+    return search.unbeaten(search.every_result(*question))
 
 
 LAB_FRONT = {  # MB and ms of 32 inputs
@@ -472,31 +452,47 @@ LAB_FRONT = {  # MB and ms of 32 inputs
 }
 
 
-def test_every_plan_is_at_its_place_and_filled_if_it_fits():
-    figure = drawn("plans", "the lab").figure
-    axes = figure.axes[0]
+@pytest.mark.parametrize(
+    ("which", "name", "look", "place"),
+    [
+        ("the lab", "tensor parallelism", ("s", "tensor", True), (61.538304, 100.07232512)),
+        ("the lab", "pipeline parallelism", ("D", "pipeline", False), (19.33312, 155.7861376)),
+        ("the lab", "plan 1-3,4", ("o", "plan", False), (5.537792, 283.03099904)),
+        # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
+        # 8 * (180 + 1215 + 1458) s on one node
+        # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
+        ("odd", "tensor parallelism", ("s", "tensor", True), (54.72, 4821.6)),
+        ("odd", "pipeline parallelism", ("D", "pipeline", True), (10.08, 13563)),
+        ("odd", "plan 1-3", ("o", "plan", False), (0, 22824)),
+    ],
+)
+def test_a_plan_in_the_key_is_at_its_place_and_filled_if_it_fits(which, name, look, place):
+    line = dot(drawn("plans", which).figure, name)
+    marker, kind, fits = look
+    assert line.get_xydata().tolist() == [near([*place])]
+    assert (line.get_marker(), line.get_color()) == (marker, COLOURS[kind][0])
+    assert is_filled(line) == fits
+
+
+@pytest.mark.parametrize(
+    ("which", "x", "y"),
+    [
+        ("the lab", ("traffic, MB", 10**6), ("latency of 32 inputs, ms", 10**3)),
+        ("odd", ("traffic, kB", 10**3), ("latency of 8 inputs, s", 1)),
+    ],
+)
+def test_every_plan_is_drawn_and_those_that_fit_are_counted(which, x, y):
+    figure, alt = drawn("plans", which)
+    [axes] = figure.axes
+    assert (axes.get_xlabel(), axes.get_title(loc="left")) == (x[0], y[0])
     assert min(ticks(axes.xaxis)) == min(ticks(axes.yaxis)) == 0
-    assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
-    found, everywhere = dots(figure), places(figure)
-    assert len(everywhere) == 28 and everywhere == expected_places(LAB, 10**3, 10**6)
-    assert {it[:2] for it in everywhere if it[2]} == {LAB_FRONT["1-4:4"]}
-    assert "fits in the SRAM (25)" in pictures.pareto(Analysis(LAB.on(sram_bytes=2**20))).alt
-    assert found["1,2,3,4"][:2] == near((19.33312, 155.7861376))
-    assert found["1-4:4"][2:] == ("s", COLOURS["tensor"][0], True)
-    assert found["1,2,3,4"][2:] == ("D", COLOURS["pipeline"][0], False)
-    assert found["1-3,4"][2:] == ("o", COLOURS["plan"][0], False)
-
-
-def test_plans_of_a_machine_that_differs_in_everything():
-    figure = drawn("plans", "odd").figure
-    found = dots(figure)
-    assert places(figure) == expected_places(ODD_ALL_TO_ALL, 1, 10**3)
-    # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
-    assert found["1-3:6"][:2] == near((54.72, 4821.6))
-    assert found["1,2,3"][:2] == near((10.08, 13563))
-    assert figure.axes[0].get_xlabel() == "traffic, kB"
-    # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
-    assert [found[text][4] for text in ("1-3:6", "1,2,3", "1-3")] == [True, True, False]
+    every = search.every_result(*QUESTIONS[which])
+    assert dots(figure) == sorted(
+        (float(Fraction(it.traffic_bytes, x[1])), float(it.latency_s * y[1]), it.fits)
+        for it in every
+    )
+    fit = sum(it.fits for it in every)
+    assert f"{len(every)} plans; filled: fits in the SRAM ({fit})" in alt
 
 
 @pytest.mark.parametrize("which", ["the lab", "1 input", "slow links", "8 layers", "128 nodes"])
@@ -504,12 +500,13 @@ def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(
     question, figure = QUESTIONS[which], drawn("plans", which).figure
     axes, numbers = figure.axes[0], figure.axes[0].texts
     best = best_plans(question)  # fastest first, as in the table
-    others = axes.transData.transform([it[:2] for it in places(figure)])
-    (limit,) = [it for it in axes.lines if it.get_label().startswith("lower bound")]
+    others = axes.transData.transform([it[:2] for it in dots(figure)])
+    [limit] = [it for it in axes.lines if it.get_label().startswith("lower bound")]
     _, bound = axes.transData.transform((0, limit.get_ydata()[0]))
     assert 0 < len(numbers) <= 10 and (numbers[0].get_text() == "1") == (which != "128 nodes")
     for text in numbers:
-        assert text.xy == near(dots(figure)[best[int(text.get_text()) - 1]][:2])
+        plan = schedule.plan_name(*question[:2], best[int(text.get_text()) - 1].plan)
+        assert text.xy == near(dot(figure, plan).get_xydata()[0])
         extent, (x, y) = text.get_window_extent(), axes.transData.transform(text.xy)
         assert extent.x1 < x and extent.y1 < y and not extent.y0 < bound < extent.y1
         assert axes.bbox.y0 < extent.y0  # and so above the axis
@@ -540,7 +537,9 @@ def test_up_to_ten_pareto_optimal_plans_are_in_the_key(which, step):
     best = best_plans(QUESTIONS[which])
     names = [line.partition(":")[0] for line in said(figure) if re.match(r"\d+: ", line)]
     assert names == [f"{number}" for number in range(1, len(best) + 1, step)]
-    assert {*best[::step]} <= {*dots(figure)}  # also where a number has no room
+    assert all(
+        dot(figure, schedule.plan_name(*QUESTIONS[which][:2], it.plan)) for it in best[::step]
+    )
     assert (len(figure.axes[0].texts) < len(names)) == (which == "8 layers")
     assert ("Pareto front" in said(figure)) == (len(best) > 1)
 
