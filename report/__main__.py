@@ -33,6 +33,7 @@ COMMANDS = {  # its module, what it does, examples
         "Check a submission: what is right, and the mistake behind the rest.",
         "check output.txt",
         "check submissions/*.txt",
+        "check --key key.txt submissions/*.txt",
     ),
     "plans": (
         "report.compare",

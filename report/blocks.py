@@ -75,12 +75,15 @@ def texts(blocks: Sequence[Block], about: Any) -> Iterator[str]:
             yield from texts(block.parts, about) if value(block.name, about) is not None else ()
         elif isinstance(block, Table):
             yield from _table_text(block, about)
-        elif isinstance(block, AsIs):
-            yield block
-        elif isinstance(block, str):
-            yield from filter(None, [filled(sentence(block, about))])
         else:
-            yield from filter(None, [filled(" ".join(texts(block, about)))])
+            if isinstance(block, AsIs):
+                text: str = block
+            elif isinstance(block, str):
+                text = filled(sentence(block, about))
+            else:
+                text = filled(" ".join(texts(block, about)))
+            if text:
+                yield text
 
 
 # ------------------------------------------------ sentences

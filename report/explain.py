@@ -7,10 +7,8 @@ out (blocks.py). The values that are named here are computed in analysis.named.
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from ast import get_docstring, parse
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
 
 import lab3
 from report import analysis, question
@@ -47,8 +45,8 @@ QUESTIONS = {
             (
                 "Tensor parallelism, all nodes on each layer, is {tensor.one_times} times as fast.",
                 "Pipeline parallelism, one node per layer, is {pipeline.one_times} times as fast.",
-                "Tensor parallelism sends {bytes_times} times the bytes: a node's part of an output"
-                " goes to all other nodes, of the last output to one.",
+                "Tensor parallelism sends {bytes_times} times the bytes: each node's part of an"
+                " output goes to all other nodes, its part of the last output to one.",
                 "Whole tensors are sent: an output, or a node's part of it, once all of it is"
                 " computed.",
                 *UNFIT,
@@ -77,8 +75,8 @@ QUESTIONS = {
             Table("holdings", ("strategy", "fullest node", "total bytes", "free bytes", "fits")),
             (
                 "All weights, {totals.weight_bytes:byte}, exceed a node's SRAM of"
-                " {system.sram_bytes:byte} by {weights_excess_bytes:byte}: the work must be"
-                " distributed, and data parallelism (all weights on every node) is not possible.",
+                " {system.sram_bytes:byte} by {weights_excess_bytes}: the work must be"
+                " distributed, and data parallelism is not possible.",
                 "All weights, {totals.weight_bytes:byte}, fit in a node's SRAM of"
                 " {system.sram_bytes:byte}, but leave {tensors_excess_bytes:byte} too few for a"
                 " layer's input and output: with whole tensors, neither one node alone nor data"
@@ -87,8 +85,9 @@ QUESTIONS = {
                 " {system.sram_bytes:byte} beside any layer's input and output, so the work need"
                 " not be distributed: one node takes {alone_s} for {inputs:input}.",
                 "Data parallelism is possible: {data_fits_s} for {inputs:input}.",
-                "SRAM is counted for one input at a time.",
-                "The pipeline by rows sends each row of an output as soon as it is computed:"
+                "Counted: one input at a time, a layer's input dropped before its output is"
+                " gathered.",
+                "The pipeline by rows sends each output row once it is computed:"
                 " {by_rows.all_s} for {inputs:input} in ample SRAM; in the table's, rows wait for"
                 " room, which can take longer.",
             ),
@@ -343,14 +342,12 @@ SPEED_UP = Topic(
     ],
     has_symbols=True,
 )
-# Python -OO has no docstrings; the source has.
-OPENING = get_docstring(parse(Path(lab3.__file__).read_text(encoding="utf-8"))) or ""
 READ = ("1 input s", "{many:input} s", "traffic bytes", "reading")
 READINGS = Topic(
     "Readings of the handout",
     [
         "lab3.py opens with them:",
-        AsIs(OPENING),
+        AsIs((lab3.__doc__ or "").strip()),  # none with python -OO
         "Other readings and common mistakes, one at a time; traffic is that of {inputs:input}.",
         "{tensor.name}:",
         Table("tensor_readings", READ),

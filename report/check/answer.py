@@ -13,10 +13,10 @@ from pathlib import Path
 
 from report import analysis
 from report import question as asking
-from report.check.changes import ANOTHER_READING, NAMED, NOT_AS_THE_KEY
+from report.check.changes import BOTH, changed
 from report.check.judge import PIPE_IN, NoSubmissionError, Submission, check, key_of
 from report.check.numbers import start
-from report.check.readings import Names, Parts, checked
+from report.check.readings import Parts, checked
 from report.check.verdicts import MISSING, NOT_EXPLAINED, RIGHT, THIS_IS
 from report.check.words import IN, cause, is_understood, listed, told, unexplained, words
 from report.question import Question, headed, question_of
@@ -71,15 +71,9 @@ def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:
 
 def _is_for_eyes(submission: Submission | str) -> bool:
     """Whether somebody must look at it."""
-    if isinstance(submission, str) or submission.missing:
+    if isinstance(submission, str):
         return True
     return not all(is_understood(number.verdict) for number in submission.numbers)
-
-
-def _said(what: str) -> str:
-    plain = what.removeprefix(NOT_AS_THE_KEY)
-    is_reading = " (another reading)" if plain in ANOTHER_READING else ""
-    return (words(what) if plain in NAMED else what) + is_reading
 
 
 def _side_by_side(files: Mapping[str, Submission | str]) -> str:
@@ -94,7 +88,7 @@ def _side_by_side(files: Mapping[str, Submission | str]) -> str:
             rows.append([name, f"{found.right_lines} of {found.lines}", why])
     blocks = [table(["file", "right", "why"], rows)]
     if often := _often(files):
-        blocks.append(table(["files", "what"], [[often[what], _said(what)] for what in often]))
+        blocks.append(table(["files", "what"], [[often[what], words(what)] for what in often]))
     right = sum(each.right_lines == each.lines for each in _judged(files))
     have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
     by_hand = [name for name, each in zip(names, files.values(), strict=True) if _is_for_eyes(each)]
@@ -179,12 +173,11 @@ def _key(name: str, question: Question) -> Parts:
 def _of_key(key: Parts) -> str:
     """How the key reads the handout."""
     of = {strategy: names for strategy, names in key if names}
-    names: Names = tuple(dict.fromkeys(name for own in of.values() for name in own))
-    shared = [name for name in names if all(name in own for own in of.values()) and len(of) > 1]
-    said = [listed([words(name) for name in shared])] if shared else []
-    for strategy, own in of.items():
-        alone = [words(name) for name in own if name not in shared]
-        said += [f"{IN[strategy]} {listed(alone)}"] if alone else []
+    shared = [name for name in next(iter(of.values()), ()) if changed(name).strategies == BOTH]
+    said = [listed(shared)] if shared else []
+    for strategy, names in of.items():
+        if own := [name for name in names if name not in shared]:
+            said.append(f"{IN[strategy]} {listed(own)}")
     return f"The key: {'; '.join(said) or 'as read here (python3 report explain readings)'}."
 
 

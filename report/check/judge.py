@@ -20,6 +20,7 @@ from report.question import LAB, Question, possible_strategies
 from report.terminal import count
 
 MOST_NAMED = 3  # sets of changes that make the same
+MOST_HEADS = 4  # of which the numbers of inputs are tried
 MOST_NUMBERS = 4  # of a line, that differ and are judged
 THESE_ARE = "these are the right numbers "
 SAMPLE_LACKS = "Q2", "pipeline", "traffic"  # where the handout's sample repeats two other lines
@@ -86,8 +87,7 @@ PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()"
 def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
     """Judges what somebody's lab3.py printed; with a key (key_of) by its readings.
 
-    Raises ValueError if the question is wrong or no strategy is possible, and for a text that
-    cannot be judged.
+    Raises ValueError if no strategy is possible, and for a text that cannot be judged.
     """
     course = Course(readings.checked(question), key)
     right = _right_numbers(course)
@@ -155,7 +155,8 @@ def _right_elsewhere(course: Course, found: Written, numbers: Sequence[Number]) 
         return []
     topologies = {lab3.RING: "of a ring", lab3.ALL_TO_ALL: "of an all-to-all network"}
     question = course.question
-    for inputs in (question.inputs, *sorted(found.inputs_named - {1, question.inputs})):
+    named_first = [*found.inputs_named][:MOST_HEADS]
+    for inputs in (question.inputs, *(n for n in named_first if n not in (1, question.inputs))):
         for topology, where in topologies.items():
             other = question.on(topology=topology)._replace(inputs=inputs)
             if other != question and (inputs > 1) == (question.inputs > 1):

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from lab3 import Rate
 from report.check.changes import BOTH, MOST_CHANGES
-from report.check.numbers import FULL_DIGITS, LEAST_DIGITS
+from report.check.numbers import LEAST_DIGITS
 from report.check.readings import (
     Course,
     Names,
@@ -91,9 +91,9 @@ class Evidence:
                 pair
                 for pair in self.wrong
                 if all(
-                    it.agrees(right[it.line] * times)
-                    for it in self.given[pair]
-                    if it.verdict == WRONG
+                    number.agrees(right[number.line] * times)
+                    for number in self.given[pair]
+                    if number.verdict == WRONG
                 )
             }
             for said, times in MULTIPLES.items()
@@ -150,9 +150,8 @@ class Evidence:
             for names, pairs in self.made_by.items():
                 if made := pairs & left:
                     against, of_the_other = self._contradictions(names, made)
-                    if len(names) <= self._most_changes(made, against) and self._can_be(
-                        names, made
-                    ):
+                    is_held_up = len(names) <= self._most_changes(made, against)
+                    if is_held_up and self._can_be(names, made):
                         rank = -len(made), len(names), against, of_the_other
                         ranked.setdefault(rank, []).append((names, made))
             for names, pairs in self.multiples.items():
@@ -256,10 +255,10 @@ def _by_answer(course: Course, line: Line) -> dict[Rate, list[Names]]:
 
 
 def _digits(numbers: Iterable[Number]) -> int:
-    """Of the wrong ones, without those of Q2 that follow from one of Q1 that is wrong, too."""
+    """How many the wrong ones have, without those of Q2 that follow from a wrong one of Q1."""
     digits = {it.line: it.given.digits for it in numbers if it.verdict == WRONG and it.given}
     return sum(
-        min(own, FULL_DIGITS)
+        own
         for line, own in digits.items()
         if line.question == "Q1" or line[1:] == PIPELINE_LATENCY or line.of_q1 not in digits
     )
@@ -297,7 +296,8 @@ def _from_own_q1(number: Number, numbers: Iterable[Number], inputs: int) -> str:
 def _is_whole(number: Number) -> bool:
     """Whether it is a whole number of bytes."""
     assert number.given
-    return number.line.kind == "traffic" and number.given.value.as_tuple().exponent == 0
+    is_in_bytes = (number.unit or number.said_unit) == "bytes"
+    return is_in_bytes and number.given.value.as_tuple().exponent == 0
 
 
 def _how_far(number: Number, answer: Rate) -> str:

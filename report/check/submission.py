@@ -51,7 +51,7 @@ class Written:
 
     behind: dict[Line, list[str]] = field(default_factory=dict)  # the texts behind "is"
     heads: dict[str, list[str]] = field(default_factory=dict)  # by question
-    inputs_named: set[int] = field(default_factory=set)  # by heads
+    inputs_named: dict[int, None] = field(default_factory=dict)  # by heads, in order
     not_read: list[str] = field(default_factory=list)  # rows that are almost lines
 
 
@@ -67,7 +67,7 @@ def written(text: str, inputs: int) -> Written:
             continue
         question, named = _head(row, inputs)
         if named:
-            found.inputs_named.add(named)
+            found.inputs_named[named] = None
         if question:
             below = question
             found.heads.setdefault(below, []).append(row)

@@ -105,8 +105,6 @@ def read_in_ms(numbers: Iterable[Number], right: Right) -> list[str]:
     """Latencies in ms, or in us, if all say seconds or nothing and would be near the right ones,
     but none is right: a sentence that says so."""
     own = [number for number in numbers if number.line.kind == "latency" and number.spans]
-    if len(own) < 2:
-        return []
     for number in own:
         assert number.given
         if number.verdict not in (WRONG, "zero") or number.given.unit not in ("", "seconds"):
@@ -130,55 +128,47 @@ def read_in_ms(numbers: Iterable[Number], right: Right) -> list[str]:
 
 # ------------------------------------------------ two lines exchanged
 
-EXCHANGES = {
-    "question": "Q1 and Q2",
-    "strategy": "tensor and pipeline",
-    "kind": "latency and traffic",
-}
+EXCHANGES = ("Q1", "Q2"), ("tensor", "pipeline"), ("latency", "traffic")
 
 
 def exchanged(numbers: Sequence[Number], right: Right) -> list[str]:
-    """What is exchanged, in words: lines of which each has the other's right number. Of most
-    numbers exchanged, those of too few digits that agree are, too."""
+    """What is exchanged, in words: lines of which each has the other's right number. If most are,
+    numbers of too few digits that agree are, too."""
     by_line = {number.line: number for number in numbers}
     found = []
-    for of, said in EXCHANGES.items():
-        values = {getattr(line, of) for line in right}
-        pairs = {
-            line: line._replace(**{of: (values - {getattr(line, of)}).pop()})
-            for line in right
-            if len(values) == 2
+    for words in EXCHANGES:
+        others = {
+            line: Line(*(words[word == words[0]] if word in words else word for word in line))
+            for line in by_line
         }
         lines = [
             line
-            for line, other in pairs.items()
-            if line in by_line
+            for line, other in others.items()
+            if by_line[line].belongs_to == other
             and other in by_line
-            and by_line[line].belongs_to == other
             and by_line[other].belongs_to == line
         ]
         if 4 * len(lines) >= 3 * len(right):
             lines = [
-                line
-                for line, other in pairs.items()
-                if line in by_line
-                and (line in lines or _agrees(by_line[line], right[other], other))
+                line for line in by_line if _is_in_place_of(by_line[line], others[line], right)
             ]
         for line in lines:
-            by_line[line].belongs_to = pairs[line]
-            by_line[line].verdict = f"{EXCHANGED}{pairs[line]}"
+            by_line[line].belongs_to = others[line]
+            by_line[line].verdict = f"{EXCHANGED}{others[line]}"
         if lines:
-            rest = [line for line in right if line not in lines]
-            fields = [field for field in Line._fields if field != of]
-            where = {" ".join(getattr(line, field) for field in fields): None for line in lines}
-            found.append(f"{said} are exchanged" + (f" in {' and '.join(where)}" if rest else ""))
+            where = dict.fromkeys(
+                " ".join(word for word in line if word not in words) for line in lines
+            )
+            scope = f" in {' and '.join(where)}" if len(lines) < len(right) else ""
+            found.append(f"{' and '.join(words)} are exchanged{scope}")
     return found
 
 
-def _agrees(number: Number, answer: Rate, other: Line) -> bool:
-    if not number.given or not number.spans or is_right(number.verdict):
+def _is_in_place_of(number: Number, other: Line, right: Right) -> bool:
+    """Whether it agrees with the other line's right number, in however few digits."""
+    if not number.given or not number.spans or is_right(number.verdict) or other not in right:
         return False
     if other.kind == number.line.kind:
-        return number.agrees(answer)
+        return number.agrees(right[other])
     low, high = number.given.span(other.kind, 1)
-    return low <= answer < high
+    return low <= right[other] < high

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import lab3
-from report.check.changes import (
-    ALSO_OF_ONE,
-    ANOTHER_READING,
-    BOTH,
-    OF_Q1,
-    WITH,
-    changed,
-)
+from report.check.changes import ALSO_OF_ONE, ANOTHER_READING, BOTH, OF_Q1, WITH, changed
 from report.check.judge import Explained, Judged, Submission
 from report.check.pairs import MULTIPLES, YOUR_Q1
 from report.check.readings import Parts
@@ -37,7 +30,8 @@ def words(name: str, is_q1: bool = False) -> str:
     """A change, or what it is of Q1."""
     if name in OF_Q1:
         return OF_Q1[name] if is_q1 else name.replace(ALSO_OF_ONE, f" and {OF_Q1[name]}")
-    return WITH.get(name, name)
+    is_reading = " (another reading of the handout)" if name in ANOTHER_READING else ""
+    return WITH.get(name, name) + is_reading
 
 
 def _clause(names: Sequence[str], is_q1: bool) -> str:
@@ -67,7 +61,11 @@ def cause(found: Explained) -> str:
     """What makes the numbers: the changes that all sets have, then what differs, with "or"."""
     strategies = [of for of in BOTH if any(line.split()[1] == of for line in found.numbers)]
     is_q1 = all(line.startswith("Q1") for line in found.numbers)
-    shared = [name for name in found.sets[0] if all(name in names for names in found.sets)]
+    shared = [
+        name
+        for name in found.sets[0]
+        if all(name in names for names in found.sets) and not found.more
+    ]
     said = [_by_strategy(shared, strategies, is_q1)] if shared else []
     if len(found.sets) > 1:
         rests = ([name for name in names if name not in shared] for names in found.sets)
@@ -81,20 +79,9 @@ def cause(found: Explained) -> str:
 def sentence(found: Explained, wrong: int) -> str:
     """Which of so many wrong numbers somebody gets with what."""
     lines = found.numbers
-    are_all = len(lines) == wrong > 1
-    whom = f"these {wrong} numbers" if are_all else whose(lines)
+    whom = f"these {wrong} numbers" if len(lines) == wrong > 1 else whose(lines)
     what = cause(found)
-    said = [f"You get {whom}{':' * what.startswith('in ')} {what}."]
-    names = [name for name in found.sets[0] if changed(name).name in ANOTHER_READING]
-    if names and len(found.sets) == 1:
-        are_all = len(names) == len(found.sets[0])
-        if len(names) == 1:
-            which = "This" if are_all else f"That {names[0]}"
-            said.append(f"{which} is another reading of the handout, not a mistake.")
-        else:
-            which = "These" if are_all else f"That {listed(names)}"
-            said.append(f"{which} are other readings of the handout, not mistakes.")
-    return " ".join(said)
+    return f"You get {whom}{':' * what.startswith('in ')} {what}."
 
 
 # ------------------------------------------------ one submission
@@ -115,7 +102,8 @@ def told(submission: Submission, key: Parts | None = None) -> str:
     if topics := _topics(submission):
         first.append(f"How it is computed: python3 report explain {' '.join(topics)}")
     blocks = ["\n".join(map(filled, first))]
-    if any(_says_more(number.verdict) for number in submission.numbers):
+    are_many_missing = len(submission.missing) > MOST_NAMED_LINES
+    if are_many_missing or any(_says_more(number.verdict) for number in submission.numbers):
         blocks.append(_numbers_table(submission.numbers))
     if submission.form:
         blocks.append("\n".join(["Form:", *(filled(f"- {it}", "  ") for it in submission.form)]))

@@ -6,10 +6,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lab3 import ConvLayer, System
+from machines import TOPOLOGIES, questions
 from program import PLAIN, output, python, refusal
-from report import search
+from report import search, terminal
 from report.compare import links_text
 from report.compare import text as compare_text
 from report.plans import parse_plan
@@ -70,6 +73,35 @@ def test_every_number_of_another_machine():
         ["0.0003 to 0.00102", "pipeline"],
         ["below 0.0003", "1-2"],
     ]
+
+
+@settings(max_examples=settings.default.max_examples // 2)
+@given(is_lab=st.booleans(), topology=TOPOLOGIES, data=st.data())
+def test_tables_are_the_comparison(is_lab, topology, data):
+    question = data.draw(questions(is_lab, topology))
+    found = compare(question)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terminal, "COLUMNS", 10**6)
+        (_, [_, *best]), (_, [_, *compared]), *links = tables(compare_text(found, question, None))
+    ranks = {plan.text: str(rank) for rank, plan in enumerate(found.best, 1)}
+    unranked = [plan for plan in found.fitting if plan.text not in ranks]
+    every = sorted([*found.best, *unranked], key=lambda it: (it.latency_s, it.traffic_bytes))
+    assert best == [[ranks.get(plan.text, "-"), *cells(plan), plan.text] for plan in every]
+    plans = [(name, plan) for name, plan in found.compared.items() if not hasattr(plan, "reason")]
+    assert [[*row[:-2], row[-1]] for row in compared] == [[*cells(p), name] for name, p in plans]
+    for (_, plan), row in zip(plans, compared, strict=True):
+        rivals = [other for other in found.best if other.text == row[-2]]
+        assert len(rivals) == (row[-2] != "none")
+        for rival in rivals or [plan]:
+            assert rival.latency_s <= plan.latency_s and rival.traffic_bytes <= plan.traffic_bytes
+    assert [row[-1] for _, [_, *rows] in links for row in rows] == [*found.faster]
+
+
+def cells(plan):
+    """A plan's numbers as they are printed."""
+    fits = "yes" if plan.fits else "NO"
+    numbers = (plan.traffic_bytes, plan.nodes, plan.sram_bytes)
+    return [terminal.number(plan.latency_s * 1000), *map(terminal.number, numbers), fits]
 
 
 @pytest.mark.parametrize(
