@@ -4,6 +4,7 @@ import math
 import os
 from io import BytesIO
 from itertools import chain
+from pathlib import Path
 
 import numpy
 import pypdfium2
@@ -246,29 +247,23 @@ def test_bad_input_is_named_and_nothing_is_written(tmp_path, monkeypatch, argume
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("name", OUTPUTS)
-@pytest.mark.parametrize("fails", ["write", "replace"])
-def test_whatever_ends_it_each_file_is_whole(tmp_path, monkeypatch, error, name, fails):
+@pytest.mark.parametrize(("owner", "call"), [(Path, "write_bytes"), (os, "replace")])
+def test_whatever_ends_it_each_file_is_whole(tmp_path, monkeypatch, error, name, owner, call):
     """Half a file is written, or one is not moved into its place."""
-    new = dict.fromkeys(OUTPUTS, b"new")
-    for old in OUTPUTS:
-        (tmp_path / old).write_bytes(b"old")
-    write, replace = type(tmp_path).write_bytes, os.replace
+    for output_name in OUTPUTS:
+        (tmp_path / output_name).write_bytes(b"old")
+    real = getattr(owner, call)
 
-    def write_half(path, content):
-        is_it = fails == "write" and name in path.name
-        write(path, content[:1] if is_it else content)
-        if is_it:
-            raise error
+    def failing(path, *more):
+        if name not in path.name:
+            return real(path, *more)
+        if call == "write_bytes":
+            real(path, b"n")
+        raise error
 
-    def fail_to_replace(old, there):
-        if fails == "replace" and there.name == name:
-            raise error
-        replace(old, there)
-
-    monkeypatch.setattr(type(tmp_path), "write_bytes", write_half)
-    monkeypatch.setattr(os, "replace", fail_to_replace)
+    monkeypatch.setattr(owner, call, failing)
     with pytest.raises(type(error)) as raised:
-        build.write(tmp_path, new)
+        build.write(tmp_path, dict.fromkeys(OUTPUTS, b"new"))
     assert getattr(raised.value, "filename", str(tmp_path)) == str(tmp_path)
-    assert contents(tmp_path).keys() == new.keys()
+    assert contents(tmp_path).keys() == {*OUTPUTS}
     assert {*contents(tmp_path).values()} <= {b"old", b"new"}
