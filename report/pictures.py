@@ -402,7 +402,7 @@ def _latency_bar(
     elif isinstance(found, Losses):
         lost = [part._replace(size=size_s) for part, size_s in zip(LOST, found[1:], strict=True)]
     else:
-        lost = [Part("the rest", "white", found[-1].latency_s - bound_s, edge=ORANGE)]
+        lost = [Part("waiting", "white", found[-1].latency_s - bound_s, edge=ORANGE)]
     ideal = Part("ideal compute", COLOURS[name.partition(",")[0]][0], bound_s)
     return Bar(name, [ideal, *(part for part in lost if part.size)])
 
@@ -437,7 +437,7 @@ def _name_parts(axes: Axes, line: int, bar: Bar, unit: Unit, style: Style) -> st
 # ------------------------------------------------ which plan
 
 MOST_NAMES = 10
-PLAN_TOLD = "plan 1-2:2,3: layers 1-2 on 2 nodes, 3 on 1"
+PLAN_TOLD = "1-2:2,3 would be layers 1-2 on 2 nodes, 3 on 1"
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
@@ -452,7 +452,7 @@ def pareto(analysis: Analysis, style: Style) -> Picture:
     times = _unit(SECONDS, max(plan.latency_s for plan in every), 10)
     what = f"latency of {count(analysis.inputs, 'input')}"
     fit = sum(plan.fits for plan in every)
-    head = f"{count(len(every), 'plan')}; filled: fits in the SRAM ({fit:,})"
+    head = f"{count(len(every), 'plan')}; filled: {fit:,} that fit in the SRAM"
     bound = f"lower bound {times.text(analysis.lower_bound_s)}"
     figure, [axes] = _sheet(analysis.question, [], style, min(MOST_NAMES, len(best)) + 11)
 
@@ -611,8 +611,12 @@ def add_options(parser: ArgumentParser) -> None:
     asking.add_options(parser)
     planning.add_plan_option(parser)
     ms = asking.decimal("ms", 14, 10**12, Fraction(1, MS))
-    parser.add_argument("--until", metavar="MS", type=ms, help="where a timeline ends, ms")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
+    parser.add_argument(
+        "--until", metavar="MS", type=ms, help="where a timeline ends, ms (timeline only)"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png (default: PICTURE.svg)"
+    )
 
 
 def run(options: Namespace) -> str:
