@@ -1,15 +1,16 @@
-"""The deck, built once for all tests of a process, and what takes most of that time."""
+"""The deck, built once for all tests of a process, and what takes most of that time.
+
+Imports are below because this file is read where report/ cannot be imported, too.
+"""
 
 import pytest
-
-from report.analysis import Analysis
-from report.deck import build
-from report.question import LAB
 
 
 @pytest.fixture(scope="session")
 def built():
     """Both files by name, without a byline."""
+    from report.deck import build
+
     return build.build(dict.fromkeys(build.BYLINE, ""))
 
 
@@ -20,9 +21,13 @@ def pdf(built):
 
 @pytest.fixture(scope="session")
 def pictures_of_the_lab():
+    from report.analysis import Analysis
+    from report.deck import build
+    from report.question import LAB
+
     return build.drawn(Analysis(LAB))
 
 
 @pytest.fixture
 def drawn_once(monkeypatch, pictures_of_the_lab):
-    monkeypatch.setattr(build, "drawn", lambda analysis: pictures_of_the_lab)
+    monkeypatch.setattr("report.deck.build.drawn", lambda analysis: pictures_of_the_lab)
