@@ -181,7 +181,8 @@ def add_options(parser: ArgumentParser) -> None:
     does."""
     check_constants()
     group = parser.add_argument_group(
-        "what if", "lab3.py's numbers by default. SRAM changes what fits, never a latency."
+        "what if",
+        "lab3.py's numbers by default. SRAM decides what fits; latencies assume enough.",
     )
     for option, metavar, name, number, what in OPTIONS:
         default = _defaults()[name]

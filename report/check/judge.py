@@ -87,8 +87,7 @@ PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()"
 def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
     """Judges what somebody's lab3.py printed; with a key (key_of) by its readings.
 
-    Raises ValueError if the question is wrong or no strategy is possible, and for a text that
-    cannot be judged.
+    Raises ValueError if no strategy is possible, and for a text that cannot be judged.
     """
     course = Course(readings.checked(question), key)
     right = _right_numbers(course)

@@ -150,9 +150,8 @@ class Evidence:
             for names, pairs in self.made_by.items():
                 if made := pairs & left:
                     against, of_the_other = self._contradictions(names, made)
-                    if len(names) <= self._most_changes(made, against) and self._can_be(
-                        names, made
-                    ):
+                    is_held_up = len(names) <= self._most_changes(made, against)
+                    if is_held_up and self._can_be(names, made):
                         rank = -len(made), len(names), against, of_the_other
                         ranked.setdefault(rank, []).append((names, made))
             for names, pairs in self.multiples.items():
@@ -297,7 +296,8 @@ def _from_own_q1(number: Number, numbers: Iterable[Number], inputs: int) -> str:
 def _is_whole(number: Number) -> bool:
     """Whether it is a whole number of bytes."""
     assert number.given
-    return number.line.kind == "traffic" and number.given.value.as_tuple().exponent == 0
+    is_in_bytes = (number.unit or number.said_unit) == "bytes"
+    return is_in_bytes and number.given.value.as_tuple().exponent == 0
 
 
 def _how_far(number: Number, answer: Rate) -> str:

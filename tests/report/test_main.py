@@ -45,7 +45,9 @@ def copied(tmp_path_factory):
     shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(PROJECT / "lab3.py", folder)
     (folder / "submissions").mkdir()
-    shell("python3 lab3.py | tee output.txt submissions/a.txt > submissions/b.txt", cwd=folder)
+    shell(
+        "python3 lab3.py | tee output.txt key.txt submissions/a.txt > submissions/b.txt", cwd=folder
+    )
     return folder
 
 
