@@ -52,7 +52,7 @@ TEXTS: Sequence[Block] = (
             (
                 "Link bandwidths in GB/s (here {link_bytes_per_s:GB/s}) at which a plan is"
                 " faster than tensor parallelism, for {inputs:input}; ends are rounded.",
-                "Tensors are sent whole, {links}; tensor parallelism takes one input at a time.",
+                "Outputs are sent whole, {links}; tensor parallelism takes one input at a time.",
             ),
             "{faster}",
         ],

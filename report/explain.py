@@ -27,15 +27,18 @@ REASONS = ("{tensor_reason}.", "{pipeline_reason}.")  # why a strategy is not po
 # ------------------------------------------------ Q1 to Q4 on one page
 
 UNFIT = (
-    "With whole tensors, {tensor_unfit} does not fit in SRAM (Q3); its latency assumes enough.",
-    "With whole tensors, {pipeline_unfit} does not fit in SRAM (Q3); its latency assumes enough.",
+    "With outputs sent whole, {tensor_unfit} does not fit in SRAM (Q3); its latency assumes"
+    " enough.",
+    "With outputs sent whole, {pipeline_unfit} does not fit in SRAM (Q3); its latency assumes"
+    " enough.",
 )
 A_RING = (
-    "On a ring the busiest link carries {ring_shards:shard} (a shard: a node's part of an output)"
-    " one after the other, all-to-all one, so tensor parallelism communicates for {ring_shards}"
-    " times as long, and 1 input takes {ring_longer_percent} % longer.",
+    "On a ring the busiest link carries {ring_shards:shard} (each a node's part of an output) in"
+    " turn, all-to-all one. So tensor parallelism communicates for {ring_shards} times as long, 1"
+    " input takes {ring_longer_percent} % longer.",
+    "The last shards cross more links: {ring_more_bytes:byte} more.",
     "A ring of {few_nodes:node} has the links of all-to-all.",
-    "{pipeline} is unaffected if consecutive layers are on consecutive nodes.",
+    "{pipeline_sends} is unaffected if its layers follow the ring.",
 )
 Q2: list[Block] = [
     "Q2: {many} INPUTS",
@@ -43,7 +46,7 @@ Q2: list[Block] = [
     (
         "Tensor parallelism is {tensor_all_times} times as fast.",
         "Pipeline parallelism is {pipeline_all_times} times as fast.",
-        "Each further input adds one interval: all steps, or the pipeline's slowest node or link.",
+        "Each further input adds one interval: all steps, or the pipeline's bottleneck.",
         "Used: how much of the time the nodes compute.",
         *UNFIT,
         "Lower bound (all nodes always compute): {lower_bound_s}.",
@@ -57,9 +60,8 @@ QUESTIONS: dict[str, Sequence[Block]] = {
             "Tensor parallelism, all nodes on each layer, is {tensor_one_times} times as fast.",
             "Pipeline parallelism, one node per layer, is {pipeline_one_times} times as fast.",
             "Tensor parallelism sends {bytes_times} times the bytes: each node's part of an"
-            " output goes to all other nodes, its part of the last output to one.",
-            "Whole tensors are sent: an output, or a node's part of it, once all of it is"
-            " computed.",
+            " output goes to all other nodes, of the last output to one.",
+            "Each output, or a node's part of it, is sent whole: once all of it is computed.",
             *UNFIT,
         ),
     ],
@@ -72,7 +74,7 @@ QUESTIONS: dict[str, Sequence[Block]] = {
             " {sram_bytes:byte} by {weights_excess_bytes}: the work must be"
             " distributed, and data parallelism is not possible.",
             "All weights, {weight_bytes:byte}, fit in a node's SRAM of"
-            " {sram_bytes:byte}, but leave {tensors_excess_bytes:byte} too few for a"
+            " {sram_bytes:byte}, but the space left is {tensors_excess_bytes:byte} too small for a"
             " layer's input and output: with whole tensors, neither one node alone nor data"
             " parallelism is possible.",
             "All weights, {weight_bytes:byte}, fit in a node's SRAM of"
@@ -80,9 +82,8 @@ QUESTIONS: dict[str, Sequence[Block]] = {
             " not be distributed: one node takes {alone_s} for {inputs:input}.",
             "Data parallelism is possible: {data_s} for {inputs:input}.",
             "Counted: one input at a time, a layer's input dropped before its output is gathered.",
-            "The pipeline by rows sends each output row once it is computed:"
-            " {by_rows_s} for {inputs:input} in ample SRAM; in the table's, rows wait for"
-            " room, which can take longer.",
+            "Row streaming: the pipeline sends each output row once it is computed, {by_rows_s}"
+            " for {inputs:input} in ample SRAM, or longer if rows wait for room in these bytes.",
         ),
     ],
     "q4": ["Q4: A ONE-WAY RING", "{ring_cases_of_one}", A_RING],
@@ -104,8 +105,8 @@ gather      S / B seconds          (P - 1) * S / B seconds
             (P - 1) * S bytes      P * (P - 1) / 2 * S bytes"""
 BY_ROWS: list[Block] = [
     (
-        "By rows, or with row streaming, each of a layer's out_y output rows (all filters, all x,"
-        " one y) is sent as soon as it is computed.",
+        "With row streaming, each of a layer's out_y output rows (all filters, all x, one y) is"
+        " sent as soon as it is computed.",
         "Row r of the next layer, whose filters are fy rows high, needs the rows r to r + fy - 1.",
         "All inputs are there at time 0, the SRAM is ample, rows keep the order of layers and"
         " inputs, and a row starts",
@@ -162,7 +163,7 @@ PIPELINE: list[Block] = [
 latency = sum(C / R) + sum(A / B) + (N - 1) * interval seconds
 traffic = N * sum(A) bytes
 interval = max(C / R, A / B)
-sums and maximum without A_L""",
+A_L is left out of the sums and of the maximum""",
     "{pipeline_steps}",
     "1 input: {pipeline_one_compute_s:us} (computing) + {pipeline_one_communication_s:us}"
     " (communication) = {pipeline_one_latency_s:us} us",
@@ -211,11 +212,11 @@ output_bytes = A = filters * out_x * out_y * element_bytes""",
             "The fullest node of each strategy, in bytes, at the layer at which it holds most:",
         ),
         "{fullest_parts}",
-        "{tensor}: each node holds an equal share of all weights, a layer's input and its own part"
-        " of the output. The input is dropped before the parts are sent. Finally one node holds the"
-        " whole output.",
+        "{tensor}: each node holds an equal share of all weights, a layer's input and its own shard"
+        " (part) of the output. The input is dropped before the shards are sent. Finally one node"
+        " holds the whole output.",
         "{pipeline}: each node holds its layer's weights, input and output.",
-        "{pipeline} by rows, where each row of an output is sent as soon as it is computed: each"
+        "{pipeline} with row streaming, where an output row is sent once it is computed: each"
         " node holds its layer's weights, as many input rows (in_channels * x * element_bytes bytes"
         " each) as a filter is high, and one row of output; but the first node its whole input, the"
         " last node its whole output. This is enough if rows wait until the next node has room,"
@@ -236,9 +237,9 @@ output_bytes = A = filters * out_x * out_y * element_bytes""",
         "LOWER BOUND, AND ROW STREAMING",
         "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
         " nodes do at most R ops per second each.",
-        "{tensor} takes the lower bound + N * communication, on a ring, too; its communication of"
-        " 1 input takes {tensor_one_communication_s:us} us.",
-        "{pipeline} takes at least as long as its slowest node computes, by rows or not. Each later"
+        "{tensor} takes the lower bound + N * communication, on either topology; here 1 input"
+        " communicates for {tensor_one_communication_s:us} us.",
+        "{pipeline} takes at least as long as its slowest node computes. Each later"
         " input is done one interval after the one before: {pipeline_one_interval_s:us} us, the"
         " longest C / R, or A / B of an output that is sent.",
         "{bounds}",
@@ -248,8 +249,8 @@ output_bytes = A = filters * out_x * out_y * element_bytes""",
     "speedup": [
         "SPEED-UP",
         "Speed-up: how many times as fast as one node, with ample SRAM. Used: speed-up / P, how"
-        " much of the time the nodes compute, on average. With tensor parallelism, both are the"
-        " same for any number of inputs.",
+        " much of the time the nodes compute, on average. With tensor parallelism, neither"
+        " depends on the number of inputs.",
         "{speed_ups}",
         "For comparison, without communication; P equal stages are a balanced pipeline:",
         "{others}",
@@ -258,7 +259,7 @@ output_bytes = A = filters * out_x * out_y * element_bytes""",
     ],
     "readings": [
         "READINGS OF THE HANDOUT",
-        "lab3.py opens with them:",
+        "The comment at the top of lab3.py:",
         (lab3.__doc__ or "").strip(),  # none with python -OO
         "Other readings and common mistakes, one at a time; traffic is that of {inputs:input}.",
         "{tensor}:",

@@ -161,7 +161,7 @@ def _of_sram(analysis: Analysis) -> dict[str, Any]:
     """The fullest nodes; whether one node has room for all weights, and for a layer's input and
     output beside them."""
     fullest = [
-        (name.replace(", streamed", " by rows"), found.fullest)
+        ("row streaming" if "streamed" in name else name, found.fullest)
         for name, found in analysis.sram.items()
         if not isinstance(found, Impossible)
     ]
@@ -188,22 +188,28 @@ def _of_a_ring(analysis: Analysis) -> dict[str, Any]:
     """Both topologies; what is equal on both once."""
     nodes = analysis.system.nodes
     differs = nodes > 2 and "tensor" in analysis.possible
+    pipeline_sends = "pipeline" in analysis.possible and len(analysis.network) > 1
     cases = [
         _case(analysis, name, inputs, links)
         for inputs in analysis.counts
         for name in analysis.possible
         for links in ((ALL_TO_ALL, RING) if name == "tensor" and differs else ("",))
     ]
-    names = ("ring_shards", "ring_latency_s", "ring_longer_percent", "direct_communication_s")
+    names = (
+        *("ring_shards", "ring_latency_s", "ring_longer_percent", "ring_more_bytes"),
+        "direct_communication_s",
+    )
     found = dict.fromkeys(names)
     if differs:
         direct, around = (possible(analysis.result("tensor", 1, it)) for it in (ALL_TO_ALL, RING))
         percent = 100 * (around.latency_s / direct.latency_s - 1)
-        values = (nodes - 1, around.latency_s, percent, direct.communication_s)
+        more_bytes = around.traffic_bytes - direct.traffic_bytes
+        values = (nodes - 1, around.latency_s, percent, more_bytes, direct.communication_s)
         found = dict(zip(names, values, strict=True))
     return {
         **found,
         "few_nodes": nodes if nodes < 3 else None,
+        "pipeline_sends": "Pipeline parallelism" if pipeline_sends else None,
         "ring_cases_of_one": _table(
             [case for case in cases if case["inputs"] == 1],
             *("strategy", "links", "communication s", "latency s", "traffic bytes"),
@@ -219,7 +225,7 @@ def _of_a_ring(analysis: Analysis) -> dict[str, Any]:
 
 
 def _of_latencies(analysis: Analysis) -> dict[str, Any]:
-    """Tables of latencies with what each is; the pipeline by rows, and which rows decide."""
+    """Tables of latencies with what each is; row streaming, and which rows decide."""
     heads = ("latency, us", *(count(inputs, "input") for inputs in analysis.counts), "formula")
 
     def table(*rows: tuple[str, list[Latency] | Impossible, str]) -> Table:
@@ -239,7 +245,7 @@ def _of_latencies(analysis: Analysis) -> dict[str, Any]:
             ("lower bound", of(compute_bound), "N * sum(C) / (P * R)"),
             ("tensor", of(lab3.tensor_parallel_latency), "lower bound + N * communication"),
             ("slowest node", of(slowest_node_latency), "N * max(C / R)"),
-            ("pipeline by rows", by_rows, later),
+            ("row streaming", by_rows, later),
             ("pipeline", of(lab3.pipeline_parallel_latency), later),
         ),
         "others": table(

@@ -185,7 +185,7 @@ def test_a_ring_says_which_plans_are_modelled():
 def test_conditions_stand_beside_every_range_of_bandwidths():
     for options, where in (("", "on direct links"), ("--topology ring", "around the ring")):
         title, _ = tables(output(f"plans {options}"))[-1]
-        assert f"Tensors are sent whole, {where}; " in title and "one input at a time" in title
+        assert f"Outputs are sent whole, {where}; " in title and "one input at a time" in title
 
 
 def test_the_same_question_has_the_same_bytes():
