@@ -17,7 +17,7 @@ from report.check.changes import BOTH, changed
 from report.check.judge import PIPE_IN, NoSubmissionError, Submission, check, key_of
 from report.check.numbers import start
 from report.check.readings import Parts, checked
-from report.check.verdicts import MISSING, NOT_EXPLAINED, RIGHT, THIS_IS
+from report.check.verdicts import MISSING, NOT_EXPLAINED, RIGHT, THIS_IS, TOO_FEW_DIGITS
 from report.check.words import IN, cause, is_understood, listed, told, unexplained, words
 from report.question import Question, headed, question_of
 from report.terminal import count, filled, json_text, path_text, table
@@ -32,13 +32,18 @@ def reasons(submission: Submission) -> list[str]:
     """Why not all is right, and how many faults of the form there are, in a few words each."""
     found = [*submission.notes, *map(cause, submission.explained)]
     counts = Counter(
-        verdict.split(",")[0] if verdict.startswith((NOT_EXPLAINED, MISSING)) else verdict
-        for verdict, lines in unexplained(submission).items()
-        for _ in lines
+        _kind_of(verdict) for verdict, lines in unexplained(submission).items() for _ in lines
     )
     counts[MISSING] = len(submission.missing)
     counts["form"] = len(submission.form)
     return found + [f"{why} ({times})" for why, times in counts.items() if times]
+
+
+def _kind_of(verdict: str) -> str:
+    """Without what is of one number."""
+    if verdict.startswith((NOT_EXPLAINED, MISSING)):
+        return verdict.split(",")[0]
+    return "too few digits to be called right" if verdict.endswith(TOO_FEW_DIGITS) else verdict
 
 
 def _occurring(submission: Submission) -> Iterator[str]:
@@ -51,10 +56,8 @@ def _occurring(submission: Submission) -> Iterator[str]:
     for verdict in unexplained(submission):
         if verdict.startswith(THIS_IS):
             yield "another line's right number"
-        elif verdict.startswith(NOT_EXPLAINED):
-            yield NOT_EXPLAINED
         elif not verdict.startswith(MISSING):
-            yield verdict
+            yield _kind_of(verdict)
     if submission.missing:
         yield "missing lines"
 

@@ -34,7 +34,7 @@ CHANGES = (
     Change("GB/s are Gbit/s", "link", 8, BOTH),
     Change("links have half the bandwidth", "link", 2, BOTH),
     Change("communication takes no time", "link", 0, BOTH),
-    Change("each output has its layer's input size (x and y)", "size", "ops and bytes", BOTH),
+    Change("each output is as large (x and y) as its layer's input", "size", "ops and bytes", BOTH),
     Change("ops are counted with the input's x and y", "size", "ops", BOTH),
     Change("layer 1 has as many input channels as filters", "channels", "filters", BOTH),
     Change("traffic is counted in bits", "bits", 8, BOTH),
@@ -54,7 +54,12 @@ CHANGES = (
     Change("traffic counts each output once", "count", "outputs", TENSOR),
     Change("traffic is that of one link", "count", "one link", TENSOR),
     Change("traffic counts gathers to one node only", "count", "gathers", TENSOR),
-    Change("traffic counts a node's own shards, too", "count", "own shards", TENSOR),
+    Change(
+        "traffic counts a node's own shards, which are not sent, too",
+        "count",
+        "own shards",
+        TENSOR,
+    ),
     Change("computing is divided by the nodes", "divided", "too", PIPELINE),
     Change("a node does not compute while it sends", "sending", "sends", PIPELINE),
     Change("a node does not compute while it receives", "sending", "receives", PIPELINE),
@@ -63,7 +68,10 @@ CHANGES = (
     Change("inputs do not overlap", "formula", ("no overlap", 2), PIPELINE),
     Change("N inputs take N / P times as long as one", "formula", ("N / P", 2), PIPELINE),
     Change(
-        "N further stages follow the first input, not N - 1", "formula", ("one more", 2), PIPELINE
+        "N times the slowest stage is added to the first input, not N - 1 times",
+        "formula",
+        ("one more", 2),
+        PIPELINE,
     ),
     Change("N inputs take N times the slowest stage", "formula", ("slowest", 2), PIPELINE),
     Change(

@@ -92,18 +92,12 @@ def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
     course = Course(readings.checked(question), key)
     right = _right_numbers(course)
     found = written(text, question.inputs)
-    numbers = _judged(found, right)
+    numbers, explained, notes = _explained(course, found, right)
     if not any(number.given for number in numbers):
         _refuse(text, bool(found.behind))
-    explained: list[pairs.Found] = []
-    if notes := _right_elsewhere(course, found, numbers):
-        for number in numbers:
-            if number.given and not number.verdict.startswith(RIGHT):
-                number.verdict = notes[0].removeprefix(THESE_ARE)
-    else:
-        notes = verdicts.read_in_ms(numbers, right) + verdicts.exchanged(numbers, right)
-        verdicts.read_alike(numbers)
-        explained = pairs.explain(course, numbers, right)
+    is_one_cut = any(", cut to" in number.verdict for number in numbers)
+    if is_one_cut and any(map(verdicts.is_rounded_up, numbers)):  # by a program that rounds
+        numbers, explained, notes = _explained(course, found, right, may_be_cut=False)
     questions = readings.inputs_of(question.inputs)
     form = [*form_faults(found, questions, numbers), *_unexpected(question, right, found)]
     order = [*right]
@@ -113,6 +107,21 @@ def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
         notes,
         form,
     )
+
+
+def _explained(
+    course: Course, found: Written, right: Right, may_be_cut: bool = True
+) -> tuple[list[Number], list[pairs.Found], list[str]]:
+    """The numbers, what makes the wrong ones, and what is true of several."""
+    numbers = _judged(found, right, may_be_cut)
+    if notes := _right_elsewhere(course, found, numbers):
+        for number in numbers:
+            if number.given and not number.verdict.startswith(RIGHT):
+                number.verdict = notes[0].removeprefix(THESE_ARE)
+        return numbers, [], notes
+    notes = verdicts.read_in_ms(numbers, right) + verdicts.exchanged(numbers, right)
+    verdicts.read_alike(numbers)
+    return numbers, pairs.explain(course, numbers, right), notes
 
 
 def _right_numbers(course: Course) -> Right:
@@ -138,11 +147,11 @@ def _right_numbers(course: Course) -> Right:
     return right
 
 
-def _judged(found: Written, right: Right) -> list[Number]:
+def _judged(found: Written, right: Right, may_be_cut: bool = True) -> list[Number]:
     """The numbers of all lines that there must be, each by itself."""
     numbers = []
     for line in right:
-        for number in numbers_of(line, found.behind.get(line, []))[:MOST_NUMBERS]:
+        for number in numbers_of(line, found.behind.get(line, []), may_be_cut)[:MOST_NUMBERS]:
             verdicts.judge(number, right)
             numbers.append(number)
     return numbers

@@ -22,7 +22,15 @@ from report.check.readings import (
     taken_by_sets,
 )
 from report.check.submission import Line, Number
-from report.check.verdicts import EXCHANGED, NOT_EXPLAINED, RIGHT, THIS_IS, WRONG, Right
+from report.check.verdicts import (
+    EXCHANGED,
+    NOT_EXPLAINED,
+    RIGHT,
+    THIS_IS,
+    TOO_FEW_DIGITS,
+    WRONG,
+    Right,
+)
 from report.terminal import short
 
 Pair = tuple[str, str]  # question and strategy
@@ -36,7 +44,7 @@ LEAST_OF_A_PAIR, LEAST_ALONE = 4, 6  # digits of evidence; the latter without th
 DIGITS_OF_NO_CHANGE, DIGITS_PER_CHANGE = 3, 2
 PIPELINE_LATENCY = "pipeline", "latency"  # Q2's does not follow from Q1's, unlike all others
 OWN_Q1_WITHIN = Fraction(1, 500)
-YOUR_Q1 = "your Q1"
+YOUR_Q1, ALONE = "your Q1", " (inputs do not overlap)"
 
 
 @dataclass
@@ -54,7 +62,11 @@ def explain(course: Course, numbers: Sequence[Number], right: Right) -> list[Fou
     found = evidence.by_pairs() if evidence.wrong else []
     for number in evidence.left(found):
         evidence.join(number, found)
-    found += evidence.traffic_alone(evidence.left(found))
+    evidence.traffic_alone(found)
+    for each in found:
+        each.only = evidence.only_kind(each)
+        for number in each.numbers:
+            number.answer = evidence.answer(each.sets[0], number.line)
     for number in evidence.left(found):
         if number.belongs_to:
             number.verdict = f"{THIS_IS}{number.belongs_to}"
@@ -73,7 +85,7 @@ class Evidence:
     """The numbers of a submission in pairs, and which sets of changes make which pairs."""
 
     def __init__(self, course: Course, numbers: Sequence[Number], right: Right):
-        self.course, self.numbers = course, numbers
+        self.course, self.numbers, self.right_answers = course, numbers, right
         self.strategies_of = {it.name: it.strategies for it in course.changes}
         self.given: dict[Pair, list[Number]] = {}
         for number in numbers:
@@ -123,12 +135,13 @@ class Evidence:
             if any(part in made_by for part in parts)
         }
 
+    def answer(self, names: Names, line: Line) -> Rate:
+        """What those changes that are of its strategy make of a line."""
+        own = tuple(name for name in names if line.strategy in self.strategies_of[name])
+        return taken_by_sets(self.course, line.strategy)[own][line.question, line.kind]
+
     def makes(self, names: Names, number: Number) -> bool:
-        """Whether those changes that are of its strategy make a number."""
-        of = number.line.strategy
-        own = tuple(name for name in names if of in self.strategies_of[name])
-        taken = taken_by_sets(self.course, of)[own]
-        return number.agrees(taken[number.line.question, number.line.kind])
+        return number.agrees(self.answer(names, number.line))
 
     def makes_all(self, names: Names, pairs: Iterable[Pair]) -> bool:
         """Whether it makes all that is given of these pairs."""
@@ -167,7 +180,7 @@ class Evidence:
                     number.verdict = first[0]
             else:
                 same = [by for by, its in equals if its == made and by not in self.multiples]
-                found.append(Found(same, wrong))
+                found.append(Found(self._not_ruled_out(same), wrong))
             left -= made
 
     def _can_be(self, names: Names, made: set[Pair]) -> bool:
@@ -198,6 +211,17 @@ class Evidence:
         contradicted = [pair for pair in self.right if not self.makes_all(names, [pair])]
         return len(contradicted), sum(of in changed for _, of in others)
 
+    def _not_ruled_out(self, sets: Sequence[Names]) -> list[Names]:
+        """Those alternatives of which what they do not share contradicts fewest right numbers."""
+        right = [number for number in self.numbers if number.verdict.startswith(RIGHT)]
+        shared = set.intersection(*map(set, sets))
+        against = []
+        for names in sets:
+            own = tuple(name for name in names if name not in shared)
+            against.append(sum(not self.makes(own, number) for number in right))
+        fewest = min(against)
+        return [by for by, its in zip(sets, against, strict=True) if its == fewest]
+
     def _most_changes(self, made: Iterable[Pair], against: int = 0) -> int:
         """How many changes the digits of the wrong numbers of these pairs allow; it takes more if
         so many right pairs are against them."""
@@ -227,9 +251,10 @@ class Evidence:
                 each.numbers.append(number)
                 return
 
-    def traffic_alone(self, left: Sequence[Number]) -> list[Found]:
-        """The first change that makes all traffic of a strategy that is left, and what is right."""
-        found = []
+    def traffic_alone(self, found: list[Found]) -> None:
+        """Add the first change that makes all traffic of a strategy that is left, and what is
+        right."""
+        left = self.left(found)
         for of in BOTH:
             traffic = [it for it in self.numbers if it.line[1:] == (of, "traffic")]
             own = [it for it in traffic if it in left]
@@ -240,9 +265,27 @@ class Evidence:
             if own and _digits(own) >= LEAST_ALONE:
                 for names in singles:
                     if all(self.makes(names, number) for number in own + right):
-                        found.append(Found([names], own, "traffic"))
+                        same = [each for each in found if each.sets == [names]]
+                        if same:
+                            same[0].numbers += own
+                        else:
+                            found.append(Found([names], own))
                         break
-        return found
+
+    def only_kind(self, found: Found) -> str:
+        """Traffic, if that is all that the sets make, while the latencies are right though they
+        would change them."""
+        lines = {number.line for number in found.numbers}
+        latencies = [
+            number
+            for number in self.numbers
+            if number.line._replace(kind="traffic") in lines and number.line.kind == "latency"
+        ]
+        is_only = lines.isdisjoint(number.line for number in latencies) and all(
+            number.agrees(self.right_answers[number.line]) for number in latencies
+        )
+        is_contradicted = not all(self.makes(found.sets[0], number) for number in latencies)
+        return "traffic" if is_only and is_contradicted else ""
 
 
 @lru_cache(maxsize=64)
@@ -275,10 +318,10 @@ def _from_own_q1(number: Number, numbers: Iterable[Number], inputs: int) -> str:
         half, own_half = (it.value - it.spans[0][0] for it in (number, own))
         n_times = f"{inputs} times {YOUR_Q1}"
         if line[1:] == PIPELINE_LATENCY:
-            n_times += " (inputs do not overlap)"
+            n_times += ALONE
         if own.verdict.startswith(RIGHT):
             is_rounded_so = abs(number.value - inputs * own.value) <= half
-            if own.is_rounded and is_rounded_so and number.given.digits >= LEAST_DIGITS:
+            if not _is_exact(own) and is_rounded_so and number.given.digits >= LEAST_DIGITS:
                 return n_times
         else:
             for times, said in ((inputs, n_times), (1, f"the same as {YOUR_Q1}")):
@@ -289,8 +332,16 @@ def _from_own_q1(number: Number, numbers: Iterable[Number], inputs: int) -> str:
                     abs(number.value - times * own.value) <= within <= number.value * OWN_Q1_WITHIN
                     and own.value
                 ):
-                    return said
+                    if own.verdict.endswith(TOO_FEW_DIGITS):
+                        return said
+                    wrong = f"{said.removesuffix(ALONE)}, which is wrong"
+                    return f"{wrong}, and inputs do not overlap" if ALONE in said else wrong
     return ""
+
+
+def _is_exact(number: Number) -> bool:
+    assert number.given
+    return number.value == number.answer or number.given.is_full(number.line.kind)
 
 
 def _is_whole(number: Number) -> bool:
@@ -311,4 +362,5 @@ def _how_far(number: Number, answer: Rate) -> str:
             ("too long", "too short") if is_latency else ("too many bytes", "too few bytes")
         )
         return f"{short(abs(times - 1) * 100, 2)} % {more if times > 1 else less}"
-    return f"{short(times, 3)} times {'as long' if is_latency else 'as many bytes'}"
+    far = f"{short(times, 3)} times" if times > 1 else f"{short(100 * times, 3)} % of"
+    return f"{far} the right number"

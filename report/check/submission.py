@@ -34,12 +34,12 @@ class Line(NamedTuple):
 
 
 LINE = re.compile(
-    r"(?:\btotal\s+|^\W*)(latency|(?:(?:network|communication)\s+)?traffic)\s+(?:of|for)\s+"
-    r"(tensor|pipeline)[\s-]+parallel(?:ism)?\b[\s*_]*(?:\bis\b|(?=[:=]))\s*(.*)",
+    r"(?:\btotal\s+|^\W*)(latency|(?:(?:network|communication)\s+)?traf[a-z]*)\s+(?:of|for)\s+"
+    r"(tensor|pipeline)[\s-]+par+al[a-z]*\b[\s*_]*(?:\bis\b|(?=[:=]))\s*(.*)",
     re.ASCII | re.IGNORECASE,
 )
 LIKE_A_LINE = re.compile(
-    r"(?=.*\b(?:tensor|pipeline)\b)(?=.*\b(?:latency|traffic)\b).*\d", re.ASCII | re.IGNORECASE
+    r"(?=.*\b(?:tensor|pipeline)\b)(?=.*\b(?:latency|traf[a-z]*)\b).*\d", re.ASCII | re.IGNORECASE
 )
 QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", re.ASCII | re.IGNORECASE)
 INPUTS = re.compile(r"\b(single|one|[0-9]{1,20})\s+inputs?\b", re.ASCII | re.IGNORECASE)
@@ -109,16 +109,22 @@ class Number:
     different: int = 1  # how many different numbers its line has
     unit: str = ""  # in which it is read, though it says another
     spans: Sequence[tuple[Fraction, Fraction]] = ()  # of answers; the end is excluded
-    is_rounded: bool = False  # right, but not whole
+    may_be_cut: bool = True  # rather than rounded
+    answer: Rate | None = None  # with which it agrees: the right one, or what changes make
     belongs_to: Line | None = None  # the other line whose right number it is
 
     def read_in(self, *units: str) -> None:
         """Set the answers with which it agrees."""
         assert self.given
         if self.given.value:
-            self.spans = [self.given.span(self.line.kind, UNITS[unit].factor) for unit in units]
+            self.spans = [self.span(unit) for unit in units]
         else:
             self.spans = [(Fraction(0), Fraction(1, 10**400))]
+
+    def span(self, unit: str) -> tuple[Fraction, Fraction]:
+        """The answers with which it agrees in a unit."""
+        assert self.given
+        return self.given.span(UNITS[unit].kind, UNITS[unit].factor, self.may_be_cut)
 
     def agrees(self, answer: Rate) -> bool:
         return any(low <= answer < high for low, high in self.spans)
@@ -140,7 +146,7 @@ class Number:
 SIGNS = ":=~ "  # that may stand before a number
 
 
-def numbers_of(line: Line, behind: Iterable[str]) -> list[Number]:
+def numbers_of(line: Line, behind: Iterable[str], may_be_cut: bool) -> list[Number]:
     """The different numbers of a line, equal ones in several spellings being one."""
     found: dict[object, Number] = {}
     for text in dict.fromkeys(behind):
@@ -152,7 +158,7 @@ def numbers_of(line: Line, behind: Iterable[str]) -> list[Number]:
             number, key = Number(line, text, None, str(error)), text
         found.setdefault(key, number)
     for number in found.values():
-        number.different = len(found)
+        number.different, number.may_be_cut = len(found), may_be_cut
     return [*found.values()]
 
 

@@ -10,6 +10,7 @@ from report.check.submission import Line, Number
 
 RIGHT, WRONG, MISSING, NOT_EXPLAINED = "right", "wrong", "missing", "not explained"
 THIS_IS, EXCHANGED = "this is ", "exchanged with "
+TOO_FEW_DIGITS = "agrees, but has too few digits to be called right"
 Right = Mapping[Line, Rate]  # the right numbers; seconds, bytes
 
 
@@ -36,7 +37,7 @@ def judge(number: Number, right: Right) -> None:
             number.verdict = (
                 _as_it_is(number, given, answer)
                 or _in_another_unit(number, given, answer)
-                or _another_line(number, given, right)
+                or _another_line(number, right)
             )
 
 
@@ -46,8 +47,8 @@ def _as_it_is(number: Number, given: Given, answer: Rate) -> str:
         if low <= answer < high:
             how = given.how(answer, number.line.kind, UNITS[unit].factor)
             if how and given.digits < LEAST_DIGITS:
-                return "too few digits to be called right"
-            number.is_rounded = bool(how)
+                return f"{given.text} {TOO_FEW_DIGITS}"
+            number.answer = answer
             in_unit = "" if unit == ASKED[number.line.kind] else f"in {unit}"
             return ", ".join(filter(None, (RIGHT, how, in_unit)))
     return ""
@@ -55,15 +56,15 @@ def _as_it_is(number: Number, given: Given, answer: Rate) -> str:
 
 def _in_another_unit(number: Number, given: Given, answer: Rate) -> str:
     for name, unit in UNITS.items():
-        if unit.kind == number.line.kind and name != "bits" and _is_it(given, answer, name):
+        if unit.kind == number.line.kind and name != "bits" and _is_it(number, answer, name):
             number.unit = name
             number.read_in(name)
-            number.is_rounded = bool(given.how(answer, unit.kind, unit.factor))
+            number.answer = answer
             return f"{RIGHT} in {name}, not in {given.unit or ASKED[unit.kind]}"
     return ""
 
 
-def _another_line(number: Number, given: Given, right: Right) -> str:
+def _another_line(number: Number, right: Right) -> str:
     """Whose right number it is. Q2's traffic that is Q1's stays wrong, because a change may make
     it."""
     line = number.line
@@ -71,19 +72,19 @@ def _another_line(number: Number, given: Given, right: Right) -> str:
     for other, answer in right.items():
         same_kind = filter(None, [said, "" if number.unit else BINARY.get(said, "")])
         units = same_kind if other.kind == line.kind else [ASKED[other.kind]]
-        if other != line and any(_is_it(given, answer, unit) for unit in units):
+        if other != line and any(_is_it(number, answer, unit) for unit in units):
             number.belongs_to = other
             is_first_tried = other == line.of_q1 and line.kind == "traffic"
             return WRONG if is_first_tried else f"{THIS_IS}{other}"
     return WRONG
 
 
-def _is_it(given: Given, answer: Rate, unit: str) -> bool:
+def _is_it(number: Number, answer: Rate, unit: str) -> bool:
     """Whether it is exactly that, or agrees in enough digits."""
-    kind, factor, _ = UNITS[unit]
-    low, high = given.span(kind, factor)
-    is_exact = given.value == factor * answer
-    return is_exact or (low <= answer < high and given.digits >= LEAST_DIGITS)
+    assert number.given
+    low, high = number.span(unit)
+    is_exact = number.given.value == UNITS[unit].factor * answer
+    return is_exact or (low <= answer < high and number.given.digits >= LEAST_DIGITS)
 
 
 # ------------------------------------------------ numbers of which others say the unit
@@ -117,11 +118,10 @@ def read_in_ms(numbers: Iterable[Number], right: Right) -> list[str]:
         ]
         if len(times) > 1 and all(1 <= 10 * each <= 100 for each in times):
             for number in own:
-                assert number.given
                 number.unit = unit
                 number.read_in(unit)
                 if number.verdict == WRONG:
-                    number.verdict = _another_line(number, number.given, right)
+                    number.verdict = _another_line(number, right)
             return [f"your latencies are in {unit}"]
     return []
 
@@ -170,5 +170,15 @@ def _is_in_place_of(number: Number, other: Line, right: Right) -> bool:
         return False
     if other.kind == number.line.kind:
         return number.agrees(right[other])
-    low, high = number.given.span(other.kind, 1)
+    low, high = number.span(ASKED[other.kind])
     return low <= right[other] < high
+
+
+# ------------------------------------------------ cut or rounded
+
+
+def is_rounded_up(number: Number) -> bool:
+    """Whether it is a latency above the answer with which it agrees."""
+    if number.line.kind != "latency" or number.answer is None or not number.given:
+        return False
+    return not number.given.is_full("latency") and number.value > number.answer

@@ -29,7 +29,7 @@ from report.check.numbers import SPELLINGS, UNITS, given
         ("**0.0031** seconds", "0.0031", "seconds"),
         ("`0.0031 s`", "0.0031", "seconds"),
         ("1 923 072 bytes", "1923072", "bytes"),
-        ("1e308", "1e308", ""),
+        ("1e100", "1e100", ""),
         ("0e9", "0", ""),
         ("0." + "1" * 118, "0." + "1" * 118, ""),
         ("inf", "inf", ""),
@@ -46,7 +46,10 @@ def test_a_number_and_its_unit(text, value, unit):
     [
         *((text, "no number") for text in ("", "xxx", "s 5", "1,23", "1.2.3", "--5", "\u0663")),
         *((text, "no number") for text in ("1,2345", "1e9999999999999999999")),
-        *((text, "that a float can have") for text in ("1e309", "1e-400", "1e999", "9 x 10^400")),
+        *(
+            (text, "not between 1e-100 and 1e100")
+            for text in ("1e309", "1e-400", "1e999", "9 x 10^400")
+        ),
         *((text, "an expression") for text in ("3.127/1000", "32*0.0124", "2 + 2", "1-1", "2^8")),
         *((text, "two numbers") for text in ("2 3", "0.25 123", "0.0031 s (3.1 ms)", "1 s, 32 s")),
         *((text, "no unit that is read") for text in ("3 minutes", "3s2", "3\u00e9", "3 h", "0x1")),
