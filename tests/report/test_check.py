@@ -18,7 +18,8 @@ from lab3 import ConvLayer, System
 from odd_machines import ODD, ODD_OPTIONS
 from program import call, python, refusal, sentence, shell
 from report.check import check
-from report.check.judge import Explained
+from report.check.pairs import Found
+from report.check.submission import Line, Number
 from report.check.words import cause
 from report.question import LAB
 
@@ -113,13 +114,13 @@ def times(values, kind, factor):
 
 
 def verdicts(submission):
-    return {number.line: number.verdict for number in submission.numbers}
+    return {str(number.line): number.verdict.words for number in submission.numbers}
 
 
 def explained(text, question=LAB):
     """The sets that are found, as sets of names, each with the lines that it makes."""
     found = check(text, question).explained
-    return [([{*names} for names in each.sets], each.numbers) for each in found]
+    return [([{*names} for names in each.sets], [*map(str, each.lines)]) for each in found]
 
 
 def said(line, status):
@@ -487,8 +488,8 @@ def assert_told(submission, drawn):
     """Right numbers are called so; wrong ones are made by each of the sets that are said to."""
     values = drawn.values
     wrong = {name for name in values if values[name] != RIGHT[name]}
-    made_by = {name: it for it in submission.explained for name in it.numbers}
-    assert len(made_by) == sum(len(it.numbers) for it in submission.explained)
+    made_by = {str(line): it for it in submission.explained for line in it.lines}
+    assert len(made_by) == sum(len(it.lines) for it in submission.explained)
     assert {*made_by} <= wrong | {drawn.mistyped}
     for name, it in made_by.items():
         most_off = abs(values[name]) / Fraction(10) ** (min(drawn.digits, 10) - 1)
@@ -689,7 +690,7 @@ def test_right_counts_lines(file_of):
 )
 def test_lines_are_known_however_they_are_written(text):
     submission = check(text)
-    assert [it.verdict for it in submission.numbers] == ["right"] * 8
+    assert [*verdicts(submission).values()] == ["right"] * 8
     assert [it for it in submission.form if "unit" not in it and " in " not in it] == []
 
 
@@ -708,7 +709,7 @@ def test_lines_are_known_however_they_are_written(text):
 def test_heads(heads):
     for of in (RIGHT, dict(reversed(RIGHT.items()))):
         submission = check(text_of(of, heads=heads))
-        assert [it.verdict for it in submission.numbers] == ["right"] * 8
+        assert [*verdicts(submission).values()] == ["right"] * 8
         wrong = [head for head, asked in zip(heads, (Q1, Q2), strict=True) if head != asked]
         assert len(submission.form) == len(wrong)
 
@@ -821,7 +822,8 @@ def test_the_handouts_own_sample():
     ]:
         rows = [*ROWS[:8], f"{TENSOR_TRAFFIC} {number} bytes", ROWS[8], ROWS[8]]
         submission = check("\n".join(rows))
-        assert [it.verdict for it in submission.numbers if it.line == "Q2 tensor traffic"] == [
+        line = "Q2", "tensor", "traffic"
+        assert [it.verdict.words for it in submission.numbers if it.line == line] == [
             *("right", verdict)
         ]
         assert (submission.right_lines, submission.lines) == (right, 8)
@@ -855,7 +857,7 @@ def test_variants_of_the_lab_are_judged(question):
     heads = "Q1", f"Q2 {question.inputs} inputs"
     right = mistakes.numbers(question=question)
     submission = check(text_of(right, heads=heads), question)
-    assert [it.verdict for it in submission.numbers] == ["right"] * 8
+    assert [*verdicts(submission).values()] == ["right"] * 8
     changes = frozenset([MAC, WHOLE, "the last output is sent, too"])
     made = mistakes.numbers(changes, question)
     [(sets, numbers)] = explained(text_of(made, heads=heads), question)
@@ -903,7 +905,7 @@ def test_a_submission_with_anything_in_it_is_judged(data):
     submission = check("\n".join(rows))
     assert 0 <= submission.right_lines <= submission.lines == 8
     for it in submission.numbers:
-        assert it.given is None or (it.given.isascii() and it.given.isprintable())
+        assert it.said is None or (it.said.isascii() and it.said.isprintable())
     assert all(fault.isascii() and fault.isprintable() for fault in submission.form)
 
 
@@ -1064,7 +1066,7 @@ def test_json(file_of):
     assert [one["file"], two["file"], three["file"]] == files
     assert [(it["right"], it["of"]) for it in (one, two, three)] == [(0, 8), (7, 8), (0, 8)]
     assert one["explained"] == [
-        {"numbers": [*RIGHT], "sets": [[START]], "more": 0, "units": [], "only": ""}
+        {"numbers": [*RIGHT], "sets": [[START]], "more": 0, "units": [], "in_traffic_only": False}
     ]
     assert one["numbers"][1] == {
         "line": "Q1 tensor traffic", "given": "1941504", "right": 1_923_072, "verdict": "wrong",
@@ -1102,6 +1104,7 @@ def test_of_many_sets_three_are_named_and_the_others_counted(file_of):
 
 def test_what_sets_have_in_common_is_said_once_if_all_are_known():
     sets = [(MAC, ALL), (MAC, UNGATHERED), (MAC, WHOLE)]
+    number = Number(Line("Q1", "tensor", "traffic"), 1, "2", None)
     for more, words in [
         (0, f"with 1 op per MAC and either if {ALL}{READING}, or if {UNGATHERED}, or if {WHOLE}"),
         (
@@ -1110,7 +1113,7 @@ def test_what_sets_have_in_common_is_said_once_if_all_are_known():
             f" {UNGATHERED}, or with 1 op per MAC and if {WHOLE} (and 2 more)",
         ),
     ]:
-        assert cause(Explained(["Q1 tensor traffic"], sets, more, [], "")) == words
+        assert cause(Found(sets + sets[:1] * more, [number])) == words
 
 
 @pytest.mark.parametrize(
