@@ -70,11 +70,6 @@ class Given(NamedTuple):
         is_whole = self.value.as_tuple().exponent == 0
         return len(digits.rstrip("0") if is_whole else digits)
 
-    @property
-    def last_place(self) -> Fraction:
-        """One unit of the last digit that counts."""
-        return Fraction(10) ** (self.value.adjusted() - self.digits + 1)
-
     def span(self, kind: str, factor: Rate, may_be_cut: bool = True) -> tuple[Fraction, Fraction]:
         """The answers, in seconds or bytes, that are this number once they are multiplied by the
         factor and rounded, or cut: from half a unit of its last digit below it up to half a unit,

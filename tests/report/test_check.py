@@ -555,83 +555,80 @@ def test_random_numbers_are_not_explained(digits):
 # ------------------------------------------------ each number by itself
 
 
+# fmt: off
+OF_A_LATENCY = {
+    "right": ["0.00312726016 seconds", "0.00312726016", "3.12726016E-03 sec", "+0.00312726016s",
+        ": 0.00312726016 s", "~0.00312726016 s", "0.0031272601600000002 seconds",
+        "0.0031272601599999998 seconds", "3.12726016 x 10^-3 seconds", "3.12726016*10^-3",
+        "**0.00312726016** seconds"],
+    "right, in ms": ["3.12726016ms"],
+    "right, in us": ["3127.26016 \u00b5s", "3127.26016 usec"],
+    "right, rounded to 4 digits": ["0.003127 seconds"],
+    "right, cut to 3 digits": ["0.00312 seconds"],
+    "right, rounded to 4 digits, in ms": ["3.127 ms"],
+    "0.0031 agrees, but has too few digits to be called right": ["0.0031 seconds"],
+    "not explained, 1.50 times the right number": ["0.0047 seconds"],
+    "right in ms, not in seconds": ["3.12726016 seconds"],
+    "right in us, not in seconds": ["3127 seconds"],
+    "right in ns, not in seconds": ["3127260.16"],
+    "right in seconds, not in ms": ["0.00312726 ms"],
+    "not explained, 0.100 % of the right number": ["0.00000312726"],
+    "'hours' is no unit that is read": ["3.127 hours"],
+    "this is Q1 pipeline latency": ["0.0124353 seconds"],
+    "this is Q2 tensor latency": ["0.1000723 seconds"],
+    "this is Q2 pipeline latency": ["155.786 ms"],
+    "this is Q1 tensor traffic": ["1923072 seconds", "1923072 ms"],
+    "not explained, 6.5 % too long": ["0.00333 seconds"],
+    "no number": ["xxx seconds", "None", "", "0,00312 seconds"],
+    "not between 1e-100 and 1e100": ["1e999"],
+    "'minutes' is no unit that is read": ["0.00312726016 minutes"],
+    "an expression, not a number": ["3.12726016/1000"],
+    "not read, two numbers": ["0.00312726016 seconds (3.127 ms)"],
+    "a number of more than 120 characters": ["0.00312726016" + 120 * "0"],
+    "nan": ["nan seconds"],
+    "zero": ["0 seconds"],
+    "negative": ["-0.00312726016 seconds"],
+    "infinite": ["inf seconds"],
+}
+# fmt: on
+
+
 @pytest.mark.parametrize(
     ("number", "verdict"),
-    [
-        ("0.00312726016 seconds", "right"),
-        ("0.00312726016", "right"),
-        ("3.12726016E-03 sec", "right"),
-        ("+0.00312726016s", "right"),
-        (": 0.00312726016 s", "right"),
-        ("~0.00312726016 s", "right"),
-        ("0.0031272601600000002 seconds", "right"),
-        ("0.0031272601599999998 seconds", "right"),
-        ("3.12726016ms", "right, in ms"),
-        ("3127.26016 \u00b5s", "right, in us"),
-        ("3127.26016 usec", "right, in us"),
-        ("0.003127 seconds", "right, rounded to 4 digits"),
-        ("0.00312 seconds", "right, cut to 3 digits"),
-        ("3.127 ms", "right, rounded to 4 digits, in ms"),
-        ("0.0031 seconds", "0.0031 agrees, but has too few digits to be called right"),
-        ("0.0047 seconds", "not explained, 1.50 times the right number"),
-        ("3.12726016 seconds", "right in ms, not in seconds"),
-        ("3127 seconds", "right in us, not in seconds"),
-        ("3127260.16", "right in ns, not in seconds"),
-        ("0.00312726 ms", "right in seconds, not in ms"),
-        ("0.00000312726", "not explained, 0.100 % of the right number"),
-        ("3.127 hours", "'hours' is no unit that is read"),
-        ("0.0124353 seconds", "this is Q1 pipeline latency"),
-        ("0.1000723 seconds", "this is Q2 tensor latency"),
-        ("155.786 ms", "this is Q2 pipeline latency"),
-        ("1923072 seconds", "this is Q1 tensor traffic"),
-        ("1923072 ms", "this is Q1 tensor traffic"),
-        ("0.00333 seconds", "not explained, 6.5 % too long"),
-        *((it, "no number") for it in ("xxx seconds", "None", "", "0,00312 seconds")),
-        ("1e999", "not between 1e-100 and 1e100"),
-        ("0.00312726016 minutes", "'minutes' is no unit that is read"),
-        ("3.12726016 x 10^-3 seconds", "right"),
-        ("3.12726016*10^-3", "right"),
-        ("**0.00312726016** seconds", "right"),
-        ("3.12726016/1000", "an expression, not a number"),
-        ("0.00312726016 seconds (3.127 ms)", "not read, two numbers"),
-        ("0.00312726016" + 120 * "0", "a number of more than 120 characters"),
-        ("nan seconds", "nan"),
-        ("0 seconds", "zero"),
-        ("-0.00312726016 seconds", "negative"),
-        ("inf seconds", "infinite"),
-    ],
+    [(number, verdict) for verdict, numbers in OF_A_LATENCY.items() for number in numbers],
 )
 def test_the_verdict_of_a_latency(number, verdict):
     found = verdicts(check(text_with(Q1_tensor_latency=number)))
     assert found == dict.fromkeys(RIGHT, "right") | {"Q1 tensor latency": verdict}
 
 
+# fmt: off
+OF_TRAFFIC = {
+    "right": ["1923072.0 bytes", "1,923,072 bytes", "1 923 072 bytes", "1_923_072"],
+    "right, rounded to 4 digits": ["1.923e6 B"],
+    "right, rounded to 3 digits": ["1920000"],
+    "1900000 agrees, but has too few digits to be called right": ["1900000"],
+    "right, in kB": ["1923.072 kB"],
+    "right, rounded to 3 digits, in MB": ["1.92MB"],
+    "right, in KiB": ["1878 KiB", "1878 KB"],
+    "right, rounded to 4 digits, in GiB": ["0.001791 GB"],
+    "right, in bits": ["15384576 bits"],
+    "not explained, 0.0000052 % too many bytes": ["1923072.1 bytes"],
+    "not explained, 0.000364 % of the right number": ["7 bytes"],
+    "right in MB, not in bytes": ["1.92 bytes"],
+    "right in KiB, not in bytes": ["1878"],
+    "right in GiB, not in bytes": ["0.001791 bytes"],
+    "right in bytes, not in MB": ["1923072 MB"],
+    "this is Q1 pipeline traffic": ["604160 bytes"],
+    "this is Q2 tensor traffic": ["61538304 bytes"],
+    "wrong": ["15384576 bytes"],
+}
+# fmt: on
+
+
 @pytest.mark.parametrize(
     ("number", "verdict"),
-    [
-        ("1923072.0 bytes", "right"),
-        ("1,923,072 bytes", "right"),
-        ("1 923 072 bytes", "right"),
-        ("1_923_072", "right"),
-        ("1.923e6 B", "right, rounded to 4 digits"),
-        ("1920000", "right, rounded to 3 digits"),
-        ("1900000", "1900000 agrees, but has too few digits to be called right"),
-        ("1923.072 kB", "right, in kB"),
-        ("1.92MB", "right, rounded to 3 digits, in MB"),
-        ("1878 KiB", "right, in KiB"),
-        ("1878 KB", "right, in KiB"),
-        ("0.001791 GB", "right, rounded to 4 digits, in GiB"),
-        ("15384576 bits", "right, in bits"),
-        ("1923072.1 bytes", "not explained, 0.0000052 % too many bytes"),
-        ("7 bytes", "not explained, 0.000364 % of the right number"),
-        ("1.92 bytes", "right in MB, not in bytes"),
-        ("1878", "right in KiB, not in bytes"),
-        ("0.001791 bytes", "right in GiB, not in bytes"),
-        ("1923072 MB", "right in bytes, not in MB"),
-        ("604160 bytes", "this is Q1 pipeline traffic"),
-        ("61538304 bytes", "this is Q2 tensor traffic"),
-        ("15384576 bytes", "wrong"),  # in bits, but for the number of Q2
-    ],
+    [(number, verdict) for verdict, numbers in OF_TRAFFIC.items() for number in numbers],
 )
 def test_the_verdict_of_traffic(number, verdict):
     found = verdicts(check(text_with(Q1_tensor_traffic=number)))
