@@ -67,29 +67,23 @@ def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:
     return dict(found.most_common())
 
 
-def _is_for_eyes(submission: Submission | str) -> bool:
-    """Whether somebody must look at it."""
-    if isinstance(submission, str):
-        return True
-    return any(number.kind in FOR_EYES for number in submission.numbers)
-
-
 def _side_by_side(files: Mapping[str, Submission | str]) -> str:
     """A line each; how often everything occurs; how many are right; who is to be looked at."""
-    names = _short_names([*files])
-    rows = []
-    for name, found in zip(names, files.values(), strict=True):
+    rows, by_hand = [], []
+    for name, found in zip(_short_names([*files]), files.values(), strict=True):
         if isinstance(found, str):
             rows.append([name, "-", found])
+            by_hand.append(name)
         else:
             why = "; ".join(reasons(found)) or "right"
             rows.append([name, f"{found.right_lines} of {found.lines}", why])
+            if any(number.kind in FOR_EYES for number in found.numbers):
+                by_hand.append(name)
     blocks = [table(["file", "right", "why"], rows)]
     if often := _often(files):
         blocks.append(table(["files", "what"], [[often[what], words(what)] for what in often]))
     right = sum(each.right_lines == each.lines for each in _judged(files))
     have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
-    by_hand = [name for name, each in zip(names, files.values(), strict=True) if _is_for_eyes(each)]
     blocks.append(f"{have} all numbers right.\nLook at by hand: {', '.join(by_hand) or 'none'}")
     return "\n\n".join(blocks)
 
