@@ -78,9 +78,8 @@ def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
     submission = _explained(course, found, right)
     if not any(number.given for number in submission.numbers):
         _refuse(text, bool(found.behind))
-    is_one_cut = any(", cut to" in number.verdict.words for number in submission.numbers)
-    if is_one_cut and any(map(verdicts.is_rounded_up, submission.numbers)):
-        submission = _explained(course, found, right, may_be_cut=False)  # as the program rounds
+    if any(map(verdicts.is_rounded_up, submission.numbers)):  # by a program that cuts none
+        submission = _explained(course, found, right, may_be_cut=False)
     questions = readings.inputs_of(question.inputs)
     form = form_faults(found, questions, submission.numbers)
     return submission._replace(form=[*form, *_unexpected(question, right, found)])
@@ -125,7 +124,7 @@ def _judged(found: Written, right: Right, may_be_cut: bool = True) -> list[Numbe
         for number in numbers_of(line, answer, found.behind.get(line, []))
     ]
     for number in numbers:
-        number.may_be_cut = may_be_cut
+        number.may_be_cut = may_be_cut or number.line.kind == "traffic"
         verdicts.judge(number, right)
     return numbers
 

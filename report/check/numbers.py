@@ -13,6 +13,7 @@ from report.terminal import count
 LEAST_DIGITS = 3  # of a number that is called right, or another line's
 FULL_DIGITS = 10  # of a time: beyond, floats are noise
 MOST_LENGTH = 120  # characters of a number
+HALF_AND_TIE = Fraction(1, 2) + Fraction(1, 10**9)  # of the last digit: ties may be rounded down
 MOST_POWER = 100  # of ten: beyond, results of arithmetic may be more than a float can have
 
 
@@ -77,8 +78,8 @@ class Given(NamedTuple):
         digits = min(self.digits, FULL_DIGITS) if kind == "latency" else self.digits
         last_place = Fraction(10) ** (self.value.adjusted() - digits + 1)
         value = Fraction(self.value)
-        above = last_place if may_be_cut else last_place / 2
-        return (value - last_place / 2) / factor, (value + above) / factor
+        above = 1 if may_be_cut else HALF_AND_TIE
+        return (value - last_place / 2) / factor, (value + above * last_place) / factor
 
     def is_full(self, kind: str) -> bool:
         """Whether its last digits are a float's noise."""

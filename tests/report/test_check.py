@@ -1072,6 +1072,7 @@ def test_json(file_of):
     assert two["numbers"][0]["times_right"] == pytest.approx(0.004 / 0.00312726016)
     assert two["why"] == ["not explained (1)"]
     assert three["notes"] == ["Q1 and Q2 are exchanged"]
+    assert said(["check", "--json", file_of(text_with(Q1_tensor_latency="1e308 s"))], 1)
     assert whole["occurrences"] == {START: 1, NOT: 1, "Q1 and Q2 are exchanged": 1}
 
 

@@ -125,6 +125,11 @@ def test_which_answers_agree(text, kind, least, beyond):
     assert number.span(kind, 1000) == (Fraction(least) / 1000, Fraction(beyond) / 1000)
 
 
+def test_which_answers_agree_if_it_is_not_cut():
+    low, high = given("3.12").span("latency", 1, may_be_cut=False)
+    assert low == Fraction("3.115") and Fraction("3.125") < high < Fraction("3.12500001")
+
+
 def test_how_a_number_agrees():
     answer = Fraction("0.10007232512")
     for text, how in [
