@@ -280,6 +280,9 @@ TOLD = [  # a submission; the sentences on it
      " pipeline latency."),
     (text_with(Q1_tensor_traffic=1812480, Q2_tensor_traffic=57999360),
      f"6. You get these 2 numbers if {UNGATHERED}, in traffic only."),
+    (text_with(Q1_tensor_traffic=1812480, Q2_tensor_traffic=57999360, Q1_tensor_latency=None),
+     f"5 of 8 numbers are right, 1 line is missing. You get these 2 numbers if {UNGATHERED}."
+     " Q1 tensor latency: missing."),
     # of Q1 by pairs, as few digits do not say whose latency it is
     (text_with(UNGATHERED, Q1_tensor_latency="0.0031", Q2_tensor_latency="0.1001"),
      f"5. You get Q1 tensor traffic and Q2 tensor traffic if {UNGATHERED}, in traffic only. Q1"
@@ -325,6 +328,8 @@ TOLD = [  # a submission; the sentences on it
     (text_with(Q1_tensor_latency="0.00312", Q2_pipeline_latency="0.1558"),
      f"7. Q1 tensor latency: {NOT}, 0.23 % too short."),
     (text_with(Q1_tensor_latency="0.00312", Q2_pipeline_latency="0.1557"), ALL_RIGHT),
+    (text_with(Q1_tensor_latency="0.0031272601600000002", Q2_pipeline_latency="0.1557"), ALL_RIGHT),
+    (text_with(Q2_pipeline_latency="0.1558", Q2_tensor_traffic="61.53 MB"), ALL_RIGHT),
     # -------- traffic of one input, multiples
     (text_with(ONCE), f"6. You get these 2 numbers if {ONCE}."),
     (text_of({name: RIGHT[name.replace("Q2", "Q1")] for name in RIGHT}),
@@ -395,6 +400,9 @@ TOLD = [  # a submission; the sentences on it
     (text_with(Q1_tensor_traffic="1234.6 kB", Q2_tensor_traffic="39506 kB"),
      f"6. Q1 tensor traffic: {NOT}, 64.2 % of the right number. Q2 tensor traffic: 32 times your"
      " Q1, which is wrong."),
+    (text_with(Q1_tensor_traffic="1900000", Q2_tensor_traffic="60800000"),
+     "6. Q1 tensor traffic: 1900000 agrees, but has too few digits to be called right. Q2 tensor"
+     " traffic: 32 times your Q1."),
     (text_with(Q1_tensor_traffic="1500001", Q2_tensor_traffic="1500001"),
      f"6. Q1 tensor traffic: {NOT}, 78.0 % of the right number. Q2 tensor traffic: the same as"
      " your Q1, which is wrong."),
