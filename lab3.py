@@ -16,7 +16,8 @@ max are over all layers. Where the handout leaves a choice, it is read so:
                     lacks the pipeline's traffic
     precision       activations are FP16 like the weights: 2 bytes per element
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
-    initial inputs  already in the SRAM of each node that needs them, at no cost
+    initial inputs  all of them are already in the SRAM of each node that needs
+                    them, at no cost
     one by one      with tensor parallelism, an input starts when the one before
                     is done; in a pipeline, a node computes one input at a time,
                     and the next one while it sends
@@ -25,7 +26,7 @@ max are over all layers. Where the handout leaves a choice, it is read so:
     traffic         a byte counts on each link that it crosses
     final output    on one node: gathered there with tensor parallelism,
                     computed there in a pipeline
-    ring            4 one-way links, one from each node to the next; a
+    ring            one one-way link from each node to the next: 4 in the lab; a
                     pipeline's consecutive layers are on consecutive nodes
     SRAM            taken to be enough: latency and traffic do not depend on it
 
@@ -40,7 +41,9 @@ from typing import Iterator, List, NamedTuple, Tuple, Union
 
 # ------------------------------------------------ the lab
 class ConvLayer(NamedTuple):
-    """A convolution, stride 1, no padding or pooling: "reduced by 2" (handout, "The model")."""
+    """A convolution, stride 1, no padding or pooling. So a filter of 3 x 3 leaves x and y "reduced
+    by 2" (handout, "The model").
+    """
 
     filters: int
     in_channels: int
@@ -113,7 +116,8 @@ INPUTS = 32  # for Q2
 # ------------------------------------------------ tensor parallelism
 # Each node has 1 / P of each layer's filters: it computes C / P ops, which give a shard of
 # S = A / P bytes. The next layer needs the whole output on every node, so an all-gather sends
-# each shard to the P - 1 other nodes. After the last layer, a gather sends all shards to one node.
+# each shard to the P - 1 other nodes. After the last layer, a gather sends P - 1 shards to one
+# node, which has its own.
 # Source: handout, "Tensor Parallelism", "Notes and assumptions", "Objectives" and "Hints".
 
 

@@ -67,7 +67,7 @@ INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requireme
 
 
 class Parser(argparse.ArgumentParser):
-    """One whose errors end as all others do."""
+    """A parser that raises ValueError for wrong options, which main prints like all others."""
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(message)
@@ -136,7 +136,7 @@ def answer(argv: list[str]) -> tuple[str, int]:
 
 
 def import_lab3() -> None:
-    """Raise ValueError if lab3.py is not this project's, or not Python."""
+    """Import lab3. Raises ValueError if lab3.py is not this project's, or not Python."""
     try:
         with redirect_stdout(StringIO()):  # another one prints its answers
             if not {"NETWORK", "Rate", "check"} <= {*dir(import_module("lab3"))}:
@@ -163,7 +163,7 @@ def parser_of(name: str) -> tuple[Any, Parser]:
 
 
 def no_command(name: str, words: list[str]) -> str:
-    """Why this is none, and what was meant."""
+    """Why a name is not a command, and what was meant."""
     from report.terminal import meant
 
     command = next((word for word in words if word in COMMANDS), "")
@@ -187,7 +187,7 @@ def one_too_many(parser: Parser, name: str, word: str) -> str:
 
 
 def option_names(parser: Parser) -> list[str]:
-    """Those of --help."""
+    """The options that --help lists."""
     return re.findall("--[a-z-]+", parser.format_usage())
 
 

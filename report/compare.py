@@ -6,31 +6,28 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import count
-from operator import itemgetter
 from typing import Any
 
 import lab3
 from report import question
-from report.blocks import Table, When, texts
+from report.blocks import Block, Table, When, texts
 from report.plans import add_plan_option, plans_asked
 from report.question import Impossible, Question, headed, question_of
 from report.search import Comparison, Links, PlanResult, compare
-from report.terminal import GIGA, json_text, rounded, short
+from report.terminal import GIGA, MS, json_text, rounded, short
 
 MOST_SHOWN = 10  # of the best plans, unless all are asked for
 NUMBERS = ("latency ms", "traffic bytes", "nodes", "SRAM bytes", "fits")
-TEXTS = (
+TEXTS: Sequence[Block] = (
     (
         "A plan splits the layers into consecutive groups.",
         "Each group has its own nodes, which share its filters evenly: 1-2:2,3,4 is layers 1 and 2"
         " on two nodes, 3 and 4 on one each.",
-        "SRAM bytes: what the fullest node holds, of {system.sram_bytes}, with whole-tensor"
-        " transfers, one input at a time.",
+        "SRAM bytes: what the fullest node holds, of {sram_bytes}, with whole-tensor transfers, one"
+        " input at a time.",
     ),
-    When(
-        "is_ring",
-        ["On a ring, only one group on all nodes and groups of one node are modelled."],
-    ),
+    "On a ring of {ring_nodes:node}, only one group on all nodes and groups of one node are"
+    " modelled.",
     "{refused}.",
     When("nothing_fits", ["No plan fits."]),
     When(
@@ -39,36 +36,25 @@ TEXTS = (
             (
                 "Plans that no other beats in latency and traffic (Pareto-optimal), for"
                 " {inputs:input}.",
-                When(
-                    "unranked",
-                    ["Those without a number are beaten, but only by plans that do not fit."],
-                ),
+                "A plan beats another if it is no worse in both, and better in one.",
+                "Without a number: {unranked:plan}, beaten only by plans that do not fit.",
             ),
-            Table("best", ("#", *NUMBERS, "plan")),
+            "{best}",
             "{hidden} more: --all lists them",
         ],
     ),
-    When(
-        "compared",
-        [
-            (
-                "Side by side.",
-                When("best", ["What beats a plan is no worse in both, and better in one."]),
-            ),
-            Table("compared", (*NUMBERS, "beaten by", "plan")),
-        ],
-    ),
+    When("compared", ["Side by side.", "{compared}"]),
     "{tensor_reason}.",
     "{pipeline_reason}.",
     When(
         "faster",
         [
             (
-                "Link bandwidths in GB/s (here {system.link_bytes_per_s:GB/s}) at which a plan is"
+                "Link bandwidths in GB/s (here {link_bytes_per_s:GB/s}) at which a plan is"
                 " faster than tensor parallelism, for {inputs:input}; ends are rounded.",
                 "Tensors are sent whole, {links}; tensor parallelism takes one input at a time.",
             ),
-            Table("faster", ("link GB/s", "plan")),
+            "{faster}",
         ],
     ),
 )
@@ -82,49 +68,50 @@ def text(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN)
 def named(comparison: Comparison, asked: Question, most: int | None = MOST_SHOWN) -> dict[str, Any]:
     """The values that TEXTS name, None where there is nothing to say."""
     compared, system = comparison.compared, asked.system
-    plans = {name: plan for name, plan in compared.items() if isinstance(plan, PlanResult)}
-    best, fitting = _listed(comparison.best), _listed(comparison.fitting)
-    unranked = [{"rank": None, **plan} for plan in fitting if plan not in best]
-    ranked = [{"rank": rank, **plan} for rank, plan in enumerate(best, 1)]
-    listed = sorted(ranked + unranked, key=itemgetter("latency_s", "traffic_bytes"))
-    shown = listed[:most]
     is_ring = system.topology == lab3.RING and system.nodes > 2
+    best, fitting = (
+        [] if isinstance(plans, Impossible) else plans
+        for plans in (comparison.best, comparison.fitting)
+    )
+    ranked = [(rank, plan) for rank, plan in enumerate(best, 1)]
+    unranked = [(None, plan) for plan in fitting if plan not in best]
+    listed = sorted([*ranked, *unranked], key=lambda it: (it[1].latency_s, it[1].traffic_bytes))
+    shown = [(rank, *_numbers(plan), plan.text) for rank, plan in listed[:most]]
+    beside = [
+        (*_numbers(plan), *([_beaten_by(plan, best)] if best else []), name)
+        for name, plan in compared.items()
+        if isinstance(plan, PlanResult)
+    ]
+    rivals = ["beaten by"] if best else []
+    faster = [(links_text(links), name) for name, links in comparison.faster.items()]
     return {
+        **system._asdict(),
         "inputs": asked.inputs,
-        "system": system,
         "links": "around the ring" if is_ring else "on direct links",
-        "is_ring": is_ring or None,
+        "ring_nodes": system.nodes if is_ring else None,
         "tensor_reason": _reason(compared["tensor"]),
         "pipeline_reason": _reason(compared["pipeline"]),
         "refused": _reason(comparison.best),
         "nothing_fits": True if best and not fitting else None,
-        "best": shown or None,
+        "best": Table(("#", *NUMBERS, "plan"), shown) if shown else None,
         "unranked": len(unranked) or None,
         "hidden": len(listed) - len(shown) or None,
-        "compared": [
-            {**plan._asdict(), "beaten_by": _beaten_by(plan, comparison.best), "text": name}
-            for name, plan in plans.items()
-        ]
-        or None,
-        "faster": [
-            {"links": links_text(links), "text": name} for name, links in comparison.faster.items()
-        ]
-        or None,
+        "compared": Table((*NUMBERS, *rivals, "plan"), beside) if beside else None,
+        "faster": Table(("link GB/s", "plan"), faster) if faster else None,
     }
 
 
-def _listed(plans: list[PlanResult] | Impossible) -> list[dict[str, Any]]:
-    return [] if isinstance(plans, Impossible) else [plan._asdict() for plan in plans]
+def _numbers(plan: PlanResult) -> Sequence[object]:
+    """Below NUMBERS."""
+    return plan.latency_s * MS, plan.traffic_bytes, plan.nodes, plan.sram_bytes, plan.fits
 
 
 def _reason(found: object) -> str | None:
     return found.reason if isinstance(found, Impossible) else None
 
 
-def _beaten_by(plan: PlanResult, best: Sequence[PlanResult] | Impossible) -> str | None:
+def _beaten_by(plan: PlanResult, best: Sequence[PlanResult]) -> str:
     """The fastest of the best that sends no more bytes: as one of the best, it is not slower."""
-    if isinstance(best, Impossible):
-        return None
     rival = next(other for other in best if other.traffic_bytes <= plan.traffic_bytes)
     is_equal = (rival.latency_s, rival.traffic_bytes) == (plan.latency_s, plan.traffic_bytes)
     return "none" if is_equal else rival.text

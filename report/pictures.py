@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
@@ -26,11 +26,10 @@ from lab3 import Rate
 from report import plans as planning
 from report import question as asking
 from report import schedule, search
-from report.analysis import Analysis, Need
+from report.analysis import Analysis, Latency, Losses, Result
 from report.plans import Plan
 from report.question import Impossible, Question
 from report.search import PlanResult
-from report.sram import SramUse
 from report.terminal import MS, US, count, one_of, path_text, shown
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
@@ -66,13 +65,14 @@ class Picture(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How large a picture is, and its type; without a height, as high as what it shows."""
+    """How large a picture is, and its type. One with a height is brief, for below a title: without
+    notes, key in words and the pipeline by rows. Any other is as high as what it shows."""
 
     width_pt: float = 720
-    font_pt: float = 11
-    face: str = "DejaVu Sans"
-    letter: float = 0.6  # how wide it is, of the size of type
     height_pt: float | None = None
+    font_pt: float = 11
+    faces: tuple[str, ...] = ("DejaVu Sans",)  # the first of them that there is
+    letter: float = 0.6  # how wide it is, of the size of type
 
     def filled(self, text: str, share: float = 1) -> str:
         """On lines that take this share of the width."""
@@ -84,22 +84,20 @@ DEFAULT = Style()
 
 @contextmanager
 def _settings(style: Style) -> Iterator[None]:
-    """matplotlib's, whatever the user's own are."""
+    """matplotlib's for a style, whatever the user's own are."""
     import matplotlib
 
-    # a face that is missing has another in its place
+    # where a face is missing the next is taken
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
-    fallback = "STIXGeneral" if "Serif" in style.face else "DejaVu Sans"
-    pads = {"hspace": 0, "h_pad": 3 / POINTS, "w_pad": EDGE_PT / POINTS}
-    spines = dict.fromkeys(("left", "right", "top", "bottom"), False)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rc("font", family=[style.face, fallback], size=style.font_pt)
-        matplotlib.rc("figure.constrained_layout", **pads)
+        matplotlib.rc("font", family=style.faces, size=style.font_pt)
         matplotlib.rc("figure", titlesize="medium")
+        matplotlib.rc("figure.constrained_layout", h_pad=3 / POINTS, w_pad=EDGE_PT / POINTS)
+        matplotlib.rc("figure.constrained_layout", hspace=0)
         matplotlib.rc("axes", edgecolor=NOTE, facecolor="none", labelcolor=NOTE, labelpad=2)
         matplotlib.rc("axes", titlelocation="left", titlepad=3, titlesize="medium")
-        matplotlib.rc("axes.spines", **spines)
+        matplotlib.rc("axes.spines", left=False, right=False, top=False, bottom=False)
         matplotlib.rc("xtick", color=NOTE)
         matplotlib.rc("ytick", color=NOTE)
         matplotlib.rc("legend", frameon=False, borderpad=0, borderaxespad=0.3, labelspacing=0.3)
@@ -111,7 +109,7 @@ def _settings(style: Style) -> Iterator[None]:
 
 def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
     @wraps(draw)
-    def drawn(analysis: Analysis, *, style: Style = DEFAULT, **options: Any) -> Picture:
+    def drawn(analysis: Analysis, style: Style = DEFAULT, **options: Any) -> Picture:
         with _settings(style):
             return draw(analysis, style, **options)
 
@@ -121,11 +119,9 @@ def _in_style(draw: Callable[..., Picture]) -> Callable[..., Picture]:
 def image(picture: Picture, ending: str) -> bytes:
     """The file for ".svg" or ".png", the same on every run; its title is the alternative text."""
     file = BytesIO()
-    told: dict[str, Any] = {"Title": picture.alt}
-    if ending == ".svg":
-        told["Date"] = None
     with _settings(DEFAULT):
-        picture.figure.savefig(file, format=ending[1:], dpi=200, metadata=told)
+        about = {"Title": picture.alt, "Date": None}
+        picture.figure.savefig(file, format=ending[1:], dpi=200, metadata=about)
     return file.getvalue()
 
 
@@ -174,16 +170,15 @@ def _check_size(found: int, most: int, what: str, instead: str) -> None:
 
 
 def _sheet(
-    question: Question, notes: Iterable[str], style: Style, lines: float, **grid: Any
+    question: Question, notes: Sequence[str], style: Style, lines: float, **grid: Any
 ) -> tuple[Figure, list[Axes]]:
     """Axes of so many lines of type, below notes and how the question differs from the lab's."""
     from matplotlib.figure import Figure
 
-    difference = asking.asked(question)
-    notes = [*notes, *([f"what if: {difference}"] if difference else [])]
-    head = "\n".join(map(style.filled, notes))
-    lines += len(head.splitlines())
-    height_pt = style.height_pt or 1.4 * style.font_pt * lines
+    if difference := asking.asked(question):
+        notes = [*notes, f"what if: {difference}"]
+    head = "" if style.height_pt else "\n".join(map(style.filled, notes))
+    height_pt = style.height_pt or 1.4 * style.font_pt * (lines + len(head.splitlines()))
     size = style.width_pt / POINTS, height_pt / POINTS
     figure = Figure(size, dpi=POINTS, layout="constrained")
     if head:
@@ -216,15 +211,11 @@ class Lane(NamedTuple):
 
 @_in_style
 def timeline(
-    analysis: Analysis,
-    style: Style,
-    plans: Iterable[Plan] = (),
-    until_s: Rate | None = None,
-    is_brief: bool = False,
+    analysis: Analysis, style: Style, plans: Iterable[Plan] = (), until_s: Rate | None = None
 ) -> Picture:
     """All inputs that run in a window, on the nodes and links of each plan, by default of both
     strategies as far as they are possible; until the second output of the slowest and a little
-    more. A brief one has no key. Raises ValueError for more than MOST_LINES or MOST_BARS."""
+    more. Raises ValueError for more than MOST_LINES or MOST_BARS."""
     question, notes, chosen = analysis.question, [], [*plans]
     if not chosen:
         notes = [impossible.reason for impossible in analysis.impossible.values()]
@@ -240,10 +231,9 @@ def timeline(
 
     alt = f"Timeline of the first {_time(end_s)}: {'; '.join(lane.title for lane in lanes)}"
     alt = " ".join(f"{text}." for text in [alt, *notes])
-    notes += [TIMELINE_KEY] * (not is_brief)
     lines = 1.2 * sum(heights) + 1.1 * len(lanes) + 1.5
     grid = {"nrows": len(lanes), "sharex": True, "height_ratios": heights}
-    figure, areas = _sheet(question, notes, style, lines, **grid)
+    figure, areas = _sheet(question, [*notes, TIMELINE_KEY], style, lines, **grid)
     unit = _unit(SECONDS, end_s)
     for axes, lane in zip(areas, lanes, strict=True):
         names = [
@@ -319,13 +309,11 @@ class Part(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar in parts right of its name, or the reason why there is none."""
+    """A bar right of its name, which begins with the strategy, or the reason why there is none."""
 
     name: str
-    kind: str
     parts: Sequence[Part] = ()
     reason: str = ""
-    total: str = ""  # in its column
 
     @property
     def size(self) -> Rate:
@@ -333,10 +321,10 @@ class Bar(NamedTuple):
         return sum(part.size for part in self.parts)
 
 
-def _without_parts(name: str, kind: str, found: Impossible) -> Bar:
+def _no_bar(name: str, found: Impossible) -> Bar:
     """With the reason, but not its subject, which is the bar's name."""
     _, is_not, rest = found.reason.partition(" is not ")
-    return Bar(name, kind, reason=f"not {rest}" if is_not else found.reason)
+    return Bar(name, reason=f"not {rest}" if is_not else found.reason)
 
 
 def _draw_bars(
@@ -348,19 +336,19 @@ def _draw_bars(
     axes.set_xticks([float(limit)], [limit_text])
     axes.set_yticks(range(len(bars)), [bar.name for bar in bars])
     axes.tick_params("both", length=0, labelcolor=INK)
-    for number, (bar, name) in enumerate(zip(bars, axes.get_yticklabels(), strict=True)):
-        name.set_color(COLOURS[bar.kind][0])
+    for line, (bar, name) in enumerate(zip(bars, axes.get_yticklabels(), strict=True)):
+        name.set_color(COLOURS[bar.name.partition(",")[0]][0])
         start: Rate = 0
         for part in bar.parts:
-            (drawn,) = axes.barh(number, float(part.size), 0.76, float(start))
-            drawn.set(facecolor=part.face, edgecolor=part.edge, hatch=part.hatch)
-            drawn.set(linewidth=int(part.edge != "white"), label=f"{bar.name}: {part.name}")
+            looks: Any = {"fc": part.face, "ec": part.edge, "lw": part.edge != "white"}
+            (drawn,) = axes.barh(line, float(part.size), 0.76, float(start), **looks)
+            drawn.set(hatch=part.hatch, label=f"{bar.name}: {part.name}")
             start += part.size
         if bar.reason:
-            axes.text(0, number, f" {bar.reason}", va="center_baseline", in_layout=False)
+            axes.text(0, line, f" {bar.reason}", va="center_baseline", in_layout=False)
         else:
-            top = number - 0.5 - above * (number == 0)
-            axes.vlines(float(limit), top, number + 0.5, INK, label=limit_text)
+            top = line - 0.5 - above * (line == 0)
+            axes.vlines(float(limit), top, line + 0.5, INK, label=limit_text)
 
 
 # ------------------------------------------------ how far from the lower bound
@@ -369,7 +357,6 @@ PARTS_DECIMALS = 3  # with two the lab's parts do not add up
 BARS_SHARE = 0.66  # of the width; the rest is for sums
 ORANGE = COLOURS["pipeline"][0]
 COMMUNICATION = Part("communication", INK)
-REST = Part("the rest", "white", edge=ORANGE)
 LOST = (  # in the order of Losses
     Part("idle nodes", PALE, edge=ORANGE),
     Part("load imbalance", PALE_PIPELINE, edge=ORANGE),
@@ -380,40 +367,47 @@ LOST = (  # in the order of Losses
 
 
 @_in_style
-def limits(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
-    """Latency of all inputs against the lower bound, with whole-tensor transfers in parts; unless
-    it is to be brief below a title, and with the pipeline by rows."""
+def limits(analysis: Analysis, style: Style) -> Picture:
+    """Latency of all inputs in parts, the first of which is the lower bound. Raises ValueError if
+    neither strategy is possible."""
     asking.check_possible(analysis.network, analysis.system)
     inputs, bound_s = analysis.inputs, analysis.lower_bound_s
-    unit = _unit(SECONDS, bound_s)
-
-    def bar(name: str, found: Any, parts: Iterable[Part], lost_s: Callable[..., Any]) -> Bar:
-        kind = name.partition(",")[0]
-        if isinstance(found, Impossible):
-            return _without_parts(name, kind, found)
-        sizes = zip(parts, lost_s(found), strict=True)
-        lost = [part._replace(size=size_s) for part, size_s in sizes if size_s]
-        return Bar(name, kind, [Part("ideal compute", COLOURS[kind][0], bound_s), *lost])
-
-    tensor, streamed = analysis.result("tensor", inputs), analysis.streamed_pipeline
-    bars = [
-        bar("tensor", tensor, [COMMUNICATION], lambda result: [inputs * result.communication_s]),
-        bar("pipeline", analysis.losses, LOST, lambda losses: losses[1:]),
-        bar("pipeline, row streaming", streamed, [REST], lambda all: [all[-1].latency_s - bound_s]),
-    ][: 2 if is_brief else 3]
+    found: dict[str, Any] = {
+        "tensor": analysis.result("tensor", inputs),
+        "pipeline": analysis.losses,
+        "pipeline, row streaming": analysis.streamed_pipeline,
+    }
+    if style.height_pt:
+        del found["pipeline, row streaming"]
+    bars = [_latency_bar(name, result, bound_s) for name, result in found.items()]
     what = f"Latency of {count(inputs, 'input')}"
+    unit = _unit(SECONDS, bound_s)
     bound = unit.text(bound_s, PARTS_DECIMALS)
-    lines = 3.5 * len(bars) + 1.5
-    figure, [axes] = _sheet(analysis.question, [what] * (not is_brief), style, lines)
+    figure, [axes] = _sheet(analysis.question, [what], style, 3.5 * len(bars) + 1.5)
     axes.set_xlim(0, float(max(bar.size for bar in bars)) / BARS_SHARE)
     _draw_bars(axes, bars, bound_s, f"lower bound {bound}")
     figure.draw_without_rendering()  # which gives the bars their places
-    sums = [_name_parts(axes, number, bar, unit, style) for number, bar in enumerate(bars)]
+    sums = [_name_parts(axes, line, bar, unit, style) for line, bar in enumerate(bars)]
     told = "; ".join(f"{bar.name}, {text}" for bar, text in zip(bars, sums, strict=True))
     return Picture(figure, f"{what}: {told}. The lower bound is {bound}.")
 
 
-def _name_parts(axes: Axes, number: int, bar: Bar, unit: Unit, style: Style) -> str:
+def _latency_bar(
+    name: str, found: Result | Losses | Sequence[Latency] | Impossible, bound_s: Fraction
+) -> Bar:
+    if isinstance(found, Impossible):
+        return _no_bar(name, found)
+    if isinstance(found, Result):
+        lost = [COMMUNICATION._replace(size=found.inputs * found.communication_s)]
+    elif isinstance(found, Losses):
+        lost = [part._replace(size=size_s) for part, size_s in zip(LOST, found[1:], strict=True)]
+    else:
+        lost = [Part("waiting", "white", found[-1].latency_s - bound_s, edge=ORANGE)]
+    ideal = Part("ideal compute", COLOURS[name.partition(",")[0]][0], bound_s)
+    return Bar(name, [ideal, *(part for part in lost if part.size)])
+
+
+def _name_parts(axes: Axes, line: int, bar: Bar, unit: Unit, style: Style) -> str:
     """Name each part on its bar with its value, those that have no room right of it, before the
     sum. Returns all of it."""
     from matplotlib.colors import to_rgb
@@ -423,128 +417,116 @@ def _name_parts(axes: Axes, number: int, bar: Bar, unit: Unit, style: Style) -> 
     per_pt = axes.get_xlim()[1] / axes.bbox.width
     terms = [f"{part.name} {unit.number(part.size, PARTS_DECIMALS)}" for part in bar.parts]
     total = f"= {unit.text(bar.size, PARTS_DECIMALS)}"
-    start, beside = 0.0, []
+    end, beside = 0.0, []
     for part, term in zip(bar.parts, terms, strict=True):
-        end = start + float(part.size)
-        text = axes.text(start + 4 * per_pt, number, term, in_layout=False)
+        start, end = end, end + float(part.size)
         colour = "white" if sum(to_rgb(part.face)) < IS_DARK else "black"
-        text.set(va="center_baseline", color=colour)
+        looks: Any = {"va": "center_baseline", "color": colour, "in_layout": False}
+        text = axes.text(start + 4 * per_pt, line, term, **looks)
         if start + (text.get_window_extent().width + 8) * per_pt > end:
             text.remove()
             beside.append(f"+ {term}")
-        start = end
-    room_pt = (axes.get_xlim()[1] - start) / per_pt - 6
+    room = 1 - end / axes.get_xlim()[1]
     unbroken = " ".join(text.replace(" ", "\xa0") for text in [*beside, total])
-    looks: Any = {"va": "center", "linespacing": 1.1, "in_layout": False, "color": INK}
-    sums = style.filled(unbroken, room_pt / style.width_pt)
-    axes.text(start + 6 * per_pt, number, sums, **looks)
+    sums = style.filled(unbroken, room * axes.bbox.width / style.width_pt)
+    looks = {"va": "center", "linespacing": 1.1, "in_layout": False, "color": INK}
+    axes.text(end + 6 * per_pt, line, sums, **looks)
     return f"{' + '.join(terms)} {total}"
 
 
 # ------------------------------------------------ which plan
 
 MOST_NAMES = 10
-PLAN_TOLD = "plan 1-2:2,3: layers 1-2 on 2 nodes, 3 on 1"
-Places = Mapping[str, tuple[float, float]]  # traffic and latency by the plan's text
+PLAN_TOLD = "1-2:2,3 would be layers 1-2 on 2 nodes, 3 on 1"
 MARKERS = {"tensor": "s", "pipeline": "D", "plan": "o"}
 
 
 @_in_style
 def pareto(analysis: Analysis, style: Style) -> Picture:
-    """Latency against traffic of every plan. Both strategies and up to MOST_NAMES Pareto-optimal
-    plans, evenly spread, are in the key; the latter with their number in the table of `plans`,
-    which stands left below the plan, too, if there is room.
-
-    Raises ValueError as search.every_result does.
-    """
+    """Latency against traffic of every plan. Those of _named_plans are in the key; their number
+    stands left below them, too, if there is room. Raises ValueError as search.every_result does."""
     every = search.every_result(*analysis.question)
     best = search.unbeaten(every)
-    sizes = _unit(BYTES, max(result.traffic_bytes for result in every))
-    times = _unit(SECONDS, max(result.latency_s for result in every), 10)
-    places = {
-        it.text: (float(it.traffic_bytes * sizes.factor), float(it.latency_s * times.factor))
-        for it in every
-    }
+    named = _named_plans(analysis, every, best)
+    sizes = _unit(BYTES, max(plan.traffic_bytes for plan in every))
+    times = _unit(SECONDS, max(plan.latency_s for plan in every), 10)
     what = f"latency of {count(analysis.inputs, 'input')}"
-    head = f"{count(len(every), 'plan')}; filled: fits in the SRAM ({sum(p.fits for p in every):,})"
+    fit = sum(plan.fits for plan in every)
+    head = f"{count(len(every), 'plan')}; filled: {fit:,} that fit in the SRAM"
     bound = f"lower bound {times.text(analysis.lower_bound_s)}"
+    figure, [axes] = _sheet(analysis.question, [], style, min(MOST_NAMES, len(best)) + 11)
 
-    figure, [axes] = _sheet(analysis.question, (), style, min(MOST_NAMES, len(best)) + 11)
-    right, top = (1.05 * max(ends) or 1 for ends in zip(*places.values(), strict=True))
+    def places(plans: Iterable[PlanResult]) -> list[list[float]]:
+        return [
+            [float(plan.traffic_bytes * sizes.factor) for plan in plans],
+            [float(plan.latency_s * times.factor) for plan in plans],
+        ]
+
+    def draw(plans: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
+        face = colour if plans[0].fits else "white"
+        looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
+        axes.plot(*places(plans), marker, color=colour, **looks)
+
+    right, top = (1.05 * max(ends) or 1 for ends in places(every))
     axes.set(xlim=(-0.05 * right, right), ylim=(0, top))
     axes.set_title(f"{what}, {times.name}", color=NOTE)
     axes.set_xlabel(f"traffic, {sizes.name}", loc="right")
     axes.spines[["left", "bottom"]].set_visible(True)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:,g}")
-    names = _draw_plans(axes, analysis, every, best, places)
+    for name, plan in named.items():
+        kind = name.split(": ")[-1].split()[0]
+        draw([plan], MARKERS[kind], COLOURS[kind][0], label=name, zorder=3)
+    for fits in (False, True):
+        if others := [p for p in every if p.fits == fits and p not in named.values()]:
+            draw(others, "o", NOTE, markersize=4.5)
+    if len(every) > len(named):
+        axes.plot([], [], "o", color=NOTE, mfc="white", markersize=4.5, label="other plans")
+    if len(best) > 1:
+        axes.step(*places(best), INK, where="pre", lw=1, zorder=1, label="Pareto front")
     bound_at = float(analysis.lower_bound_s * times.factor)
     axes.axhline(bound_at, color=INK, ls="--", lw=1, zorder=1, label=bound)
     looks: Any = {"alignment": "left", "loc": "upper left", "bbox_to_anchor": (1.02, 1)}
     axes.legend(title=f"{head}\n{PLAN_TOLD}", **looks)
-    figure.draw_without_rendering()  # which gives the dots their places
-    _number_plans(axes, names, places, bound_at)
+    numbers = [name.split(": ")[0] if plan in best else "" for name, plan in named.items()]
+    _number_dots(figure, numbers, zip(*places(named.values()), strict=True), bound_at)
 
     told = "; ".join(
-        f"{name} ({times.text(result.latency_s)}, {count(result.traffic_bytes, 'byte')})"
-        for name, result in names.items()
-        if result in best
+        f"{name} ({times.text(plan.latency_s)}, {count(plan.traffic_bytes, 'byte')})"
+        for name, plan in named.items()
+        if plan in best
     )
     alt = f"{what.capitalize()} against traffic: {head}. Pareto-optimal by number: {told}"
     return Picture(figure, f"{alt}. The {bound.replace('bound', 'bound is')}.")
 
 
-def _draw_plans(
-    axes: Axes,
-    analysis: Analysis,
-    every: Sequence[PlanResult],
-    best: Sequence[PlanResult],
-    places: Places,
+def _named_plans(
+    analysis: Analysis, every: Iterable[PlanResult], best: Sequence[PlanResult]
 ) -> dict[str, PlanResult]:
-    """Those in the key, each with its name; the others; the front. Returns those in the key."""
-
-    def draw(results: Sequence[PlanResult], marker: str, colour: str, **looks: Any) -> None:
-        face = colour if results[0].fits else "white"
-        looks = {"linestyle": "none", "clip_on": False, "markerfacecolor": face, **looks}
-        ends = zip(*(places[result.text] for result in results), strict=True)
-        axes.plot(*ends, marker, color=colour, **looks)
-
-    numbers = {result.text: f"{number:,}: " for number, result in enumerate(best, 1)}
-    strategies = [*analysis.possible.values()]
-    in_key = best[:: ceil(len(best) / MOST_NAMES)]
-    in_key = [*in_key, *(p for p in every if p.plan in strategies and p not in in_key)]
-    names = {}
-    for result in in_key:
-        plan_name = schedule.plan_name(analysis.network, analysis.system, result.plan)
-        kind, name = plan_name.split()[0], numbers.get(result.text, "") + plan_name
-        names[name] = result
-        draw([result], MARKERS[kind], COLOURS[kind][0], label=name, gid=result.text, zorder=3)
-    for fits in (False, True):
-        if others := [p for p in every if p.fits == fits and p not in in_key]:
-            draw(others, "o", NOTE, markersize=4.5)
-    if len(every) > len(in_key):
-        axes.plot([], [], "o", color=NOTE, mfc="white", markersize=4.5, label="other plans")
-    if len(best) > 1:
-        front = zip(*(places[result.text] for result in best), strict=True)
-        axes.step(*front, INK, where="pre", lw=1, zorder=1, label="Pareto front")
-    return names
+    """Up to MOST_NAMES of the Pareto-optimal, evenly spread, and both strategies, by their names;
+    before the name of a Pareto-optimal one stands its number in the table of `plans`."""
+    strategies = (plan for plan in every if plan.plan in analysis.possible.values())
+    named = {}
+    for plan in [*best[:: ceil(len(best) / MOST_NAMES)], *strategies]:
+        name = schedule.plan_name(analysis.network, analysis.system, plan.plan)
+        named[f"{best.index(plan) + 1:,}: {name}" if plan in best else name] = plan
+    return named
 
 
-def _number_plans(
-    axes: Axes, names: Mapping[str, PlanResult], places: Places, bound: float
+def _number_dots(
+    figure: Figure, numbers: Iterable[str], places: Iterable[tuple[float, float]], bound: float
 ) -> None:
-    """Number those that have room on their left below, where neither a plan nor the front is."""
+    """Left below each dot, where neither another number nor a line is."""
+    [axes] = figure.axes
+    figure.draw_without_rendering()  # which gives the dots their places
     _, bound_pt = axes.transData.transform((0, bound))
     taken: list[Any] = []
-    for name, result in names.items():
-        number, has_number, _ = name.partition(": ")
-        if not has_number:
-            continue
+    for number, place in zip(numbers, places, strict=True):
         looks: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
-        text = axes.annotate(number, places[result.text], (-4, -4), **looks)
+        text = axes.annotate(number, place, (-4, -4), **looks)
         extent = text.get_window_extent()
         on_line = extent.y0 <= bound_pt <= extent.y1 or extent.y0 < axes.bbox.y0
-        if on_line or extent.count_overlaps(taken):
+        if not number or on_line or extent.count_overlaps(taken):
             text.remove()
         else:
             taken.append(extent)
@@ -561,35 +543,35 @@ EXCESS = Part("excess", PALE_ALARM, edge=ALARM)
 
 
 @_in_style
-def sram(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
+def sram(analysis: Analysis, style: Style) -> Picture:
     """Weights, input and output on each node when it is fullest, with one input at a time, of both
-    strategies and data parallelism; unless it is to be brief below a title, and with the pipeline
-    by rows. Raises ValueError for more than MOST_LINES bars."""
+    strategies and data parallelism. Raises ValueError for more than MOST_LINES bars."""
     from matplotlib.patches import Patch
 
-    bars: list[Bar] = []
+    bars, sums = [], []
     room = analysis.system.sram_bytes
     for strategy, found in analysis.sram.items():
-        kind, _, is_streamed = strategy.partition(", ")
-        if is_brief and is_streamed:
+        name = strategy.replace("streamed", "row streaming")
+        if style.height_pt and name != strategy:
             continue
-        name = f"{kind}, row streaming" if is_streamed else kind
         if isinstance(found, Impossible):
-            bars.append(_without_parts(name, kind, found))
+            bars.append(_no_bar(name, found))
+            sums.append("")
             continue
-        uses = found.uses if strategy == "pipeline" else [found.fullest]
-        bars += [_held_bar(f"{name}, {use.where}", kind, use, room) for use in uses]
+        for use in found.uses if strategy == "pipeline" else [found.fullest]:
+            sizes = use.weight_bytes, use.input_bytes, use.output_bytes
+            bars.append(Bar(f"{name}, {use.where}", _held(sizes, room)))
+            sums.append(f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}")
     _check_size(len(bars), MOST_LINES, "bars", "`python3 report explain sram` has them all")
     what = "Bytes that a node holds when it is fullest, one input at a time"
     head = f"{' + '.join(part.name for part in PARTS)}, bytes"
     limit = f"SRAM of a node: {count(room, 'byte')}"
 
-    lines = 1.25 * len(bars) + 4
-    figure, [axes] = _sheet(analysis.question, [what] * (not is_brief), style, lines)
+    figure, [axes] = _sheet(analysis.question, [what], style, 1.25 * len(bars) + 4)
     _draw_bars(axes, bars, room, limit, above=0.9)
     column = axes.secondary_yaxis("right")
     column.spines["right"].set_visible(False)
-    column.set_yticks(range(-1, len(bars)), [head, *(bar.total for bar in bars)], ha="right")
+    column.set_yticks(range(-1, len(bars)), [head, *sums], ha="right")
     labels = column.get_yticklabels()
     for bar, label in zip(bars, labels[1:], strict=True):
         label.set_color(ALARM if bar.size > room else INK)
@@ -606,17 +588,15 @@ def sram(analysis: Analysis, style: Style, is_brief: bool = False) -> Picture:
     return Picture(figure, f"{what}: {told}. The {limit.replace(':', ' is')}.")
 
 
-def _held_bar(name: str, kind: str, use: Need | SramUse, room: int) -> Bar:
+def _held(sizes: Iterable[int], room: int) -> list[Part]:
     """Pale and red beyond the SRAM."""
-    parts: list[Part] = []
-    sizes = (use.weight_bytes, use.input_bytes, use.output_bytes)
+    parts = []
     for part, size in zip(PARTS, sizes, strict=True):
         inside = min(room, size)
         room -= inside
         excess = EXCESS._replace(name=part.name, size=size - inside, hatch=part.hatch)
         parts += [part._replace(size=inside), excess]
-    total = f"{' + '.join(f'{size:,}' for size in sizes)} = {use.total_bytes:,}"
-    return Bar(name, kind, [part for part in parts if part.size], total=total)
+    return [part for part in parts if part.size]
 
 
 # ------------------------------------------------ the command: picture
@@ -631,8 +611,12 @@ def add_options(parser: ArgumentParser) -> None:
     asking.add_options(parser)
     planning.add_plan_option(parser)
     ms = asking.decimal("ms", 14, 10**12, Fraction(1, MS))
-    parser.add_argument("--until", metavar="MS", type=ms, help="where a timeline ends, ms")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png")
+    parser.add_argument(
+        "--until", metavar="MS", type=ms, help="where a timeline ends, ms (timeline only)"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png (default: PICTURE.svg)"
+    )
 
 
 def run(options: Namespace) -> str:

@@ -76,8 +76,8 @@ def _obstacle(network: Network, system: System, group: Placed, is_last: bool) ->
 
 
 def is_modelled(network: Network, system: System, group: Group) -> bool:
-    """Whether the group's messages have a link each: on a ring, those of one node, or of all nodes
-    and all layers, have."""
+    """Whether the group can work on this topology. On a ring, a group of several nodes must have
+    all nodes and all layers: only then has each of its messages links of its own."""
     is_whole = group == (len(network), system.nodes)
     return system.topology == lab3.ALL_TO_ALL or group.nodes == 1 or is_whole
 

@@ -59,6 +59,12 @@ def found_or_reason(find: Callable[..., Found], *arguments: object) -> Found | I
         return Impossible(str(error))
 
 
+def possible(found: Found | Impossible) -> Found:
+    """What is known to exist."""
+    assert not isinstance(found, Impossible), found
+    return found
+
+
 def possible_strategies(
     network: Network, system: System
 ) -> tuple[dict[str, Plan], dict[str, Impossible]]:
@@ -175,7 +181,8 @@ def add_options(parser: ArgumentParser) -> None:
     does."""
     check_constants()
     group = parser.add_argument_group(
-        "what if", "lab3.py's numbers by default. SRAM changes what fits, never a latency."
+        "what if",
+        "lab3.py's numbers by default. SRAM decides what fits; latencies assume enough.",
     )
     for option, metavar, name, number, what in OPTIONS:
         default = _defaults()[name]

@@ -166,8 +166,8 @@ def faster_between(network: Network, system: System, plan: Plan, inputs: int = 1
 
         ops / R + bytes / B < 0
 
-    which holds on one side of one value of 1 / B. Of the stage with most ops it is positive without
-    bytes, because not all nodes always compute; so there is an end to faster links.
+    which holds on one side of one value of 1 / B. On links fast enough no plan is faster, because
+    tensor parallelism's nodes always compute.
 
     Raises ValueError if the plan or tensor parallelism is not possible.
     """

@@ -51,31 +51,7 @@ def streamed_pipeline_latency(network: Network, system: System, inputs: int = 1)
     # first input's rows end within an interval of their start, because they follow each other by at
     # most the longest row so far, and no layer has more rows than the one before.
     interval_s = max(duration(stage, system) for stage in stages)
-    return _first_input_s(network, system) + (inputs - 1) * interval_s
-
-
-def _first_input_s(network: Network, system: System) -> Fraction:
-    """The end of the first input's last row."""
-    arrived_s = [Fraction(0)] * network[0].y  # when each row of input is there
-    for layer in network:
-        row_s = Fraction(layer.ops, layer.out_y) / system.ops_per_s
-        send_s = Fraction(layer.output_bytes, layer.out_y) / system.link_bytes_per_s
-        computed_s = _ends_s(arrived_s[layer.fy - 1 :], row_s)
-        arrived_s = _ends_s(computed_s, send_s)
-    return computed_s[-1]
-
-
-def _ends_s(ready_s: Sequence[Fraction], row_s: Fraction) -> list[Fraction]:
-    """When rows end on a node or link that takes them one after the other, from time 0 on."""
-    ends_s = []
-    free_s = Fraction(0)
-    for row_ready_s in ready_s:
-        free_s = max(free_s, row_ready_s) + row_s
-        ends_s.append(free_s)
-    return ends_s
-
-
-# ------------------------------------------------ which rows decide
+    return sum(run.time_s for run in critical_runs(network, system)) + (inputs - 1) * interval_s
 
 
 class Run(NamedTuple):
@@ -88,38 +64,37 @@ class Run(NamedTuple):
     time_s: Fraction  # of all
 
 
-class _Row(NamedTuple):
-    end_s: Fraction
-    rows: int  # of its run, up to this one
-    before: _Row | None  # that the run waited for
-
-
 def critical_runs(network: Network, system: System) -> list[Run]:
-    """Runs that follow each other without a pause, from time 0 to the end of the first input's last
-    row: of each node and link one, so that all times add up to the latency of one input with row
-    streaming."""
-    places = [
-        place
-        for number, layer in enumerate(network, 1)
-        for place in (
-            (number, "compute", Fraction(layer.ops, layer.out_y) / system.ops_per_s),
-            (number, "send", Fraction(layer.output_bytes, layer.out_y) / system.link_bytes_per_s),
-        )
-    ][:-1]
-    rows = [_Row(Fraction(0), 0, None)] * network[0].y
-    for number, work, row_s in places:
-        needed = rows[network[number - 1].fy - 1 :] if work == "compute" else rows
-        rows = []
-        for row in needed:
-            follows = rows[-1] if rows and rows[-1].end_s >= row.end_s else None
-            end_s = (follows or row).end_s + row_s
-            rows.append(
-                _Row(end_s, follows.rows + 1, follows.before) if follows else _Row(end_s, 1, row)
-            )
-    runs = []
-    last: _Row | None = rows[-1]
-    for number, work, row_s in reversed(places):
-        assert last
-        runs.append(Run(number, work, last.rows, row_s, last.rows * row_s))
-        last = last.before
+    """One run of each node and link, from time 0 to the end of the first input's last row. They
+    follow each other without a pause, so all times add up to the latency of one input."""
+    places = []
+    ends_s = [Fraction(0)] * network[0].y  # when each row of input is there
+    for number, layer in enumerate(network, 1):
+        for work, amount, per_s, first in (
+            ("compute", layer.ops, system.ops_per_s, layer.fy - 1),
+            ("send", layer.output_bytes, system.link_bytes_per_s, 0),
+        ):
+            row_s = Fraction(amount, layer.out_y) / per_s
+            ready_s = ends_s[first:]  # a row waits for the last one that it needs
+            ends_s = _ends_s(ready_s, row_s)
+            places.append((number, work, row_s, first, ready_s, ends_s))
+    places.pop()  # the last output is not sent
+    runs, row = [], network[-1].out_y - 1
+    for number, work, row_s, first, ready_s, ends_s in reversed(places):
+        last = row
+        while row and ends_s[row - 1] >= ready_s[row]:
+            row -= 1
+        rows = last - row + 1
+        runs.append(Run(number, work, rows, row_s, rows * row_s))
+        row += first  # that this one waited for
     return runs[::-1]
+
+
+def _ends_s(ready_s: Sequence[Fraction], row_s: Fraction) -> list[Fraction]:
+    """When rows end on a node or link that takes them one after the other, from time 0 on."""
+    ends_s = []
+    free_s = Fraction(0)
+    for row_ready_s in ready_s:
+        free_s = max(free_s, row_ready_s) + row_s
+        ends_s.append(free_s)
+    return ends_s

@@ -17,7 +17,7 @@ from report.terminal import path_text, shown
 HERE = Path(__file__).resolve().parent
 README_PIXELS_PER_INCH = 80
 BYLINE = ("author", "uid", "date")
-FACE, SMALL_PT = "Libertinus Serif", 15  # Typst brings the face
+FACES, SMALL_PT = ("Libertinus Serif", "STIXGeneral"), 15  # Typst brings the first
 LETTER = 0.45  # of its size, how wide a letter is
 TIMELINE_S = Fraction(18, 1000)  # the pipeline has two outputs by then
 
@@ -48,7 +48,7 @@ def build(byline: dict[str, str]) -> dict[str, bytes]:
         ignore_system_fonts=True,
         sys_inputs={
             **byline,
-            "face": FACE,
+            "face": FACES[0],
             "small": f"{SMALL_PT}",
             "facts": json.dumps(facts(analysis)),
             **drawn(analysis),
@@ -72,16 +72,14 @@ def drawn(analysis: Analysis) -> dict[str, str]:
     from report.deck.diagram import flow, ring
 
     def style(width_pt: float, height_pt: float) -> pictures.Style:
-        return pictures.Style(width_pt, SMALL_PT, FACE, LETTER, height_pt)
+        return pictures.Style(width_pt, height_pt, SMALL_PT, FACES, LETTER)
 
     layers, nodes = len(analysis.network), analysis.system.nodes
     found = {
         **{name: flow(name, layers, nodes, style(350, 96)) for name in ("tensor", "pipeline")},
-        "timeline": pictures.timeline(
-            analysis, until_s=TIMELINE_S, is_brief=True, style=style(770, 142)
-        ),
-        "limits": pictures.limits(analysis, is_brief=True, style=style(770, 90)),
-        "sram": pictures.sram(analysis, is_brief=True, style=style(770, 190)),
+        "timeline": pictures.timeline(analysis, style(770, 142), until_s=TIMELINE_S),
+        "limits": pictures.limits(analysis, style(770, 90)),
+        "sram": pictures.sram(analysis, style(770, 190)),
         "ring": ring(nodes, style(190, 130)),
     }
     svgs = {
@@ -112,7 +110,11 @@ def write(folder: Path, contents: dict[str, bytes]) -> None:
 
 def add_options(parser: ArgumentParser) -> None:
     """Where the deck goes, and whose it is."""
-    parser.add_argument("--output", metavar="FOLDER", help="an existing folder (default: report)")
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="an existing folder (default: report, whose files are replaced)",
+    )
     for name in BYLINE:
         parser.add_argument(f"--{name}", help="at the foot of each page; needs --output")
 

@@ -94,5 +94,5 @@ def _arrow(axes: Axes, tail: tuple[float, float], tip: tuple[float, float], head
 
 
 def _write(axes: Axes, at: tuple[float, float], text: str, style: Style, **more: Any) -> None:
-    looks = {"size": style.font_pt, "family": style.face, "color": INK, "ha": "center", **more}
+    looks = {"size": style.font_pt, "family": style.faces[0], "color": INK, "ha": "center", **more}
     axes.text(*at, text, va="center_baseline", **looks)

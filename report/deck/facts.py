@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeVar
 
 import lab3
 from lab3 import Rate
 from report.analysis import Analysis, Result
-from report.question import Impossible
+from report.question import possible
 from report.terminal import GIGA, KIB, MB, MS, US
 
 Fact = str | list[str] | list[list[str]]  # a row of a table, or all of them
 Facts = dict[str, Fact]
-Found = TypeVar("Found")
 
 
 def said(value: Rate, places: int = 0) -> str:
@@ -25,12 +23,6 @@ def said(value: Rate, places: int = 0) -> str:
 def percent(part: Rate, places: int = 0) -> str:
     """Without the sign."""
     return said(100 * part, places)
-
-
-def possible(found: Found | Impossible) -> Found:
-    """What is asked for is possible in the lab."""
-    assert not isinstance(found, Impossible), found
-    return found
 
 
 def facts(analysis: Analysis) -> Facts:
@@ -50,7 +42,7 @@ def _four(analysis: Analysis) -> tuple[Result, Result, Result, Result]:
 
 
 def results(analysis: Analysis) -> Facts:
-    """Page 1."""
+    """The numbers of page 1."""
     one, one_pipeline, tensor, pipeline = found = _four(analysis)
     names = ("tensor-1", "pipeline-1", "tensor-32", "pipeline-32")
     named = dict(zip(names, found, strict=True))
@@ -71,7 +63,7 @@ def results(analysis: Analysis) -> Facts:
 
 
 def approach(analysis: Analysis) -> Facts:
-    """Page 2."""
+    """The numbers of page 2."""
     one, _, _, _ = _four(analysis)
     system, filters = analysis.system, analysis.network[0].filters
     return {
@@ -85,7 +77,7 @@ def approach(analysis: Analysis) -> Facts:
 
 
 def layers(analysis: Analysis) -> Facts:
-    """Page 3: of each layer its sizes, both strategies' times in microseconds and bytes; sums."""
+    """The numbers of page 3: of each layer its sizes, both strategies' times and bytes; sums."""
     network, nodes = analysis.network, analysis.system.nodes
     first, ops = network[0], sum(layer.ops for layer in network)
     times = "\N{MULTIPLICATION SIGN}"
@@ -130,7 +122,7 @@ def layers(analysis: Analysis) -> Facts:
 
 
 def bound(analysis: Analysis) -> Facts:
-    """Page 4."""
+    """The numbers of page 4."""
     one, one_pipeline, tensor, pipeline = _four(analysis)
     losses = possible(analysis.losses)
     equal_s = analysis.lower_bound_s / analysis.inputs
@@ -149,7 +141,7 @@ def bound(analysis: Analysis) -> Facts:
 
 
 def sram(analysis: Analysis) -> Facts:
-    """Page 5."""
+    """The numbers of page 5."""
     totals, sram_bytes = analysis.totals, analysis.system.sram_bytes
     share = totals.weight_bytes // analysis.system.nodes
     both = max(layer.input_bytes + layer.output_bytes for layer in analysis.network)
@@ -165,7 +157,7 @@ def sram(analysis: Analysis) -> Facts:
 
 
 def ring(analysis: Analysis) -> Facts:
-    """Page 6."""
+    """The numbers of page 6."""
     one, one_pipeline, _, pipeline = _four(analysis)
     there = possible(analysis.result("tensor", 1, lab3.RING))
     more_s = there.latency_s - one.latency_s

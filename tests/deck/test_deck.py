@@ -2,9 +2,9 @@
 
 import math
 import os
-import sys
 from io import BytesIO
 from itertools import chain
+from pathlib import Path
 
 import numpy
 import pypdfium2
@@ -13,7 +13,7 @@ from PIL import Image
 from pypdf import PdfReader
 from pypdfium2.raw import FPDF_PAGEOBJ_PATH
 
-from program import refusal, run
+from program import output, refusal
 from report import pictures
 from report.analysis import Analysis
 from report.deck import build
@@ -27,13 +27,8 @@ NAME = "Zoë O'Neil #[x] $y$ Ωж"
 
 
 @pytest.fixture(scope="module")
-def built():
-    return build.build(NOBODY)
-
-
-@pytest.fixture(scope="module")
-def deck(built):
-    return PdfReader(BytesIO(built["slides.pdf"]))
+def deck(pdf):
+    return PdfReader(BytesIO(pdf))
 
 
 def texts(deck):
@@ -84,8 +79,8 @@ def test_the_readmes_picture_is_page_1(built):
     assert min(differences) == differences[0] < sorted(differences)[1] / 2
 
 
-def test_bars_of_page_1_are_as_long_as_their_values(built):
-    page = pypdfium2.PdfDocument(built["slides.pdf"])[0]
+def test_bars_of_page_1_are_as_long_as_their_values(pdf):
+    page = pypdfium2.PdfDocument(pdf)[0]
     places = (shape.get_bounds() for shape in page.get_objects([FPDF_PAGEOBJ_PATH]))
     lengths = [right - left for left, low, right, high in places if high - low > 10]
     most = max(lengths)
@@ -120,8 +115,9 @@ def test_a_rings_links_carry_shards_in_the_order_of_an_all_gather():
 
 def test_pictures_have_their_alternative_texts_in_reading_order(deck):
     analysis = Analysis(LAB)
-    timeline = pictures.timeline(analysis, until_s=build.TIMELINE_S)
-    charts = (draw(analysis, is_brief=True) for draw in (pictures.limits, pictures.sram))
+    style = pictures.Style(height_pt=200)  # brief
+    timeline = pictures.timeline(analysis, style, until_s=build.TIMELINE_S)
+    charts = (draw(analysis, style) for draw in (pictures.limits, pictures.sram))
     tensor, pipeline, *three, ringed = (
         it["/Alt"] for it in structure(deck) if it["/S"] == "/Figure"
     )
@@ -165,6 +161,7 @@ def test_committed_files_are_what_is_built(built, deck):
     assert committed["results.png"] == built["results.png"]
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_author_uid_and_date_are_at_the_foot_of_each_page_and_nothing_else_differs(built, deck):
     byline = {"author": NAME, "uid": "123 456 789", "date": "June 12"}
     named = build.build(byline)["slides.pdf"]
@@ -181,6 +178,7 @@ def test_author_uid_and_date_are_at_the_foot_of_each_page_and_nothing_else_diffe
 # ------------------------------------------------ what is not built
 
 
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize(
     ("byline", "words"),
     [
@@ -200,6 +198,7 @@ def test_other_numbers_than_the_handouts_are_refused(other, monkeypatch):
         build.build(NOBODY)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_misspelt_name_stops_the_build(monkeypatch):
     without = {name: text for name, text in build.facts(Analysis(LAB)).items() if name != "sram"}
     monkeypatch.setattr(build, "facts", lambda analysis: without)
@@ -214,14 +213,12 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_it_writes_both_files_from_any_folder_in_any_zone(tmp_path, built):
-    zone = {**os.environ, "TZ": "Pacific/Auckland", "LC_ALL": "C"}
+def test_it_writes_both_files_into_any_folder(tmp_path, monkeypatch, built):
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "caf\u00e9"
     folder.mkdir()
-    line = [sys.executable, ROOT / "report", "deck", f"--output={folder.name}"]
-    result = run(*line, cwd=tmp_path, env=zone)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == [rf"wrote 'caf\xe9/{name}'" for name in OUTPUTS]
+    told = output(["deck", f"--output={folder.name}"])
+    assert told.splitlines() == [rf"wrote 'caf\xe9/{name}'" for name in OUTPUTS]
     assert contents(folder) == built
 
 
@@ -250,29 +247,23 @@ def test_bad_input_is_named_and_nothing_is_written(tmp_path, monkeypatch, argume
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("name", OUTPUTS)
-@pytest.mark.parametrize("fails", ["write", "replace"])
-def test_whatever_ends_it_each_file_is_whole(tmp_path, monkeypatch, error, name, fails):
+@pytest.mark.parametrize(("owner", "call"), [(Path, "write_bytes"), (os, "replace")])
+def test_whatever_ends_it_each_file_is_whole(tmp_path, monkeypatch, error, name, owner, call):
     """Half a file is written, or one is not moved into its place."""
-    new = dict.fromkeys(OUTPUTS, b"new")
-    for output in OUTPUTS:
-        (tmp_path / output).write_bytes(b"old")
-    write, replace = type(tmp_path).write_bytes, os.replace
+    for output_name in OUTPUTS:
+        (tmp_path / output_name).write_bytes(b"old")
+    real = getattr(owner, call)
 
-    def write_half(path, content):
-        is_it = fails == "write" and name in path.name
-        write(path, content[:1] if is_it else content)
-        if is_it:
-            raise error
+    def failing(path, *more):
+        if name not in path.name:
+            return real(path, *more)
+        if call == "write_bytes":
+            real(path, b"n")
+        raise error
 
-    def fail_to_replace(old, there):
-        if fails == "replace" and there.name == name:
-            raise error
-        replace(old, there)
-
-    monkeypatch.setattr(type(tmp_path), "write_bytes", write_half)
-    monkeypatch.setattr(os, "replace", fail_to_replace)
+    monkeypatch.setattr(owner, call, failing)
     with pytest.raises(type(error)) as raised:
-        build.write(tmp_path, new)
+        build.write(tmp_path, dict.fromkeys(OUTPUTS, b"new"))
     assert getattr(raised.value, "filename", str(tmp_path)) == str(tmp_path)
-    assert contents(tmp_path).keys() == new.keys()
+    assert contents(tmp_path).keys() == {*OUTPUTS}
     assert {*contents(tmp_path).values()} <= {b"old", b"new"}

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate
 
 import matplotlib
 import pytest
@@ -14,7 +15,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from lab3 import NETWORK, RING, ConvLayer
-from odd_machines import GATHERS, ODD_ALL_TO_ALL, ODD_OPTIONS, ONE_LAYER, SENDS
+from odd_machines import GATHERS, ODD_ALL_TO_ALL, ONE_LAYER, SENDS
 from program import call, output, refusal, sentence
 from report import pictures, plans, schedule, search
 from report.analysis import Analysis
@@ -92,27 +93,20 @@ def rows_of(axes):
     return [text.get_text() for text in axes.get_yticklabels()]
 
 
-def values(figure):
-    """What is said right of the row of a name, and its colour."""
-    [axes] = figure.axes
-    _, *found = axes.child_axes[0].get_yticklabels()
-    said = [(text.get_text(), colour(text.get_color())) for text in found]
-    return dict(zip(rows_of(axes), said, strict=True))
-
-
 def bars(figure):
-    """Of each row its bar's parts, from the left: name, start, length, colour."""
-    rows = {}
+    """Of each row its bar's parts, one after the other from 0: name, length, colour."""
+    rows, ends = {}, {}
     for bar in figure.axes[0].patches:
         row, _, part = bar.get_label().rpartition(": ")
         assert row == rows_of(figure.axes[0])[round(bar.get_y() + bar.get_height() / 2)]
-        found = (part, bar.get_x(), bar.get_width(), colour(bar.get_facecolor()))
-        rows.setdefault(row, []).append(found)
+        assert bar.get_x() == near(ends.get(row, 0))
+        ends[row] = bar.get_x() + bar.get_width()
+        rows.setdefault(row, []).append((part, bar.get_width(), colour(bar.get_facecolor())))
     return rows
 
 
 def lengths(figure):
-    return {row: [part[2] for part in parts] for row, parts in bars(figure).items()}
+    return {row: [length for _, length, _ in parts] for row, parts in bars(figure).items()}
 
 
 def sums(figure):
@@ -123,15 +117,6 @@ def sums(figure):
         row = rows_of(axes)[round(text.get_position()[1])]
         found.setdefault(row, []).append(" ".join(text.get_text().split()))
     return found
-
-
-def key_of(figure):
-    """The entries of a key: face and hatch."""
-    key = figure.legends[0]
-    return {
-        text.get_text(): (colour(it.get_facecolor()), it.get_hatch() or "")
-        for text, it in zip(key.get_texts(), key.get_patches(), strict=True)
-    }
 
 
 def limit_of(figure):
@@ -168,13 +153,24 @@ def test_what_differs_from_the_lab_is_said():
         assert f"what if: 8 nodes, {shapes}" in said(drawn(name, "8 layers").figure)
 
 
-def test_a_style_sets_size_and_type():
-    style = pictures.Style(770, 13, "No such Serif", height_pt=200)
-    for draw in (pictures.limits, pictures.pareto):
-        figure = draw(Analysis(LAB), style=style).figure
+def test_a_style_sets_size_and_type_and_one_with_a_height_is_brief():
+    style = pictures.Style(770, 200, 13, ("No such Serif", "DejaVu Sans"))
+    for name, draw in pictures.PICTURES.items():
+        figure = draw(Analysis(LAB), style).figure
         assert figure.get_size_inches() * 72 == near([770, 200])
         assert {text.get_fontsize() for text in texts(figure)} == {13}
         assert {text.get_fontfamily()[0] for text in texts(figure)} == {"No such Serif"}
+        left_out = {*said(drawn(name, "the lab").figure)} - {*said(figure)}
+        for text in NOT_BRIEF[name]:
+            assert any(line.startswith(text) for line in left_out)
+
+
+NOT_BRIEF = {
+    "timeline": ["Number: the input; black or grey: a transfer"],
+    "limits": ["Latency of 32 inputs", "pipeline, row streaming"],
+    "plans": [],
+    "sram": ["Bytes that a node holds", "pipeline, row streaming, node 4"],
+}
 
 
 # ------------------------------------------------ timeline
@@ -206,27 +202,20 @@ def assert_shows(axes, question, plan, kind, end_s, factor):
     assert found == wanted
 
 
-def test_the_labs_window_is_filled_with_all_inputs_that_run_in_it():
-    figure = drawn("timeline", "the lab").figure
-    # the pipeline's second output, after 12.43531264 + 4.62422016 ms, and a twentieth
-    end_ms = 17.91250944
+@pytest.mark.parametrize(
+    ("which", "end_ms"),
+    [
+        # the pipeline's second output, after 12.43531264 + 4.62422016 ms, and a twentieth
+        ("the lab", "17.91250944"),
+        ("1 input", "13.057078272"),
+    ],
+)
+def test_a_window_is_filled_with_all_inputs_that_run_in_it(which, end_ms):
+    figure, question = drawn("timeline", which).figure, QUESTIONS[which]
     for axes, (kind, plan_of) in zip(figure.axes, STRATEGIES.items(), strict=True):
-        assert axes.get_xlim() == (0, near(end_ms))
-        end_s = Fraction(str(end_ms)) / 1000
-        assert_shows(axes, LAB, plan_of(*LAB[:2]), kind, end_s, 1000)
+        assert axes.get_xlim() == (0, near(float(end_ms)))
+        assert_shows(axes, question, plan_of(*LAB[:2]), kind, Fraction(end_ms) / 1000, 1000)
     assert ticks(axes.xaxis)[8].get_text() == "8" and "time, ms" in said(figure)
-
-
-def test_a_key_in_words_has_no_strategys_colour_and_a_brief_timeline_has_none():
-    key = "Number: the input; black or grey: a transfer"
-    assert key in said(drawn("timeline", "the lab").figure)
-    assert key not in said(drawn("timeline", "the lab", is_brief=True).figure)
-
-
-def test_one_input_is_shown_to_its_end():
-    [tensor, pipeline] = drawn("timeline", "1 input").figure.axes
-    assert tensor.get_xlim() == pipeline.get_xlim() == (0, near(1.05 * 12.43531264))
-    assert len(marks(tensor)) == 8 and len(marks(pipeline)) == 7
 
 
 def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
@@ -247,33 +236,25 @@ def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
         assert sum(it[2] < 0 and it[5] == "compute" for it in marks(*figure.axes)) == inputs
 
 
-def test_a_number_is_in_each_bar_that_has_room_and_says_its_input():
-    both = drawn("timeline", "the lab").figure.axes
-    for axes, interval, starts in (
-        (both[0], 3.12726016, [0]),
-        (both[1], 4.62422016, [0, 0.239616, 4.96418816, 9.0379264]),
+@pytest.mark.parametrize("which", ["the lab", "8 layers"])
+def test_a_number_is_in_each_bar_that_has_room_and_says_its_input(which):
+    network, system, _ = QUESTIONS[which]
+    for axes, plan_of in zip(
+        drawn("timeline", which).figure.axes, STRATEGIES.values(), strict=True
     ):
-        room = {it[:4] for it in marks(axes) if it[5] == "compute"}
-        for text in filter(lambda text: text.get_text().isdigit(), axes.texts):
-            x, y = text.xy
-            (bar,) = [it for it in room if it[0] < x < it[1] and it[2] < y < it[3]]
-            assert int(text.get_text()) == 1 + int((bar[0] - starts[round(y)] + 1e-9) // interval)
-            room.remove(bar)
-        assert all(end - start < 0.4 for start, end, *_ in room)
-
-
-def test_a_number_is_no_wider_than_its_bar():
-    for axes in drawn("timeline", "8 layers").figure.axes:
-        bars = [bar.get_window_extent() for bar in axes.patches if bar.get_label() == "compute"]
-        for text in filter(lambda text: text.get_text().isdigit(), axes.texts):
-            x, y = axes.transData.transform(text.xy)
-            (bar,) = [bar for bar in bars if bar.contains(x, y)]
-            assert text.get_window_extent().width < bar.width
-
-
-def test_nodes_that_work_alike_have_one_line():
-    one, several = map(rows_of, drawn("timeline", "8 layers").figure.axes)
-    assert one == ["nodes 1 to 8"] and several == [f"node {number}" for number in range(1, 9)]
+        jobs = schedule.schedule(network, system, plan_of(network, system), 32)
+        numbers = [text for text in axes.texts if text.get_text().isdigit()]
+        for bar in (bar for bar in axes.patches if bar.get_label() == "compute"):
+            node = rows_of(axes)[round(bar.get_y() + 0.38)].replace("nodes", "node").split(" to")[0]
+            middle_s = (bar.get_x() + bar.get_width() / 2) / 1000
+            box = bar.get_window_extent()
+            inside = [it for it in numbers if box.contains(*axes.transData.transform(it.xy))]
+            [job] = [
+                job for job in jobs if node in job.where and job.start_s < middle_s < job.end_s
+            ]
+            assert [text.get_text() for text in inside] in ([f"{job.input}"], [])
+            assert all(text.get_window_extent().width < box.width for text in inside)
+            assert inside or box.width < 18
 
 
 def test_a_plans_name_and_pace_are_above_it_in_its_colour():
@@ -313,53 +294,38 @@ def test_times_are_rounded_exactly_in_the_largest_unit_of_which_there_is_one():
 
 def test_limits_of_the_lab():
     figure, alt = drawn("limits", "the lab")
-    blue, orange, pale = "#0069A6", "#B34700", pictures.PALE_PIPELINE
-    # 32 * 3.03330816; 32 * 0.093952; parts of the pipeline as design gives them by its law
+    blue, orange = "#0069A6", "#B34700"
+    # 32 * 3.03330816; 32 * 0.093952; 32 * (4.62422016 - 3.03330816) ms; 0.124416 + 3.98721024
+    # + 3.39738624 ms; by rows 4.94232576 + 31 * 4.62422016 ms in all
+    tensor = [("ideal compute", 0.09706586112, blue), ("communication", 0.003006464, INK)]
+    pipeline = [
+        ("ideal compute", 0.09706586112, orange),
+        ("load imbalance", 0.050909184, pictures.PALE_PIPELINE),
+        ("fill and drain", 0.00750901248, "#FFFFFF"),
+        ("communication", 0.00030208, INK),
+    ]
+    streamed = [
+        ("ideal compute", 0.09706586112, orange),
+        ("waiting", 0.0512272896, "#FFFFFF"),
+    ]
+    wanted = {"tensor": tensor, "pipeline": pipeline, "pipeline, row streaming": streamed}
     assert bars(figure) == {
-        "tensor": [
-            ("ideal compute", 0, near(0.09706586112), blue),
-            ("communication", near(0.09706586112), near(0.003006464), INK),
-        ],
-        "pipeline": [
-            ("ideal compute", 0, near(0.09706586112), orange),
-            # 32 * (4.62422016 - 3.03330816) ms
-            ("load imbalance", near(0.09706586112), near(0.050909184), pale),
-            # 0.124416 + 3.98721024 + 3.39738624 ms
-            ("fill and drain", near(0.14797504512), near(0.00750901248), "#FFFFFF"),
-            ("communication", near(0.1554840576), near(0.00030208), INK),
-        ],
-        "pipeline, row streaming": [
-            ("ideal compute", 0, near(0.09706586112), orange),
-            # 4.94232576 + 31 * 4.62422016 ms in all
-            ("the rest", near(0.09706586112), near(0.0512272896), "#FFFFFF"),
-        ],
+        row: [(name, near(size), shade) for name, size, shade in parts]
+        for row, parts in wanted.items()
     }
     assert limit_of(figure) == (near(0.09706586112), "lower bound 97.066 ms")
     told = "tensor, ideal compute 97.066 + communication 3.006 = 100.072 ms; pipeline, ideal"
     assert told in alt and "= 148.293 ms. The lower bound is 97.066 ms." in alt
-
-
-@pytest.mark.parametrize(("which", "is_brief"), [("the lab", True), ("the lab", False)])
-def test_parts_are_named_on_their_bars_or_right_of_them_up_to_the_sum(which, is_brief):
-    figure = drawn("limits", which, is_brief=is_brief).figure
+    # what has no room on the bar is right of it, up to the sum
     compute = "ideal compute 97.066"
-    wanted = {
+    assert sums(figure) == {
         "tensor": [compute, "+ communication 3.006 = 100.072 ms"],
         "pipeline": [
             compute,
             "+ load imbalance 50.909 + fill and drain 7.509 + communication 0.302 = 155.786 ms",
         ],
-        "pipeline, row streaming": [compute, "the rest 51.227", "= 148.293 ms"],
+        "pipeline, row streaming": [compute, "waiting 51.227", "= 148.293 ms"],
     }
-    if is_brief:
-        del wanted["pipeline, row streaming"]
-        # its names are shorter, so that its bars are longer
-        wanted["pipeline"][1:] = [
-            "load imbalance 50.909",
-            "+ fill and drain 7.509 + communication 0.302 = 155.786 ms",
-        ]
-    assert sums(figure) == wanted
-    assert ("Latency of 32 inputs" in said(figure)) == (not is_brief)
 
 
 @pytest.mark.parametrize("which", ["the lab", "1 input", "slow links", "8 layers", "sends"])
@@ -397,14 +363,11 @@ def test_limits_of_a_machine_that_differs_in_everything():
 
 
 FILTERS = "not possible: layer 1's 128 filters cannot be split evenly over 5 nodes"
+LAYERS = "not possible: 4 layers need 4 nodes or more, not 1"
 
 
 @pytest.mark.parametrize(
-    ("which", "start", "reason"),
-    [
-        ("1 node", "pipeline", "not possible: 4 layers need 4 nodes or more, not 1"),
-        ("5 nodes", "tensor", FILTERS),
-    ],
+    ("which", "start", "reason"), [("1 node", "pipeline", LAYERS), ("5 nodes", "tensor", FILTERS)]
 )
 def test_what_is_not_possible_has_its_reason_in_place_of_the_bar(which, start, reason):
     for name in ("limits", "sram"):
@@ -447,51 +410,37 @@ def test_more_than_32_lines_or_bars_are_refused(name, most, found, instead):
         draw(Analysis(case._replace(network=(layer,) * (most + 1))))
 
 
-def test_more_than_1000_bars_of_a_timeline_are_refused():
-    case = {"plans": [STRATEGIES["tensor"](*LAB[:2])], "until_s": 125 * Fraction("0.00312726016")}
-    question = LAB._replace(inputs=10**9)
-    figure, _ = pictures.timeline(Analysis(question), **case)
-    assert len(marks(*figure.axes)) == 125 * 8
+def test_more_bars_of_a_timeline_than_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_BARS", 16)
+    case = {"plans": [STRATEGIES["tensor"](*LAB[:2])], "until_s": 2 * Fraction("0.00312726016")}
+    analysis = Analysis(LAB._replace(inputs=10**9))
+    assert len(marks(*pictures.timeline(analysis, **case).figure.axes)) == 2 * 8
     case["until_s"] += Fraction(1, 10**9)
-    with pytest.raises(ValueError, match=r"1,008 bars .* end the timeline earlier, with --until"):
-        pictures.timeline(Analysis(question), **case)
+    with pytest.raises(ValueError, match=r"24 bars .* end the timeline earlier, with --until"):
+        pictures.timeline(analysis, **case)
 
 
 # ------------------------------------------------ plans
 
 
+def is_filled(line):
+    return colour(line.get_markerfacecolor()) == colour(line.get_color())
+
+
 def dots(figure):
-    """Place, marker, colour and filling of each plan with a name."""
-    found = {}
-    for line in figure.axes[0].lines:
-        if line.get_gid():
-            assert line.get_gid() not in found
-            look = (line.get_marker(), colour(line.get_color()))
-            is_filled = colour(line.get_markerfacecolor()) == look[1]
-            found[line.get_gid()] = (*line.get_xydata()[0], *look, is_filled)
-    return found
-
-
-def places(figure):
     """Where a plan is, and if it fits, of all plans."""
-    found = []
-    for line in figure.axes[0].lines:
-        if line.get_linestyle() == "None":
-            is_filled = colour(line.get_markerfacecolor()) == colour(line.get_color())
-            found += [(*place, is_filled) for place in line.get_xydata().tolist()]
-    return sorted(found)
+    lines = [line for line in figure.axes[0].lines if line.get_linestyle() == "None"]
+    return sorted((*at, is_filled(line)) for line in lines for at in line.get_xydata().tolist())
 
 
-def expected_places(question, times, sizes):
-    """The same, from the plans."""
-    return sorted(
-        (float(it.traffic_bytes / Fraction(sizes)), float(it.latency_s * times), it.fits)
-        for it in search.every_result(*question)
-    )
+def dot(figure, name):
+    """That of a plan in the key, with its number or without."""
+    [line] = [it for it in figure.axes[0].lines if name in it.get_label().partition(": ")]
+    return line
 
 
 def best_plans(question):
-    return [it.text for it in search.unbeaten(search.every_result(*question))]
+    return search.unbeaten(search.every_result(*question))
 
 
 LAB_FRONT = {  # MB and ms of 32 inputs
@@ -506,31 +455,47 @@ LAB_FRONT = {  # MB and ms of 32 inputs
 }
 
 
-def test_every_plan_is_at_its_place_and_filled_if_it_fits():
-    figure = drawn("plans", "the lab").figure
-    axes = figure.axes[0]
+@pytest.mark.parametrize(
+    ("which", "name", "look", "place"),
+    [
+        ("the lab", "tensor parallelism", ("s", "tensor", True), (61.538304, 100.07232512)),
+        ("the lab", "pipeline parallelism", ("D", "pipeline", False), (19.33312, 155.7861376)),
+        ("the lab", "plan 1-3,4", ("o", "plan", False), (5.537792, 283.03099904)),
+        # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
+        # 8 * (180 + 1215 + 1458) s on one node
+        # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
+        ("odd", "tensor parallelism", ("s", "tensor", True), (54.72, 4821.6)),
+        ("odd", "pipeline parallelism", ("D", "pipeline", True), (10.08, 13563)),
+        ("odd", "plan 1-3", ("o", "plan", False), (0, 22824)),
+    ],
+)
+def test_a_plan_in_the_key_is_at_its_place_and_filled_if_it_fits(which, name, look, place):
+    line = dot(drawn("plans", which).figure, name)
+    marker, kind, fits = look
+    assert line.get_xydata().tolist() == [near([*place])]
+    assert (line.get_marker(), line.get_color()) == (marker, COLOURS[kind][0])
+    assert is_filled(line) == fits
+
+
+@pytest.mark.parametrize(
+    ("which", "x", "y"),
+    [
+        ("the lab", ("traffic, MB", 10**6), ("latency of 32 inputs, ms", 10**3)),
+        ("odd", ("traffic, kB", 10**3), ("latency of 8 inputs, s", 1)),
+    ],
+)
+def test_every_plan_is_drawn_and_those_that_fit_are_counted(which, x, y):
+    figure, alt = drawn("plans", which)
+    [axes] = figure.axes
+    assert (axes.get_xlabel(), axes.get_title(loc="left")) == (x[0], y[0])
     assert min(ticks(axes.xaxis)) == min(ticks(axes.yaxis)) == 0
-    assert axes.get_title(loc="left") == "latency of 32 inputs, ms"
-    found, everywhere = dots(figure), places(figure)
-    assert len(everywhere) == 28 and everywhere == expected_places(LAB, 10**3, 10**6)
-    assert {it[:2] for it in everywhere if it[2]} == {LAB_FRONT["1-4:4"]}
-    assert "fits in the SRAM (25)" in pictures.pareto(Analysis(LAB.on(sram_bytes=2**20))).alt
-    assert found["1,2,3,4"][:2] == near((19.33312, 155.7861376))
-    assert found["1-4:4"][2:] == ("s", COLOURS["tensor"][0], True)
-    assert found["1,2,3,4"][2:] == ("D", COLOURS["pipeline"][0], False)
-    assert found["1-3,4"][2:] == ("o", COLOURS["plan"][0], False)
-
-
-def test_plans_of_a_machine_that_differs_in_everything():
-    figure = drawn("plans", "odd").figure
-    found = dots(figure)
-    assert places(figure) == expected_places(ODD_ALL_TO_ALL, 1, 10**3)
-    # kB, and s: 8 * (30 * (120 + 90) + 5 * 108) bytes; 8 * (720 + 540) bytes
-    assert found["1-3:6"][:2] == near((54.72, 4821.6))
-    assert found["1,2,3"][:2] == near((10.08, 13563))
-    assert figure.axes[0].get_xlabel() == "traffic, kB"
-    # 9,216 bytes: 2,562 on each of six nodes; 8,964 on node 3; 11,772 on one node
-    assert [found[text][4] for text in ("1-3:6", "1,2,3", "1-3")] == [True, True, False]
+    every = search.every_result(*QUESTIONS[which])
+    assert dots(figure) == sorted(
+        (float(Fraction(it.traffic_bytes, x[1])), float(it.latency_s * y[1]), it.fits)
+        for it in every
+    )
+    fit = sum(it.fits for it in every)
+    assert f"{len(every)} plans; filled: {fit} that fit in the SRAM" in alt
 
 
 @pytest.mark.parametrize("which", ["the lab", "1 input", "slow links", "8 layers", "128 nodes"])
@@ -538,12 +503,13 @@ def test_numbers_are_the_tables_and_left_below_their_plan_where_no_other_can_be(
     question, figure = QUESTIONS[which], drawn("plans", which).figure
     axes, numbers = figure.axes[0], figure.axes[0].texts
     best = best_plans(question)  # fastest first, as in the table
-    others = axes.transData.transform([it[:2] for it in places(figure)])
-    (limit,) = [it for it in axes.lines if it.get_label().startswith("lower bound")]
+    others = axes.transData.transform([it[:2] for it in dots(figure)])
+    [limit] = [it for it in axes.lines if it.get_label().startswith("lower bound")]
     _, bound = axes.transData.transform((0, limit.get_ydata()[0]))
     assert 0 < len(numbers) <= 10 and (numbers[0].get_text() == "1") == (which != "128 nodes")
     for text in numbers:
-        assert text.xy == near(dots(figure)[best[int(text.get_text()) - 1]][:2])
+        plan = schedule.plan_name(*question[:2], best[int(text.get_text()) - 1].plan)
+        assert text.xy == near(dot(figure, plan).get_xydata()[0])
         extent, (x, y) = text.get_window_extent(), axes.transData.transform(text.xy)
         assert extent.x1 < x and extent.y1 < y and not extent.y0 < bound < extent.y1
         assert axes.bbox.y0 < extent.y0  # and so above the axis
@@ -559,7 +525,7 @@ def test_the_key_names_plans_by_their_numbers_in_the_table():
         assert f"{number}: {name}" in found
         assert lines[f"{number}: {name}"].get_xydata()[0].tolist() == near([*place])
         assert all(it.xy == near(place) for it in axes.texts if it.get_text() == f"{number}")
-    assert "28 plans; filled: fits in the SRAM (1)" in found and "pipeline parallelism" in found
+    assert "28 plans; filled: 1 that fit in the SRAM" in found and "pipeline parallelism" in found
     assert "number: 1: tensor parallelism (100.07 ms, 61,538,304 bytes); 2: plan" in picture.alt
     assert "pipeline" not in picture.alt
     front = lines["Pareto front"]
@@ -568,19 +534,17 @@ def test_the_key_names_plans_by_their_numbers_in_the_table():
     assert list(lines["lower bound 97.07 ms"].get_ydata()) == near([97.06586112] * 2)
 
 
-@pytest.mark.parametrize(("which", "step"), [("1 input", 1), ("8 layers", 4)])
+@pytest.mark.parametrize(("which", "step"), [("1 node", 1), ("1 input", 1), ("8 layers", 4)])
 def test_up_to_ten_pareto_optimal_plans_are_in_the_key(which, step):
     figure = drawn("plans", which).figure
     best = best_plans(QUESTIONS[which])
     names = [line.partition(":")[0] for line in said(figure) if re.match(r"\d+: ", line)]
     assert names == [f"{number}" for number in range(1, len(best) + 1, step)]
-    assert {*best[::step]} < {*dots(figure)}  # also where a number has no room
+    assert all(
+        dot(figure, schedule.plan_name(*QUESTIONS[which][:2], it.plan)) for it in best[::step]
+    )
     assert (len(figure.axes[0].texts) < len(names)) == (which == "8 layers")
-
-
-def test_one_plan_has_no_front():
-    figure, alt = drawn("plans", "1 node")
-    assert "Pareto front" not in said(figure) and "1 plan; filled" in alt
+    assert ("Pareto front" in said(figure)) == (len(best) > 1)
 
 
 def test_no_picture_without_a_search_but_the_reason(monkeypatch):
@@ -603,20 +567,18 @@ def test_sram_of_the_lab():
         "pipeline, row streaming, node 4": (294_912, 19_968, 147_456),
         "data, every node": (891_648, 230_400, 200_704),
     }
-    found = values(figure)
-    assert lengths(figure).keys() == held.keys()
-    for name, sizes in held.items():
+    head, *values = figure.axes[0].child_axes[0].get_yticklabels()
+    assert head.get_text() == "weights + input + output, bytes"
+    assert [*lengths(figure)] == rows_of(figure.axes[0]) == [*held]
+    for value, (name, sizes) in zip(values, held.items(), strict=True):
+        is_too_many = sum(sizes) > 524_288
         text = f"{' + '.join(f'{size:,}' for size in sizes)} = {sum(sizes):,}"
-        assert found[name] == (text, ALARM if sum(sizes) > 524_288 else INK)
+        assert (value.get_text(), value.get_color()) == (text, ALARM if is_too_many else INK)
         assert sum(lengths(figure)[name]) == sum(sizes)
-        assert f"{name}, {sum(sizes):,}{' (too many)' * (sum(sizes) > 524_288)}" in alt
+        assert f"{name}, {sum(sizes):,}{' (too many)' * is_too_many}" in alt
     assert limit_of(figure) == (524_288, "SRAM of a node: 524,288 bytes")
     ends = [end for line in figure.axes[0].collections for end in line.get_paths()[0].vertices]
     assert [min(y for _, y in ends), max(y for _, y in ends)] == [*figure.axes[0].get_ylim()][::-1]
-    assert "weights + input + output, bytes" in said(figure)
-    assert any("one input at a time" in line for line in said(figure))
-    brief = bars(drawn("sram", "the lab", is_brief=True).figure)
-    assert [*brief] == [name for name in held if "row streaming" not in name]
 
 
 def test_sram_of_a_machine_that_differs_in_everything_is_pale_red_beyond_it():
@@ -626,49 +588,40 @@ def test_sram_of_a_machine_that_differs_in_everything_is_pale_red_beyond_it():
     assert lengths(figure)["pipeline, node 2"] == [2_592, 720, 540]
     assert lengths(figure)["data, every node"] == [9_216, 1_296, 720, 540]
     for parts in bars(figure).values():
-        ends = [start + length for _, start, length, _ in parts]
-        assert [part[1] for part in parts] == [0, *ends[:-1]]
-        assert [part[3] == PALE_ALARM for part in parts] == [end > 9_216 for end in ends]
+        ends = accumulate(length for _, length, _ in parts)
+        assert [shade == PALE_ALARM for *_, shade in parts] == [end > 9_216 for end in ends]
     hatches = {bar.get_label()[-7:]: bar.get_hatch() or "" for bar in figure.axes[0].patches}
     assert hatches == {"weights": "", ": input": "///", " output": 3 * "\\"}
     gathers = lengths(drawn("sram", "gathers").figure)  # weights 60 / 3, output 18 * 4
     assert gathers["tensor, gathering node"] == [20, 72]
 
 
-def test_what_fills_the_sram_to_the_byte_is_not_red():
-    # of the pipeline's node 2 the weights, 294,912 bytes, then with its input and output
-    for sram_bytes, red in ((294_912, [230_400, 200_704]), (726_016, [])):
-        parts = bars(pictures.sram(Analysis(LAB.on(sram_bytes=sram_bytes))).figure)
-        parts = parts["pipeline, node 2"]
-        assert [length for _, _, length, face in parts if face == PALE_ALARM] == red
-        assert sum(length for _, _, length, _ in parts) == 726_016
-
-
 @pytest.mark.parametrize(("sram_bytes", "is_red"), [(266, False), (265, True)])
 def test_a_key_has_what_exceeds_only_if_something_does(sram_bytes, is_red):
     picture = pictures.sram(Analysis(ONE_LAYER.on(sram_bytes=sram_bytes)))  # 266 bytes in all
-    assert ("excess" in key_of(picture.figure)) == is_red
+    assert ("excess" in said(picture.figure)) == is_red
     assert ("data, every node, 266 (too many)" in picture.alt) == is_red
 
 
-def test_units_go_with_the_size_of_numbers():
-    analysis = Analysis(LAB.on(ops_per_s=5 * 10**16, link_bytes_per_s=2 * 10**15))
-    assert sums(pictures.limits(analysis).figure)["tensor"][-1].endswith("= 100.072 ns")
+def test_a_bound_has_one_of_its_unit_and_the_slowest_plan_ten():
+    analysis = Analysis(LAB.on(ops_per_s=5 * 10**15, link_bytes_per_s=2 * 10**14))
+    # 0.97 us; one node takes 3.88 us
+    assert sums(pictures.limits(analysis).figure)["tensor"][-1].endswith("= 1,000.723 ns")
     assert "latency of 32 inputs, ns" in said(pictures.pareto(analysis).figure)
 
 
 # ------------------------------------------------ files and the command
 
 
-def test_an_svg_has_its_text_and_its_alternative_text(folder):
-    told = output(f"picture timeline {ODD_OPTIONS} --plan 1-3:6").replace("\n", " ")
-    assert told.startswith("what if: 8 inputs, 6 nodes, ring,")
-    assert told.endswith("wrote timeline.svg ")
+def test_an_svg_has_its_text_and_says_in_words_what_it_shows(folder):
+    line = "picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1"
+    assert output(line) == "what if: 1 input\n\nwrote timeline.svg\n"
     root = ElementTree.parse(folder / "timeline.svg").getroot()
     alt = root.find(f"{SVG}title").text
-    assert alt.startswith("Timeline of the first ") and "tensor parallelism: an output" in alt
+    assert alt.startswith("Timeline of the first 7.50 ms: plan 1-2:2,3,4: an output after ")
+    assert "pipeline parallelism: an output after 12.44 ms." in alt
     written = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
-    assert any(text.startswith("what if: 8 inputs") for text in written)
+    assert "what if: 1 input" in written
 
 
 @pytest.mark.parametrize(
@@ -711,15 +664,7 @@ def test_a_file_that_cannot_be_written_is_told_in_printable_ascii(folder):
     assert sentence(err) == r"cannot write '\x1b[31m/a.svg': No such file or directory"
 
 
-def test_until_and_plan_are_a_timelines(folder):
-    line = "picture timeline --plan 1-2:2,3,4 --plan pipeline --until 7.5 --inputs 1"
-    assert output(line) == "what if: 1 input\n\nwrote timeline.svg\n"
-    told = ElementTree.parse(folder / "timeline.svg").getroot().find(f"{SVG}title").text
-    assert "first 7.50 ms: plan 1-2:2,3,4: an output after" in told
-    assert "pipeline parallelism: an output after 12.44 ms." in told
-
-
 def test_same_bytes_whatever_the_users_settings():
-    with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path"}):
+    with matplotlib.rc_context({"lines.linewidth": 5, "svg.fonttype": "path"}):
         there = pictures.image(pictures.limits(Analysis(LAB)), ".svg")
     assert there == pictures.image(drawn("limits", "the lab"), ".svg")
