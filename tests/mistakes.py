@@ -21,7 +21,7 @@ OF_BOTH = (
         "communication takes no time",
     ),
     (
-        "each output has its layer's input size (x and y)",
+        "each output is as large (x and y) as its layer's input",
         "ops are counted with the input's x and y",
     ),
     ("layer 1 has as many input channels as filters",),
@@ -45,7 +45,7 @@ OF_TENSOR = (
         "traffic counts each output once",
         "traffic is that of one link",
         "traffic counts gathers to one node only",
-        "traffic counts a node's own shards, too",
+        "traffic counts a node's own shards, which are not sent, too",
     ),
 )
 OF_PIPELINE = (
@@ -56,7 +56,7 @@ OF_PIPELINE = (
         "the last stage is the slowest",
         "inputs do not overlap",
         "N inputs take N / P times as long as one",
-        "N further stages follow the first input, not N - 1",
+        "N times the slowest stage is added to the first input, not N - 1 times",
         "N inputs take N times the slowest stage",
         "N inputs take N times the slowest stage, also for N = 1",
         "N inputs take N + L - 1 times the slowest stage",
@@ -91,8 +91,8 @@ class Mistaken:
         channels = network[0].filters if has("layer 1 has") else network[0].in_channels
         for layer in network:
             out = (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1)
-            computed = layer.x * layer.y if has("input size", "input's x and y") else out
-            sent = layer.x * layer.y if has("input size") else out
+            computed = layer.x * layer.y if has("as large", "input's x and y") else out
+            sent = layer.x * layer.y if has("as large") else out
             macs = layer.filters * channels * layer.fx * layer.fy * computed
             self.ops.append(macs * (1 if has("1 MAC") else 2))
             self.outputs.append(layer.filters * sent * element)
@@ -196,7 +196,7 @@ class Mistaken:
             seconds = inputs * finished(stages, 1)
         elif has("N / P") and is_read_so:
             seconds = Fraction(inputs, len(self.nodes)) * finished(stages, 1)
-        elif has("N further") and is_read_so:
+        elif has("not N - 1 times") and is_read_so:
             seconds = finished(stages, inputs + 1)
         elif has("N times the slowest") and is_read_so:
             seconds = inputs * slowest

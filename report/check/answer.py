@@ -17,26 +17,30 @@ from report.check.changes import BOTH, changed
 from report.check.judge import PIPE_IN, NoSubmissionError, Submission, check, key_of
 from report.check.numbers import start
 from report.check.readings import Parts, checked
-from report.check.verdicts import MISSING, NOT_EXPLAINED, RIGHT, THIS_IS
-from report.check.words import IN, cause, is_understood, listed, told, unexplained, words
+from report.check.submission import Kind
+from report.check.words import IN, MOST_NAMED, cause, listed, not_told, told, unsaid_units, words
 from report.question import Question, headed, question_of
 from report.terminal import count, filled, json_text, path_text, table
 
 MOST_BYTES = 10**6  # of a file
 LONG = 80  # letters of a file's name that are repeated in an error
+IN_SHORT = {  # verdicts, without what is of one number
+    Kind.NOT_EXPLAINED: "not explained",
+    Kind.MISSING: "missing",
+    Kind.TOO_FEW_DIGITS: "too few digits to be called right",
+}
+OCCURRING = {Kind.OTHER_LINE: "another line's right number", Kind.MISSING: "missing lines"}
+FOR_EYES = Kind.NOT_EXPLAINED, Kind.TOO_FEW_DIGITS, Kind.NO_NUMBER, Kind.MISSING
 
 # ------------------------------------------------ many submissions
 
 
 def reasons(submission: Submission) -> list[str]:
     """Why not all is right, and how many faults of the form there are, in a few words each."""
-    found = [*submission.notes, *map(cause, submission.explained)]
-    counts = Counter(
-        verdict.split(",")[0] if verdict.startswith((NOT_EXPLAINED, MISSING)) else verdict
-        for verdict, lines in unexplained(submission).items()
-        for _ in lines
-    )
-    counts[MISSING] = len(submission.missing)
+    found = [*submission.notes, *(cause(each, submission.notes) for each in submission.explained)]
+    counts: Counter[str] = Counter()
+    for (kind, said), lines in not_told(submission).items():
+        counts[IN_SHORT.get(kind, said)] += len(lines)
     counts["form"] = len(submission.form)
     return found + [f"{why} ({times})" for why, times in counts.items() if times]
 
@@ -45,18 +49,12 @@ def _occurring(submission: Submission) -> Iterator[str]:
     """What occurs in a submission: changes, units, what is exchanged or missing, ..."""
     for each in submission.explained:
         yield from each.sets[0]
-        yield from (f"in {unit}, which is not said" for unit in each.units)
+        for unit in unsaid_units(each, submission.notes):
+            yield f"in {unit}, which is not said"
     for note in submission.notes:
         yield note.partition(" are exchanged")[0] + " are exchanged" * ("exchanged" in note)
-    for verdict in unexplained(submission):
-        if verdict.startswith(THIS_IS):
-            yield "another line's right number"
-        elif verdict.startswith(NOT_EXPLAINED):
-            yield NOT_EXPLAINED
-        elif not verdict.startswith(MISSING):
-            yield verdict
-    if submission.missing:
-        yield "missing lines"
+    for kind, said in not_told(submission):
+        yield OCCURRING.get(kind) or IN_SHORT.get(kind, said)
 
 
 def _judged(files: Mapping[str, Submission | str]) -> list[Submission]:
@@ -69,29 +67,23 @@ def _often(files: Mapping[str, Submission | str]) -> dict[str, int]:
     return dict(found.most_common())
 
 
-def _is_for_eyes(submission: Submission | str) -> bool:
-    """Whether somebody must look at it."""
-    if isinstance(submission, str):
-        return True
-    return not all(is_understood(number.verdict) for number in submission.numbers)
-
-
 def _side_by_side(files: Mapping[str, Submission | str]) -> str:
     """A line each; how often everything occurs; how many are right; who is to be looked at."""
-    names = _short_names([*files])
-    rows = []
-    for name, found in zip(names, files.values(), strict=True):
+    rows, by_hand = [], []
+    for name, found in zip(_short_names([*files]), files.values(), strict=True):
         if isinstance(found, str):
             rows.append([name, "-", found])
+            by_hand.append(name)
         else:
-            why = "; ".join(reasons(found)) or RIGHT
+            why = "; ".join(reasons(found)) or "right"
             rows.append([name, f"{found.right_lines} of {found.lines}", why])
+            if any(number.kind in FOR_EYES for number in found.numbers):
+                by_hand.append(name)
     blocks = [table(["file", "right", "why"], rows)]
     if often := _often(files):
         blocks.append(table(["files", "what"], [[often[what], words(what)] for what in often]))
     right = sum(each.right_lines == each.lines for each in _judged(files))
     have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
-    by_hand = [name for name, each in zip(names, files.values(), strict=True) if _is_for_eyes(each)]
     blocks.append(f"{have} all numbers right.\nLook at by hand: {', '.join(by_hand) or 'none'}")
     return "\n\n".join(blocks)
 
@@ -205,7 +197,32 @@ def _as_dict(
             submissions.append({"file": name, "refused": found})
         else:
             right = {"right": found.right_lines, "of": found.lines}
-            submissions.append({"file": name, **right, **found._asdict(), "why": reasons(found)})
+            submissions.append({"file": name, **right, **_of_one(found), "why": reasons(found)})
     of_key = None if key is None else dict(key)
     head = {**analysis.head(question), "key": of_key}
     return {**head, "submissions": submissions, "occurrences": _often(files)}
+
+
+def _of_one(submission: Submission) -> dict[str, object]:
+    numbers = [
+        {
+            "line": str(number.line),
+            "given": number.said,
+            "right": number.right,
+            "verdict": number.verdict.words,
+            "times_right": number.times_right if number.kind is Kind.NOT_EXPLAINED else None,
+        }
+        for number in submission.numbers
+    ]
+    explained = [
+        {
+            "numbers": [*map(str, found.lines)],
+            "sets": found.sets[:MOST_NAMED],
+            "more": len(found.sets[MOST_NAMED:]),
+            "units": unsaid_units(found, submission.notes),
+            "in_traffic_only": found.in_traffic_only,
+        }
+        for found in submission.explained
+    ]
+    rest = {"notes": submission.notes, "form": submission.form}
+    return {"numbers": numbers, "explained": explained, **rest}

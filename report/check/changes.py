@@ -23,6 +23,7 @@ class Change(NamedTuple):
     strategies: tuple[str, ...]
 
 
+# fmt: off
 CHANGES = (
     Change("an element is 1 byte (INT8)", "element", 1, BOTH),
     Change("an element is 2 bytes (FP16)", "element", 2, BOTH),
@@ -34,7 +35,7 @@ CHANGES = (
     Change("GB/s are Gbit/s", "link", 8, BOTH),
     Change("links have half the bandwidth", "link", 2, BOTH),
     Change("communication takes no time", "link", 0, BOTH),
-    Change("each output has its layer's input size (x and y)", "size", "ops and bytes", BOTH),
+    Change("each output is as large (x and y) as its layer's input", "size", "ops and bytes", BOTH),
     Change("ops are counted with the input's x and y", "size", "ops", BOTH),
     Change("layer 1 has as many input channels as filters", "channels", "filters", BOTH),
     Change("traffic is counted in bits", "bits", 8, BOTH),
@@ -54,7 +55,8 @@ CHANGES = (
     Change("traffic counts each output once", "count", "outputs", TENSOR),
     Change("traffic is that of one link", "count", "one link", TENSOR),
     Change("traffic counts gathers to one node only", "count", "gathers", TENSOR),
-    Change("traffic counts a node's own shards, too", "count", "own shards", TENSOR),
+    Change("traffic counts a node's own shards, which are not sent, too",
+           "count", "own shards", TENSOR),
     Change("computing is divided by the nodes", "divided", "too", PIPELINE),
     Change("a node does not compute while it sends", "sending", "sends", PIPELINE),
     Change("a node does not compute while it receives", "sending", "receives", PIPELINE),
@@ -62,24 +64,16 @@ CHANGES = (
     Change("the last stage is the slowest", "formula", ("last stage", 2), PIPELINE),
     Change("inputs do not overlap", "formula", ("no overlap", 2), PIPELINE),
     Change("N inputs take N / P times as long as one", "formula", ("N / P", 2), PIPELINE),
-    Change(
-        "N further stages follow the first input, not N - 1", "formula", ("one more", 2), PIPELINE
-    ),
+    Change("N times the slowest stage is added to the first input, not N - 1 times",
+           "formula", ("one more", 2), PIPELINE),
     Change("N inputs take N times the slowest stage", "formula", ("slowest", 2), PIPELINE),
-    Change(
-        "N inputs take N times the slowest stage, also for N = 1",
-        "formula",
-        ("slowest", 1),
-        PIPELINE,
-    ),
+    Change("N inputs take N times the slowest stage, also for N = 1",
+           "formula", ("slowest", 1), PIPELINE),
     Change("N inputs take N + L - 1 times the slowest stage", "formula", ("slots", 2), PIPELINE),
-    Change(
-        "N inputs take N + L - 1 times the slowest stage, also for N = 1",
-        "formula",
-        ("slots", 1),
-        PIPELINE,
-    ),
+    Change("N inputs take N + L - 1 times the slowest stage, also for N = 1",
+           "formula", ("slots", 1), PIPELINE),
 )
+# fmt: on
 NAMED = {change.name: change for change in CHANGES}
 ANOTHER_READING = {  # of the handout, not a mistake
     "GB/s are 2^30 bytes/s",

@@ -4,53 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import lab3
-from lab3 import Rate
-from report.check import pairs, readings, verdicts
+from report.check import readings, verdicts
 from report.check.changes import BOTH, CHANGES, NAMED
-from report.check.numbers import start
-from report.check.readings import Course, Names, Parts
-from report.check.submission import Line, Number, Written, form_faults, numbers_of, whose, written
-from report.check.verdicts import MISSING, NOT_EXPLAINED, RIGHT, Right, is_right
+from report.check.pairs import Found, explain
+from report.check.readings import Course, Parts
+from report.check.submission import (
+    Kind,
+    Line,
+    Number,
+    Verdict,
+    Written,
+    form_faults,
+    numbers_of,
+    whose,
+    written,
+)
+from report.check.verdicts import Right
 from report.question import LAB, Question, possible_strategies
 from report.terminal import count
 
-MOST_NAMED = 3  # sets of changes that make the same
 MOST_HEADS = 4  # of which the numbers of inputs are tried
-MOST_NUMBERS = 4  # of a line, that differ and are judged
 THESE_ARE = "these are the right numbers "
-SAMPLE_LACKS = "Q2", "pipeline", "traffic"  # where the handout's sample repeats two other lines
-
-
-class Explained(NamedTuple):
-    """Wrong numbers, and the sets of changes of which each makes them."""
-
-    numbers: list[str]  # the names of their lines
-    sets: list[Names]
-    more: int  # further sets of as many changes
-    units: list[str]  # in which they are, though they say others
-    only: str  # the kind of number that the changes make, if they do not make the other
-
-
-class Judged(NamedTuple):
-    """A number of a submission; a line that is missing has none."""
-
-    line: str
-    given: str | None
-    right: Rate
-    verdict: str
-    times_right: Fraction | None  # how many times the right number one is that is not explained
 
 
 class Submission(NamedTuple):
     """What a submission says, and what explains it."""
 
-    numbers: list[Judged]
-    explained: list[Explained]
+    numbers: list[Number]
+    explained: list[Found]
     notes: list[str]  # what is true of several numbers: exchanged, in ms, of a ring
     form: list[str]  # what is not as the handout asks, besides numbers
 
@@ -62,13 +47,11 @@ class Submission(NamedTuple):
     @property
     def right_lines(self) -> int:
         """Those with right numbers only."""
-        wrong = {number.line for number in self.numbers if not is_right(number.verdict)}
-        return self.lines - len(wrong)
+        return self.lines - len({number.line for number in self.numbers if not _is_right(number)})
 
     @property
-    def missing(self) -> list[str]:
-        """The names of missing lines."""
-        return [number.line for number in self.numbers if number.given is None]
+    def missing(self) -> int:
+        return sum(number.kind is Kind.MISSING for number in self.numbers)
 
 
 class NoSubmissionError(ValueError):
@@ -92,66 +75,65 @@ def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
     course = Course(readings.checked(question), key)
     right = _right_numbers(course)
     found = written(text, question.inputs)
-    numbers = _judged(found, right)
-    if not any(number.given for number in numbers):
+    submission = _explained(course, found, right)
+    if not any(number.given for number in submission.numbers):
         _refuse(text, bool(found.behind))
-    explained: list[pairs.Found] = []
+    if any(map(verdicts.is_rounded_up, submission.numbers)):  # by a program that cuts none
+        submission = _explained(course, found, right, may_be_cut=False)
+    questions = readings.inputs_of(question.inputs)
+    form = form_faults(found, questions, submission.numbers)
+    return submission._replace(form=[*form, *_unexpected(question, right, found)])
+
+
+def _explained(course: Course, found: Written, right: Right, may_be_cut: bool = True) -> Submission:
+    """The numbers, what makes the wrong ones, and what is true of several."""
+    numbers = _judged(found, right, may_be_cut)
     if notes := _right_elsewhere(course, found, numbers):
         for number in numbers:
-            if number.given and not number.verdict.startswith(RIGHT):
-                number.verdict = notes[0].removeprefix(THESE_ARE)
-    else:
-        notes = verdicts.read_in_ms(numbers, right) + verdicts.exchanged(numbers, right)
-        verdicts.read_alike(numbers)
-        explained = pairs.explain(course, numbers, right)
-    questions = readings.inputs_of(question.inputs)
-    form = [*form_faults(found, questions, numbers), *_unexpected(question, right, found)]
-    order = [*right]
-    return Submission(
-        [*_told_numbers(found, numbers, right)],
-        [_told(each, order, notes) for each in explained],
-        notes,
-        form,
-    )
+            if number.given and not number.has_right_value:
+                number.verdict = Verdict(Kind.ELSEWHERE, notes[0].removeprefix(THESE_ARE))
+        return Submission(numbers, [], notes, [])
+    notes = verdicts.read_in_ms(numbers, right) + verdicts.exchanged(numbers, right)
+    verdicts.read_alike(numbers)
+    return Submission(numbers, explain(course, numbers), notes, [])
+
+
+def _is_right(number: Number) -> bool:
+    return number.kind is Kind.RIGHT
 
 
 def _right_numbers(course: Course) -> Right:
-    """The lines that a submission must have, in order, and their right numbers: by lab3.py's
-    formulas, or by the changes of a key."""
+    """The lines that a submission must have, in order, and their right numbers: as read here, which
+    is what lab3.py gives, or by the changes of a key."""
     network, system, inputs = course.question
     possible, _ = possible_strategies(network, system)
-    by_key = {
-        strategy: readings.taken_by_sets(course, strategy, 0)[()]
+    taken = {strategy: readings.taken_by_sets(course, strategy, 0)[()] for strategy in possible}
+    return {
+        Line(asked, strategy, kind): taken[strategy][asked, kind]
+        for asked in readings.inputs_of(inputs)
         for strategy in possible
-        if dict(course.key).get(strategy)
+        for kind in ("latency", "traffic")
     }
-    right = {}
-    for name, n in readings.inputs_of(inputs).items():
-        for strategy in possible:
-            for kind in ("latency", "traffic"):
-                line = Line(name, strategy, kind)
-                if strategy in by_key:
-                    right[line] = by_key[strategy][name, kind]
-                else:
-                    formula = getattr(lab3, f"{strategy}_parallel_{kind}")
-                    right[line] = formula(network, system, n)
-    return right
 
 
-def _judged(found: Written, right: Right) -> list[Number]:
+def _judged(found: Written, right: Right, may_be_cut: bool = True) -> list[Number]:
     """The numbers of all lines that there must be, each by itself."""
-    numbers = []
-    for line in right:
-        for number in numbers_of(line, found.behind.get(line, []))[:MOST_NUMBERS]:
-            verdicts.judge(number, right)
-            numbers.append(number)
+    numbers = [
+        number
+        for line, answer in right.items()
+        for number in numbers_of(line, answer, found.behind.get(line, []))
+    ]
+    for number in numbers:
+        number.may_be_cut = may_be_cut or number.line.kind == "traffic"
+        verdicts.judge(number, right)
     return numbers
 
 
 def _right_elsewhere(course: Course, found: Written, numbers: Sequence[Number]) -> list[str]:
     """What the numbers are, if some are wrong but all are the right ones of the other topology or
     of other inputs that a head names."""
-    if all(is_right(number.verdict) for number in numbers):
+    given = [number.line for number in numbers if number.kind is not Kind.MISSING]
+    if all(_is_right(number) for number in numbers if number.line in given):
         return []
     topologies = {lab3.RING: "of a ring", lab3.ALL_TO_ALL: "of an all-to-all network"}
     question = course.question
@@ -161,7 +143,8 @@ def _right_elsewhere(course: Course, found: Written, numbers: Sequence[Number]) 
             other = question.on(topology=topology)._replace(inputs=inputs)
             if other != question and (inputs > 1) == (question.inputs > 1):
                 its = _judged(found, _right_numbers(course._replace(question=other)))
-                if len(its) == len(numbers) and all(is_right(it.verdict) for it in its):
+                right = [number.line for number in its if _is_right(number)]
+                if right == given:
                     named = [where] * (topology != question.system.topology)
                     named += [f"for {count(inputs, 'input')}"] * (inputs != question.inputs)
                     return [f"{THESE_ARE}{' '.join(named)}"]
@@ -179,27 +162,6 @@ def _refuse(text: str, has_lines: bool) -> None:
     if not has_lines:
         like = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
         raise NoSubmissionError("has none of the lines", like)
-
-
-def _told_numbers(found: Written, numbers: Sequence[Number], right: Right) -> Iterator[Judged]:
-    for line, answer in right.items():
-        for number in numbers:
-            if number.line == line:
-                said = start(number.given.text if number.given else number.text)
-                is_far = number.verdict.startswith(NOT_EXPLAINED) and answer
-                times = number.value / answer if is_far else None
-                yield Judged(str(line), said, answer, number.verdict, times)
-        if line not in found.behind:
-            verdict = f"{MISSING}, as in the handout's sample" if line == SAMPLE_LACKS else MISSING
-            yield Judged(str(line), None, answer, verdict, None)
-
-
-def _told(found: pairs.Found, order: Sequence[Line], notes: Sequence[str]) -> Explained:
-    lines = sorted({number.line for number in found.numbers}, key=order.index)
-    units = dict.fromkeys(number.unit for number in found.numbers if number.unit)
-    unsaid = [unit for unit in units if not any(note.endswith(f"in {unit}") for note in notes)]
-    more = len(found.sets[MOST_NAMED:])
-    return Explained([*map(str, lines)], found.sets[:MOST_NAMED], more, unsaid, found.only)
 
 
 def _unexpected(question: Question, right: Right, found: Written) -> list[str]:
@@ -224,24 +186,22 @@ def key_of(text: str, question: Question = LAB) -> Parts:
     Raises ValueError with the lines that no changes make, and as check does.
     """
     own = check(text, question)
-    given = {number.line.split()[1] for number in own.numbers if number.given is not None}
+    given = {number.line.strategy for number in own.numbers if number.kind is not Kind.MISSING}
     names: dict[str, set[str]] = {strategy: set() for strategy in BOTH}
     for each in own.explained:
-        its_own = {line.split()[1] for line in each.numbers}
+        made = {line.strategy for line in each.lines}
         for name in each.sets[0]:
             for strategy in NAMED[name].strategies:  # that the key lacks is read like the other
-                if strategy in its_own or strategy not in given:
+                if strategy in made or strategy not in given:
                     names[strategy].add(name)
     key = tuple(
         (strategy, tuple(change.name for change in CHANGES if change.name in its_own))
         for strategy, its_own in names.items()
     )
-    by_key = check(text, question, key)
-    wrong = [
-        number.line
-        for number in by_key.numbers
-        if number.given is not None and not number.verdict.startswith(RIGHT)
+    by_key = [
+        number for number in check(text, question, key).numbers if number.kind is not Kind.MISSING
     ]
+    wrong = [number.line for number in by_key if not number.has_right_value]
     if wrong:
         raise ValueError(f"{'. '.join(own.notes) or f'no changes make {whose(wrong)}'}")
     return key

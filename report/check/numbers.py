@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
 from typing import NamedTuple
 
 from lab3 import Rate
@@ -14,6 +13,8 @@ from report.terminal import count
 LEAST_DIGITS = 3  # of a number that is called right, or another line's
 FULL_DIGITS = 10  # of a time: beyond, floats are noise
 MOST_LENGTH = 120  # characters of a number
+HALF_AND_TIE = Fraction(1, 2) + Fraction(1, 10**9)  # of the last digit: ties may be rounded down
+MOST_POWER = 100  # of ten: beyond, results of arithmetic may be more than a float can have
 
 
 class Unit(NamedTuple):
@@ -70,24 +71,24 @@ class Given(NamedTuple):
         is_whole = self.value.as_tuple().exponent == 0
         return len(digits.rstrip("0") if is_whole else digits)
 
-    @property
-    def last_place(self) -> Fraction:
-        """One unit of the last digit that counts."""
-        return Fraction(10) ** (self.value.adjusted() - self.digits + 1)
-
-    def span(self, kind: str, factor: Rate) -> tuple[Fraction, Fraction]:
+    def span(self, kind: str, factor: Rate, may_be_cut: bool = True) -> tuple[Fraction, Fraction]:
         """The answers, in seconds or bytes, that are this number once they are multiplied by the
-        factor and rounded or cut: from half a unit of its last digit below it up to one unit above
-        it, where the upper end is excluded."""
+        factor and rounded, or cut: from half a unit of its last digit below it up to half a unit,
+        or one, above it, where the upper end is excluded."""
         digits = min(self.digits, FULL_DIGITS) if kind == "latency" else self.digits
         last_place = Fraction(10) ** (self.value.adjusted() - digits + 1)
         value = Fraction(self.value)
-        return (value - last_place / 2) / factor, (value + last_place) / factor
+        above = 1 if may_be_cut else HALF_AND_TIE
+        return (value - last_place / 2) / factor, (value + above * last_place) / factor
+
+    def is_full(self, kind: str) -> bool:
+        """Whether its last digits are a float's noise."""
+        return kind == "latency" and self.digits > FULL_DIGITS
 
     def how(self, answer: Rate, kind: str, factor: Rate) -> str:
         """How it agrees: "rounded to 4 digits", "cut to ..."; empty if it is the whole answer."""
         off = abs(Fraction(self.value) / factor - answer)
-        if not off or (kind == "latency" and self.digits > FULL_DIGITS):
+        if not off or self.is_full(kind):
             return ""
         low, high = self.span(kind, factor)  # one and a half units of the last digit
         return f"{'rounded' if 3 * off <= high - low else 'cut'} to {count(self.digits, 'digit')}"
@@ -115,8 +116,8 @@ def given(text: str) -> Given:
         raise ValueError(f"{start(word)!r} is no unit that is read")
     exponent = found["e"] or found["power"]
     value = Decimal(re.sub("[, _]", "", found["mantissa"]) + (f"e{exponent}" if exponent else ""))
-    if value and value.is_finite() and not 0 < abs(float(value)) < inf:
-        raise ValueError("no number that a float can have")
+    if value and value.is_finite() and abs(value.adjusted()) > MOST_POWER:
+        raise ValueError(f"not between 1e-{MOST_POWER} and 1e{MOST_POWER}")
     return Given(found[0], value, SPELLINGS.get(word.lower(), ""))
 
 

@@ -14,16 +14,9 @@ from functools import lru_cache
 
 from lab3 import Rate
 from report.check.changes import BOTH, MOST_CHANGES
-from report.check.numbers import LEAST_DIGITS
-from report.check.readings import (
-    Course,
-    Names,
-    sets_of_changes,
-    taken_by_sets,
-)
-from report.check.submission import Line, Number
-from report.check.verdicts import EXCHANGED, NOT_EXPLAINED, RIGHT, THIS_IS, WRONG, Right
-from report.terminal import short
+from report.check.readings import Course, Names, sets_of_changes, taken_by_sets
+from report.check.submission import PIPELINE_LATENCY, Kind, Line, Number, Verdict
+from report.check.verdicts import from_own_q1, how_far, this_is
 
 Pair = tuple[str, str]  # question and strategy
 MULTIPLES: dict[str, Rate] = {
@@ -34,66 +27,72 @@ MULTIPLES: dict[str, Rate] = {
 }
 LEAST_OF_A_PAIR, LEAST_ALONE = 4, 6  # digits of evidence; the latter without the other of a pair
 DIGITS_OF_NO_CHANGE, DIGITS_PER_CHANGE = 3, 2
-PIPELINE_LATENCY = "pipeline", "latency"  # Q2's does not follow from Q1's, unlike all others
-OWN_Q1_WITHIN = Fraction(1, 500)
-YOUR_Q1 = "your Q1"
 
 
 @dataclass
 class Found:
-    """Sets of changes that all make the same wrong numbers."""
+    """Wrong numbers, and the sets of changes of which each makes them."""
 
     sets: list[Names]
     numbers: list[Number]
-    only: str = ""  # the kind of number, if the sets do not make the other
+    in_traffic_only: bool = False  # the latencies are right, though the changes are of both
+
+    @property
+    def lines(self) -> list[Line]:
+        return [*dict.fromkeys(number.line for number in self.numbers)]
 
 
-def explain(course: Course, numbers: Sequence[Number], right: Right) -> list[Found]:
+def explain(course: Course, numbers: Sequence[Number]) -> list[Found]:
     """What makes the wrong numbers; the verdicts of those that are left say what they are."""
-    evidence = Evidence(course, [it for it in numbers if it.spans and _is_evidence(it)], right)
+    evidence = Evidence(course, [number for number in numbers if _is_evidence(number)])
     found = evidence.by_pairs() if evidence.wrong else []
     for number in evidence.left(found):
         evidence.join(number, found)
-    found += evidence.traffic_alone(evidence.left(found))
+    evidence.traffic_alone(found)
+    for each in found:
+        each.in_traffic_only = evidence.is_in_traffic_only(each)
+        each.numbers.sort(key=numbers.index)
+        for number in each.numbers:
+            number.answer = evidence.answer(each.sets[0], number.line)
     for number in evidence.left(found):
         if number.belongs_to:
-            number.verdict = f"{THIS_IS}{number.belongs_to}"
+            number.verdict = this_is(number.belongs_to)
+        elif from_q1 := from_own_q1(number, numbers, course.question.inputs):
+            number.verdict = Verdict(Kind.FROM_Q1, from_q1)
         else:
-            from_q1 = _from_own_q1(number, numbers, course.question.inputs)
-            number.verdict = from_q1 or f"{NOT_EXPLAINED}, {_how_far(number, right[number.line])}"
+            number.verdict = Verdict(Kind.NOT_EXPLAINED, f"not explained, {how_far(number)}")
     return found
 
 
 def _is_evidence(number: Number) -> bool:
     """Another line's right number is evidence for nothing, and against nothing."""
-    return not number.verdict.startswith((THIS_IS, EXCHANGED))
+    return bool(number.spans) and number.kind not in (Kind.OTHER_LINE, Kind.EXCHANGED)
+
+
+def _is_wrong(number: Number) -> bool:
+    return number.kind is Kind.WRONG
 
 
 class Evidence:
     """The numbers of a submission in pairs, and which sets of changes make which pairs."""
 
-    def __init__(self, course: Course, numbers: Sequence[Number], right: Right):
+    def __init__(self, course: Course, numbers: Sequence[Number]):
         self.course, self.numbers = course, numbers
-        self.strategies_of = {it.name: it.strategies for it in course.changes}
+        self.strategies_of = {change.name: change.strategies for change in course.changes}
         self.given: dict[Pair, list[Number]] = {}
         for number in numbers:
             self.given.setdefault(number.line[:2], []).append(number)
-        self.wrong = {
-            pair for pair, own in self.given.items() if any(it.verdict == WRONG for it in own)
-        }
+        self.wrong = {pair for pair, own in self.given.items() if any(map(_is_wrong, own))}
         self.right = {
-            pair
-            for pair, own in self.given.items()
-            if all(it.verdict.startswith(RIGHT) for it in own)
+            pair for pair, own in self.given.items() if all(each.has_right_value for each in own)
         }
         self.multiples = {
             (said,): {
                 pair
                 for pair in self.wrong
                 if all(
-                    number.agrees(right[number.line] * times)
-                    for number in self.given[pair]
-                    if number.verdict == WRONG
+                    number.agrees(number.right * times)
+                    for number in filter(_is_wrong, self.given[pair])
                 )
             }
             for said, times in MULTIPLES.items()
@@ -123,20 +122,20 @@ class Evidence:
             if any(part in made_by for part in parts)
         }
 
-    def makes(self, names: Names, number: Number) -> bool:
-        """Whether those changes that are of its strategy make a number."""
-        of = number.line.strategy
-        own = tuple(name for name in names if of in self.strategies_of[name])
-        taken = taken_by_sets(self.course, of)[own]
-        return number.agrees(taken[number.line.question, number.line.kind])
+    def answer(self, names: Names, line: Line) -> Rate:
+        """What those changes that are of its strategy make of a line."""
+        own = tuple(name for name in names if line.strategy in self.strategies_of[name])
+        return taken_by_sets(self.course, line.strategy)[own][line.question, line.kind]
 
-    def makes_all(self, names: Names, pairs: Iterable[Pair]) -> bool:
-        """Whether it makes all that is given of these pairs."""
-        return all(self.makes(names, number) for pair in pairs for number in self.given[pair])
+    def makes(self, names: Names, number: Number) -> bool:
+        return number.agrees(self.answer(names, number.line))
+
+    def makes_each(self, names: Names, numbers: Iterable[Number]) -> bool:
+        return all(self.makes(names, number) for number in numbers)
 
     def left(self, found: Sequence[Found]) -> list[Number]:
         explained = {number for each in found for number in each.numbers}
-        return [it for it in self.numbers if it.verdict == WRONG and it not in explained]
+        return [each for each in self.numbers if _is_wrong(each) and each not in explained]
 
     # -------------------------------------------- the rule of pairs
 
@@ -161,13 +160,13 @@ class Evidence:
                 return found
             equals = ranked[min(ranked)]
             first, made = equals[0]
-            wrong = [it for it in self.numbers if it.line[:2] in made and it.verdict == WRONG]
+            wrong = [each for pair in made for each in self.given[pair] if _is_wrong(each)]
             if first in self.multiples:
                 for number in wrong:
-                    number.verdict = first[0]
+                    number.verdict = Verdict(Kind.MULTIPLE, first[0])
             else:
                 same = [by for by, its in equals if its == made and by not in self.multiples]
-                found.append(Found(same, wrong))
+                found.append(Found(self._not_ruled_out(same), wrong))
             left -= made
 
     def _can_be(self, names: Names, made: set[Pair]) -> bool:
@@ -179,7 +178,7 @@ class Evidence:
         if len(names) < 2 or not shared or not others:
             return True
         if not others & self.wrong:
-            return self.makes_all(names, others)
+            return all(self.makes_each(names, self.given[pair]) for pair in others)
         return all(
             any(name in by and pairs & others for by, pairs in self.made_by.items())
             for name in shared
@@ -195,18 +194,27 @@ class Evidence:
         other strategy, if it changes that one."""
         others = self._of_the_other(made) & self.wrong - self.made_by[names]
         changed = {of for name in names for of in self.strategies_of[name]}
-        contradicted = [pair for pair in self.right if not self.makes_all(names, [pair])]
-        return len(contradicted), sum(of in changed for _, of in others)
+        contradicted = sum(not self.makes_each(names, self.given[pair]) for pair in self.right)
+        return contradicted, sum(of in changed for _, of in others)
+
+    def _not_ruled_out(self, sets: Sequence[Names]) -> list[Names]:
+        """Those alternatives of which what they do not share contradicts fewest right numbers."""
+        right = [number for number in self.numbers if number.has_right_value]
+        shared = set.intersection(*map(set, sets))
+        against: dict[int, list[Names]] = {}
+        for names in sets:
+            own = tuple(name for name in names if name not in shared)
+            contradicted = sum(not self.makes(own, number) for number in right)
+            against.setdefault(contradicted, []).append(names)
+        return against[min(against)]
 
     def _most_changes(self, made: Iterable[Pair], against: int = 0) -> int:
         """How many changes the digits of the wrong numbers of these pairs allow; it takes more if
         so many right pairs are against them."""
         pairs = [self.given[pair] for pair in made]
-        lines = [{it.line for it in own} for own in pairs]
-        digits = _digits(it for own in pairs for it in own)
-        is_alone = all(len(own) == 1 for own in lines)
-        least = LEAST_ALONE if is_alone or against else LEAST_OF_A_PAIR
-        if digits < least:
+        digits = _digits(number for own in pairs for number in own)
+        is_alone = all(len({number.line for number in own}) == 1 for own in pairs)
+        if digits < (LEAST_ALONE if is_alone or against else LEAST_OF_A_PAIR):
             return 0
         return min(max((digits - DIGITS_OF_NO_CHANGE) // DIGITS_PER_CHANGE, 1), MOST_CHANGES)
 
@@ -215,34 +223,39 @@ class Evidence:
     def join(self, number: Number, found: Sequence[Found]) -> None:
         """Let a set that is found make a single number, too, if it makes the other one of the pair
         where that is right; of alternatives those that do so remain."""
-        others = [it for it in self.given[number.line[:2]] if it.verdict.startswith(RIGHT)]
+        bound = [other for other in self.given[number.line[:2]] if other.has_right_value]
         for each in found:
-            sets = [
-                names
-                for names in each.sets
-                if self.makes(names, number) and all(self.makes(names, other) for other in others)
-            ]
-            if sets:
+            if sets := [by for by in each.sets if self.makes_each(by, [number, *bound])]:
                 each.sets[:] = sets
                 each.numbers.append(number)
                 return
 
-    def traffic_alone(self, left: Sequence[Number]) -> list[Found]:
-        """The first change that makes all traffic of a strategy that is left, and what is right."""
-        found = []
+    def traffic_alone(self, found: list[Found]) -> None:
+        """Add the first change that makes all traffic of a strategy that is left, and what is
+        right."""
+        left = self.left(found)
         for of in BOTH:
-            traffic = [it for it in self.numbers if it.line[1:] == (of, "traffic")]
-            own = [it for it in traffic if it in left]
-            right = [it for it in traffic if it.verdict.startswith(RIGHT)]
-            singles = [
-                (name,) for name, strategies in self.strategies_of.items() if of in strategies
-            ]
-            if own and _digits(own) >= LEAST_ALONE:
-                for names in singles:
-                    if all(self.makes(names, number) for number in own + right):
-                        found.append(Found([names], own, "traffic"))
-                        break
-        return found
+            traffic = [number for number in self.numbers if number.line[1:] == (of, "traffic")]
+            own = [number for number in traffic if number in left]
+            if not own or _digits(own) < LEAST_ALONE:
+                continue
+            bound = own + [number for number in traffic if number.has_right_value]
+            singles = [name for name, strategies in self.strategies_of.items() if of in strategies]
+            makers: list[Names] = [(name,) for name in singles if self.makes_each((name,), bound)]
+            same = [each for each in found if each.sets == makers[:1]]
+            if same:
+                same[0].numbers += own
+            elif makers:
+                found.append(Found(makers[:1], own))
+
+    def is_in_traffic_only(self, found: Found) -> bool:
+        """Whether the latencies of its pairs are right, though the sets would change them."""
+        pairs = {line[:2] for line in found.lines}
+        given = [number for pair in pairs for number in self.given[pair]]
+        latencies = [number for number in given if number.line.kind == "latency"]
+        are_right = all(number.agrees(number.right) for number in latencies)
+        are_all_given = {number.line[:2] for number in latencies} == pairs
+        return are_right and are_all_given and not self.makes_each(found.sets[0], latencies)
 
 
 @lru_cache(maxsize=64)
@@ -256,59 +269,9 @@ def _by_answer(course: Course, line: Line) -> dict[Rate, list[Names]]:
 
 def _digits(numbers: Iterable[Number]) -> int:
     """How many the wrong ones have, without those of Q2 that follow from a wrong one of Q1."""
-    digits = {it.line: it.given.digits for it in numbers if it.verdict == WRONG and it.given}
+    digits = {each.line: each.given.digits for each in numbers if _is_wrong(each) and each.given}
     return sum(
         own
         for line, own in digits.items()
         if line.question == "Q1" or line[1:] == PIPELINE_LATENCY or line.of_q1 not in digits
     )
-
-
-def _from_own_q1(number: Number, numbers: Iterable[Number], inputs: int) -> str:
-    """How a number of Q2 follows from the submission's own of Q1: from a right one that is rounded,
-    N times what it says; from a wrong one as far as both are rounded, which must not be far."""
-    assert number.given
-    line = number.line
-    for own in numbers:
-        if own.line != line.of_q1 or own.line == line or not own.spans or not own.given:
-            continue
-        half, own_half = (it.value - it.spans[0][0] for it in (number, own))
-        n_times = f"{inputs} times {YOUR_Q1}"
-        if line[1:] == PIPELINE_LATENCY:
-            n_times += " (inputs do not overlap)"
-        if own.verdict.startswith(RIGHT):
-            is_rounded_so = abs(number.value - inputs * own.value) <= half
-            if own.is_rounded and is_rounded_so and number.given.digits >= LEAST_DIGITS:
-                return n_times
-        else:
-            for times, said in ((inputs, n_times), (1, f"the same as {YOUR_Q1}")):
-                within = half + times * own_half
-                if _is_whole(number) and _is_whole(own):
-                    within = Fraction(0)
-                if (
-                    abs(number.value - times * own.value) <= within <= number.value * OWN_Q1_WITHIN
-                    and own.value
-                ):
-                    return said
-    return ""
-
-
-def _is_whole(number: Number) -> bool:
-    """Whether it is a whole number of bytes."""
-    assert number.given
-    is_in_bytes = (number.unit or number.said_unit) == "bytes"
-    return is_in_bytes and number.given.value.as_tuple().exponent == 0
-
-
-def _how_far(number: Number, answer: Rate) -> str:
-    """How far a number is from the right one."""
-    if not answer:
-        return "the right number is 0"
-    times = number.value / answer
-    is_latency = number.line.kind == "latency"
-    if Fraction(4, 5) <= times <= Fraction(5, 4):
-        more, less = (
-            ("too long", "too short") if is_latency else ("too many bytes", "too few bytes")
-        )
-        return f"{short(abs(times - 1) * 100, 2)} % {more if times > 1 else less}"
-    return f"{short(times, 3)} times {'as long' if is_latency else 'as many bytes'}"

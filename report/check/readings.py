@@ -240,7 +240,7 @@ def sets_of_changes(
     return found
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def taken_by_sets(course: Course, strategy: str, most: int = MOST_CHANGES) -> dict[Names, Taken]:
     """What a possible strategy takes with each set of its changes, for one input and for all. The
     question is one that is checked."""

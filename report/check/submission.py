@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -33,13 +34,14 @@ class Line(NamedTuple):
         return self._replace(question="Q1")
 
 
+PIPELINE_LATENCY = "pipeline", "latency"  # Q2's does not follow from Q1's, unlike all others
 LINE = re.compile(
-    r"(?:\btotal\s+|^\W*)(latency|(?:(?:network|communication)\s+)?traffic)\s+(?:of|for)\s+"
-    r"(tensor|pipeline)[\s-]+parallel(?:ism)?\b[\s*_]*(?:\bis\b|(?=[:=]))\s*(.*)",
+    r"(?:\btotal\s+|^\W*)(latency|(?:(?:network|communication)\s+)?traf[a-z]*)\s+(?:of|for)\s+"
+    r"(tensor|pipeline)[\s-]+par+al[a-z]*\b[\s*_]*(?:\bis\b|(?=[:=]))\s*(.*)",
     re.ASCII | re.IGNORECASE,
 )
 LIKE_A_LINE = re.compile(
-    r"(?=.*\b(?:tensor|pipeline)\b)(?=.*\b(?:latency|traffic)\b).*\d", re.ASCII | re.IGNORECASE
+    r"(?=.*\b(?:tensor|pipeline)\b)(?=.*\b(?:latency|traf[a-z]*)\b).*\d", re.ASCII | re.IGNORECASE
 )
 QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", re.ASCII | re.IGNORECASE)
 INPUTS = re.compile(r"\b(single|one|[0-9]{1,20})\s+inputs?\b", re.ASCII | re.IGNORECASE)
@@ -98,27 +100,77 @@ def _head(row: str, inputs: int) -> tuple[str, int]:
 # ------------------------------------------------ numbers
 
 
+class Kind(Enum):
+    """What a number is."""
+
+    RIGHT = auto()
+    OTHER_UNIT = auto()  # right, but not in the unit that it says
+    OTHER_LINE = auto()  # another line's right number
+    EXCHANGED = auto()  # so are both
+    ELSEWHERE = auto()  # right for another topology, or for other inputs
+    WRONG = auto()  # and changes make it, once all is judged
+    MULTIPLE = auto()
+    FROM_Q1 = auto()
+    NOT_EXPLAINED = auto()
+    TOO_FEW_DIGITS = auto()
+    NO_NUMBER = auto()
+    MISSING = auto()
+
+
+class Verdict(NamedTuple):
+    """What a number is, and how that is said."""
+
+    kind: Kind
+    words: str
+
+
+WRONG = Verdict(Kind.WRONG, "wrong")
+
+
 @dataclass(eq=False)
 class Number:
-    """A number of a submission, and how it is judged."""
+    """A number of a submission, or what is there instead, and how it is judged."""
 
     line: Line
+    right: Rate  # the right one; seconds, bytes
     text: str  # with what is before and behind it
     given: Given | None
-    verdict: str
+    verdict: Verdict = WRONG
     different: int = 1  # how many different numbers its line has
     unit: str = ""  # in which it is read, though it says another
     spans: Sequence[tuple[Fraction, Fraction]] = ()  # of answers; the end is excluded
-    is_rounded: bool = False  # right, but not whole
+    may_be_cut: bool = True  # rather than rounded
+    answer: Rate | None = None  # with which it agrees: the right one, or what changes make
     belongs_to: Line | None = None  # the other line whose right number it is
+
+    @property
+    def kind(self) -> Kind:
+        return self.verdict.kind
+
+    @property
+    def said(self) -> str | None:
+        """As it may be repeated; none of a line that is missing."""
+        if self.kind is Kind.MISSING:
+            return None
+        return start(self.given.text if self.given else self.text)
+
+    @property
+    def has_right_value(self) -> bool:
+        """Whatever unit it says."""
+        return self.kind in (Kind.RIGHT, Kind.OTHER_UNIT)
 
     def read_in(self, *units: str) -> None:
         """Set the answers with which it agrees."""
         assert self.given
         if self.given.value:
-            self.spans = [self.given.span(self.line.kind, UNITS[unit].factor) for unit in units]
+            self.spans = [self.span(unit) for unit in units]
         else:
             self.spans = [(Fraction(0), Fraction(1, 10**400))]
+
+    def span(self, unit: str) -> tuple[Fraction, Fraction]:
+        """The answers with which it agrees in a unit."""
+        assert self.given
+        return self.given.span(UNITS[unit].kind, UNITS[unit].factor, self.may_be_cut)
 
     def agrees(self, answer: Rate) -> bool:
         return any(low <= answer < high for low, high in self.spans)
@@ -131,6 +183,11 @@ class Number:
         return Fraction(self.given.value) / UNITS[unit].factor
 
     @property
+    def times_right(self) -> Fraction | None:
+        """How many times the right number it is, unless that is 0."""
+        return Fraction(self.value / self.right) if self.right else None
+
+    @property
     def said_unit(self) -> str:
         """The unit that it says, or else the handout's."""
         said = self.given.unit if self.given else ""
@@ -138,22 +195,28 @@ class Number:
 
 
 SIGNS = ":=~ "  # that may stand before a number
+MOST_NUMBERS = 4  # of a line, that differ and are judged
+SAMPLE_LACKS = "Q2", "pipeline", "traffic"  # where the handout's sample repeats two other lines
 
 
-def numbers_of(line: Line, behind: Iterable[str]) -> list[Number]:
-    """The different numbers of a line, equal ones in several spellings being one."""
+def numbers_of(line: Line, right: Rate, behind: Iterable[str]) -> list[Number]:
+    """The different numbers of a line, equal ones in several spellings being one; of a line that is
+    missing what stands for it."""
     found: dict[object, Number] = {}
     for text in dict.fromkeys(behind):
         try:
-            number = Number(line, text, given(text.lstrip(SIGNS)), "")
+            number = Number(line, right, text, given(text.lstrip(SIGNS)))
             is_finite = number.given is not None and number.given.value.is_finite()
             key: object = number.value if is_finite else text
         except ValueError as error:
-            number, key = Number(line, text, None, str(error)), text
+            verdict = Verdict(Kind.NO_NUMBER, str(error))
+            number, key = Number(line, right, text, None, verdict), text
         found.setdefault(key, number)
     for number in found.values():
         number.different = len(found)
-    return [*found.values()]
+    in_sample = ", as in the handout's sample" * (line == SAMPLE_LACKS)
+    missing = Number(line, right, "", None, Verdict(Kind.MISSING, f"missing{in_sample}"))
+    return [*found.values()][:MOST_NUMBERS] or [missing]
 
 
 # ------------------------------------------------ its form: what is not as the handout asks
@@ -187,7 +250,7 @@ def _words(head: str) -> str:
 
 
 def _lines_form(numbers: Sequence[Number]) -> list[str]:
-    faults: dict[str, dict[str, None]] = {}  # the same of several lines, by their names
+    faults: dict[str, dict[Line, None]] = {}  # the same of several lines
     for number in numbers:
         asked = ASKED[number.line.kind]
         said = number.given.unit if number.given else asked
@@ -197,15 +260,14 @@ def _lines_form(numbers: Sequence[Number]) -> list[str]:
             (f"{number.text[:1]!r} before the number", number.text.startswith((*SIGNS,))),
         ):
             if is_so:
-                faults.setdefault(fault, {})[str(number.line)] = None
-    return [f"{fault}: {whose([*names])}" for fault, names in faults.items()]
+                faults.setdefault(fault, {})[number.line] = None
+    return [f"{fault}: {whose([*lines])}" for fault, lines in faults.items()]
 
 
-def whose(lines: Sequence[str], which: str = "") -> str:
+def whose(lines: Sequence[Line]) -> str:
     """One or two by their names, or how many, with the words that they share."""
     if len(lines) <= 2:
-        is_pair = len({name.rpartition(" ")[0] for name in lines}) < len(lines)
-        return f"{lines[0]} and traffic" if is_pair else " and ".join(lines)
-    columns = zip(*(name.split() for name in lines), strict=True)
-    shared = [words[0] for words in columns if len({*words}) == 1]
-    return " ".join(filter(None, [str(len(lines)), which, *shared, "numbers"]))
+        is_pair = len({line[:2] for line in lines}) < len(lines)
+        return f"{lines[0]} and traffic" if is_pair else " and ".join(map(str, lines))
+    shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
+    return " ".join([str(len(lines)), *shared, "numbers"])

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import lab3
 from report.check.changes import ALSO_OF_ONE, ANOTHER_READING, BOTH, OF_Q1, WITH, changed
-from report.check.judge import Explained, Judged, Submission
-from report.check.pairs import MULTIPLES, YOUR_Q1
+from report.check.judge import Submission
+from report.check.pairs import Found
 from report.check.readings import Parts
-from report.check.submission import whose
-from report.check.verdicts import EXCHANGED, MISSING, NOT_EXPLAINED, RIGHT, THIS_IS, WRONG, is_right
+from report.check.submission import Kind, Line, Number, Verdict, whose
 from report.terminal import EXACT_DIGITS, count, filled, table
 
 MOST_NAMED_LINES = 2  # that are missing
-ELSEWHERE = "of a", "for "  # how verdicts begin of right numbers of a ring, or for other inputs
+MOST_NAMED = 3  # sets of changes that make the same
+COMPUTED_OTHERWISE = Kind.WRONG, Kind.MULTIPLE, Kind.FROM_Q1, Kind.NOT_EXPLAINED
 IN = {"tensor": "in tensor parallelism", "pipeline": "in the pipeline"}
 
 # ------------------------------------------------ what makes the numbers, in words
@@ -57,30 +57,33 @@ def _by_strategy(names: Sequence[str], strategies: Sequence[str], is_q1: bool) -
     return "; ".join(filter(None, said))
 
 
-def cause(found: Explained) -> str:
-    """What makes the numbers: the changes that all sets have, then what differs, with "or"."""
-    strategies = [of for of in BOTH if any(line.split()[1] == of for line in found.numbers)]
-    is_q1 = all(line.startswith("Q1") for line in found.numbers)
-    shared = [
-        name
-        for name in found.sets[0]
-        if all(name in names for names in found.sets) and not found.more
-    ]
+def cause(found: Found, notes: Sequence[str] = ()) -> str:
+    """What makes the numbers: the changes that all sets have, then what differs, with "or"; and
+    their unit, if neither they nor notes say it."""
+    strategies = [of for of in BOTH if any(line.strategy == of for line in found.lines)]
+    is_q1 = all(line.question == "Q1" for line in found.lines)
+    named, more = found.sets[:MOST_NAMED], len(found.sets[MOST_NAMED:])
+    shared = [name for name in named[0] if all(name in names for names in named) and not more]
     said = [_by_strategy(shared, strategies, is_q1)] if shared else []
-    if len(found.sets) > 1:
-        rests = ([name for name in names if name not in shared] for names in found.sets)
+    if len(named) > 1:
+        rests = ([name for name in names if name not in shared] for names in named)
         either = ", or ".join(_by_strategy(rest, strategies, is_q1) for rest in rests)
-        said.append(f"either {either}" + (f" (and {found.more:,} more)" if found.more else ""))
-    kind = f", in {found.only} only" if found.only else ""
-    units = f", in {' and '.join(found.units)}" if found.units else ""
-    return " and ".join(said) + kind + units
+        said.append(f"either {either}" + (f" (and {more:,} more)" if more else ""))
+    kind = ", in traffic only" * found.in_traffic_only
+    units = unsaid_units(found, notes)
+    return " and ".join(said) + kind + (f", in {' and '.join(units)}" if units else "")
 
 
-def sentence(found: Explained, wrong: int) -> str:
+def unsaid_units(found: Found, notes: Sequence[str]) -> list[str]:
+    """In which its numbers are, though they say others and no note says so."""
+    units = dict.fromkeys(number.unit for number in found.numbers if number.unit)
+    return [unit for unit in units if not any(note.endswith(f"in {unit}") for note in notes)]
+
+
+def sentence(found: Found, wrong: int, notes: Sequence[str]) -> str:
     """Which of so many wrong numbers somebody gets with what."""
-    lines = found.numbers
-    whom = f"these {wrong} numbers" if len(lines) == wrong > 1 else whose(lines)
-    what = cause(found)
+    whom = f"these {wrong} numbers" if len(found.lines) == wrong > 1 else whose(found.lines)
+    what = cause(found, notes)
     return f"You get {whom}{':' * what.startswith('in ')} {what}."
 
 
@@ -92,17 +95,18 @@ def told(submission: Submission, key: Parts | None = None) -> str:
     the form."""
     first = [_how_many(submission, key)]
     first += [f"{note[0].upper()}{note[1:]}." for note in submission.notes]
-    wrong = submission.lines - submission.right_lines - len(submission.missing)
-    first += [sentence(each, wrong) for each in submission.explained]
-    for verdict, lines in unexplained(submission).items():
-        said = f"{whose(lines)}: {verdict}."
-        if verdict in MULTIPLES and len(lines) > 1:
-            said = said.replace(" latency and traffic", "").replace("number.", "numbers.")
-        first.append(said)
+    wrong = submission.lines - submission.right_lines - submission.missing
+    first += [sentence(each, wrong, submission.notes) for each in submission.explained]
+    are_many_missing = submission.missing > MOST_NAMED_LINES
+    for (kind, words), lines in not_told(submission).items():
+        if kind is Kind.MULTIPLE and len(lines) > 1:
+            both = whose(lines).replace(" latency and traffic", "")
+            first.append(f"{both}: {words}s.")
+        elif kind is not Kind.MISSING or not are_many_missing:
+            first.append(f"{whose(lines)}: {words}.")
     if topics := _topics(submission):
         first.append(f"How it is computed: python3 report explain {' '.join(topics)}")
     blocks = ["\n".join(map(filled, first))]
-    are_many_missing = len(submission.missing) > MOST_NAMED_LINES
     if are_many_missing or any(_says_more(number.verdict) for number in submission.numbers):
         blocks.append(_numbers_table(submission.numbers))
     if submission.form:
@@ -117,58 +121,40 @@ def _how_many(submission: Submission, key: Parts | None) -> str:
         return f"All {lines} numbers are right, as {'in ' if key is not None else ''}{by}."
     said = f"{right} of {lines} numbers {'is' if right == 1 else 'are'} right"
     if missing:
-        said += f", {count(len(missing), 'line')} {'is' if len(missing) == 1 else 'are'} missing"
+        said += f", {count(missing, 'line')} {'is' if missing == 1 else 'are'} missing"
     return f"{said}."
 
 
-def unexplained(submission: Submission) -> dict[str, list[str]]:
-    """Verdicts that no sentence has told yet, with their lines."""
-    found: dict[str, dict[str, None]] = {}
+def not_told(submission: Submission) -> dict[Verdict, list[Line]]:
+    """Verdicts that neither notes nor causes tell, with their lines."""
+    told = Kind.RIGHT, Kind.WRONG, Kind.EXCHANGED, Kind.ELSEWHERE
+    found: dict[Verdict, dict[Line, None]] = {}
     for number in submission.numbers:
-        verdict = number.verdict
-        is_told = (
-            verdict == WRONG
-            or is_right(verdict)
-            or verdict.startswith((EXCHANGED, *ELSEWHERE))
-            or (number.given is None and len(submission.missing) > MOST_NAMED_LINES)
-        )
-        if not is_told:
-            found.setdefault(verdict, {})[number.line] = None
+        if number.kind not in told:
+            found.setdefault(number.verdict, {})[number.line] = None
     return {verdict: [*lines] for verdict, lines in found.items()}
 
 
-def is_understood(verdict: str) -> bool:
-    """Whether it says what a number is: right, or what makes it."""
-    known = RIGHT, WRONG, THIS_IS, EXCHANGED, *ELSEWHERE, *MULTIPLES
-    return verdict.startswith(known) or YOUR_Q1 in verdict
-
-
-def _says_more(verdict: str) -> bool:
+def _says_more(verdict: Verdict) -> bool:
     """Whether the table says more of a number than the sentences."""
-    is_told = verdict == RIGHT or verdict.startswith((MISSING, THIS_IS, EXCHANGED, f"{RIGHT} in "))
-    return not is_told
+    told = Kind.MISSING, Kind.OTHER_LINE, Kind.EXCHANGED, Kind.OTHER_UNIT
+    return verdict.kind not in told and verdict.words != "right"
 
 
 def _topics(submission: Submission) -> list[str]:
     """The strategies whose numbers are computed otherwise: `explain` has a topic of each."""
-    found = [
-        number.line.split()[1]
-        for number in submission.numbers
-        if number.verdict in (WRONG, *MULTIPLES)
-        or number.verdict.startswith(NOT_EXPLAINED)
-        or YOUR_Q1 in number.verdict
-    ]
-    return [of for of in BOTH if of in found]
+    computed = [number for number in submission.numbers if number.kind in COMPUTED_OTHERWISE]
+    return [of for of in BOTH if any(number.line.strategy == of for number in computed)]
 
 
-def _numbers_table(numbers: Sequence[Judged]) -> str:
+def _numbers_table(numbers: Sequence[Number]) -> str:
     rows = [["", "", "", "yours", "right", ""]]
     for number in numbers:
-        of_question, strategy, kind = number.line.split()
+        of_question, strategy, kind = number.line
         what = f"{kind} {'s' if kind == 'latency' else 'bytes'}"
         is_whole = isinstance(number.right, int)
         right = str(number.right) if is_whole else lab3.plain(number.right, EXACT_DIGITS)
-        rows.append([of_question, strategy, what, number.given or "-", right, number.verdict])
+        rows.append([of_question, strategy, what, number.said or "-", right, number.verdict.words])
     widths = [max(len(row[n]) for row in rows) for n in (3, 4)]
     for row in rows:
         row[3:5] = map(str.rjust, row[3:5], widths)

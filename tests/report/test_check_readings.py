@@ -272,45 +272,24 @@ def test_a_pipeline_whose_longest_stage_is_a_send():
 # takes 32 times for 32.
 TOGETHER_TENSOR = """
 all-to-all
-FP32, every                3.22121216   4,509,696   # twice the bytes
 INT8, start                3.08182016     970,752   # 97,024 bytes on a link; half of 1,941,504
-MAC, spread                1.59678208   1,923,072   # 1.51665408 ms + 80.128 us
-channels, links            4.32930816   1,923,072   # 265,420,800 ops in layer 1
 start, spread              3.11420416   1,941,504   # 161,792 bytes on a link
 start, one link            4.00406016   1,941,504
 start, whole               3.41218816   7,710,720   # 4 * 187,904 + 6,144 bytes
 start, one shard           3.32438016   1,941,504   # 3 * (187,904 + 6,144) bytes
 start, collects            3.43241216   2,394,624
-every, whole               3.40911616   9,019,392
 every, collects            3.50306816   2,818,560   # 187,904 + 751,616 bytes; 3 times
 every, own                 3.12726016   3,006,464   # 16 * 187,904
 start, one node            3.28751616   1,941,504   # 3 * (151,040 + 6,144) + 36,864 bytes
-every, one node            3.31516416   2,254,848
-ungathered, one shard      3.25986816   1,812,480   # 3 * 151,040 bytes
 ungathered, one node       3.25986816   1,812,480
-shared, undivided         48.62688256   1,923,072   # 4 * 12.13323264 ms
-half, whole                3.78492416   7,692,288
-ungathered, own            3.10882816   2,416,640   # 16 * 151,040
 whole, own                 3.40911616  10,256,384   # 4 times 2,564,096
 collects, own              3.42934016   3,017,216   # 2,376,192 + 4 * 151,040 + 36,864
-collects, gathers          3.42934016     563,712
-start, outputs             3.13033216     751,616
 spread, a link's           3.11343616     160,256
-Gbit, whole                6.03977216   7,692,288
-FP32, start, whole         3.79106816  15,421,440   # 2 * 757,760 bytes
-MAC, every, one link       2.64407808   2,254,848
-start, every, collects     3.50614016   2,836,992   # 945,664 bytes
-size of ops, FP32, gathers 3.70325504   1,127,424   # 3.51535104 ms
-undivided, INT8, MAC       6.11359232     961,536   # 6.06661632 ms
-bits, gathers, INT8        3.08028416   2,254,848
 ring
 FP32, one link             5.06697216   4,067,328
-start, every               3.32438016   2,273,280   # 3 * (187,904 + 6,144) bytes
 start, spread              3.28982016   2,052,096   # (2,033,664 + 18,432) / 4
-MAC, collects              2.70475008   2,939,904   # 3 * 755,200 + 3 * 36,864 bytes
 every, collects            4.44258816   3,382,272   # 3 * 939,520 bytes; 6 * 187,904 + 3 * 751,616
 ungathered, whole          3.93954816   7,249,920   # 4 * 3 * 151,040 bytes
-links, a link's            3.03330816     563,712
 INT8, ungathered, a link's 3.14658816     226,560   # 3 * 151,040 / 2
 """
 # Layers compute for 0.124416, 4.62422016, 3.98721024 and 3.39738624 ms, their outputs are sent in
@@ -320,17 +299,10 @@ sending, slots         12.43531264  165.3600256   604,160  # 35 * 4.72457216
 sending, all slots       18.89828864  165.3600256   604,160
 sending, all slowest   4.72457216   151.18630912  604,160  # 1, 32
 sending, last          12.50904064  158.9707776   751,616
-alone, last            12.50904064  400.28930048  751,616
-N further, last        12.50904064  160.48408576  751,616
 receiving, last        12.50904064  159.4310656   751,616  # 31 * 4.73942016
 receiving, divided     3.33538816   42.74429440   604,160  # 31 * 1.27125504
 receiving, start       12.43838464  159.3604096   610,304
-shared, slots          48.83501056  647.3908224   604,160  # 35 * 18.49688064
-last stage, divided    3.33538816   29.66513152   604,160  # 31 * 0.84934656
-MAC, Gbit              8.48325632   80.1586688    604,160  # 6.06661632 + 2.41664; 2.31211008
-start, last            12.51211264  155.8629376   757,760
 start, sending         12.43838464  158.9001216   610,304
-start, alone, INT8     12.28580864  393.14587648  305,152  # 32 times
 """
 
 
