@@ -98,7 +98,9 @@ OF_Q1 = {  # what is said of Q1 alone
         "Q1 counts L times the slowest stage"
     ),
 }
-NOT_AS_THE_KEY = "not as the key: "  # before the name of a change of a key that is taken back
+NOT_AS_THE_KEY = (
+    "the key's reading is left out: "  # before the name of a change of a key that is taken back
+)
 
 
 def changed(name: str) -> Change:

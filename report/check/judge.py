@@ -161,7 +161,7 @@ def _refuse(text: str, has_lines: bool) -> None:
         raise NoSubmissionError("is a program", f"pipe in what it {HOW}")
     if not has_lines:
         like = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
-        raise NoSubmissionError("has none of the lines", like)
+        raise NoSubmissionError("has no result lines", like)
 
 
 def _unexpected(question: Question, right: Right, found: Written) -> list[str]:
@@ -203,5 +203,7 @@ def key_of(text: str, question: Question = LAB) -> Parts:
     ]
     wrong = [number.line for number in by_key if not number.has_right_value]
     if wrong:
-        raise ValueError(f"{'. '.join(own.notes) or f'no changes make {whose(wrong)}'}")
+        elsewhere = [f"{note}; add the options that ask for them" for note in own.notes]
+        why = f"no known reading or mistake makes its {whose(wrong)}"
+        raise ValueError(". ".join(elsewhere) or why)
     return key

@@ -113,7 +113,7 @@ def given(text: str) -> Given:
         raise ValueError("not read, two numbers")
     word = re.split(r"\W", behind, maxsplit=1)[0]
     if word and word.lower() not in SPELLINGS:
-        raise ValueError(f"{start(word)!r} is no unit that is read")
+        raise ValueError(f"{start(word)!r} is not a known unit")
     exponent = found["e"] or found["power"]
     value = Decimal(re.sub("[, _]", "", found["mantissa"]) + (f"e{exponent}" if exponent else ""))
     if value and value.is_finite() and abs(value.adjusted()) > MOST_POWER:

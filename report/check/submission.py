@@ -255,8 +255,11 @@ def _lines_form(numbers: Sequence[Number]) -> list[str]:
         asked = ASKED[number.line.kind]
         said = number.given.unit if number.given else asked
         for fault, is_so in (
-            (f"{number.different:,} different numbers", number.different > 1),
-            (f"in {said!r}, not in {asked}" if said else f"no unit, not {asked}", said != asked),
+            (f"{number.different:,} different numbers in a line, not one", number.different > 1),
+            (
+                f"in {said!r}, not in {asked}" if said else f"no unit, where {asked} are asked for",
+                said != asked,
+            ),
             (f"{number.text[:1]!r} before the number", number.text.startswith((*SIGNS,))),
         ):
             if is_so:

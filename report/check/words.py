@@ -108,7 +108,7 @@ def told(submission: Submission, key: Parts | None = None) -> str:
         first.append(f"How it is computed: python3 report explain {' '.join(topics)}")
     blocks = ["\n".join(map(filled, first))]
     if are_many_missing or any(_says_more(number.verdict) for number in submission.numbers):
-        blocks.append(_numbers_table(submission.numbers))
+        blocks.append(_numbers_table(submission))
     if submission.form:
         blocks.append("\n".join(["Form:", *(filled(f"- {it}", "  ") for it in submission.form)]))
     return "\n\n".join(blocks)
@@ -147,14 +147,19 @@ def _topics(submission: Submission) -> list[str]:
     return [of for of in BOTH if any(number.line.strategy == of for number in computed)]
 
 
-def _numbers_table(numbers: Sequence[Number]) -> str:
+def _numbers_table(submission: Submission) -> str:
+    read_otherwise: set[Number] = set()
+    for found in submission.explained:
+        if {*found.sets[0]} <= ANOTHER_READING:
+            read_otherwise.update(found.numbers)
     rows = [["", "", "", "yours", "right", ""]]
-    for number in numbers:
+    for number in submission.numbers:
         of_question, strategy, kind = number.line
         what = f"{kind} {'s' if kind == 'latency' else 'bytes'}"
         is_whole = isinstance(number.right, int)
         right = str(number.right) if is_whole else lab3.plain(number.right, EXACT_DIGITS)
-        rows.append([of_question, strategy, what, number.said or "-", right, number.verdict.words])
+        said = "another reading" if number in read_otherwise else number.verdict.words
+        rows.append([of_question, strategy, what, number.said or "-", right, said])
     widths = [max(len(row[n]) for row in rows) for n in (3, 4)]
     for row in rows:
         row[3:5] = map(str.rjust, row[3:5], widths)

@@ -581,7 +581,7 @@ OF_A_LATENCY = {
     "right in ns, not in seconds": ["3127260.16"],
     "right in seconds, not in ms": ["0.00312726 ms"],
     "not explained, 0.100 % of the right number": ["0.00000312726"],
-    "'hours' is no unit that is read": ["3.127 hours"],
+    "'hours' is not a known unit": ["3.127 hours"],
     "this is Q1 pipeline latency": ["0.0124353 seconds"],
     "this is Q2 tensor latency": ["0.1000723 seconds"],
     "this is Q2 pipeline latency": ["155.786 ms"],
@@ -589,7 +589,7 @@ OF_A_LATENCY = {
     "not explained, 6.5 % too long": ["0.00333 seconds"],
     "no number": ["xxx seconds", "None", "", "0,00312 seconds"],
     "not between 1e-100 and 1e100": ["1e999"],
-    "'minutes' is no unit that is read": ["0.00312726016 minutes"],
+    "'minutes' is not a known unit": ["0.00312726016 minutes"],
     "an expression, not a number": ["3.12726016/1000"],
     "not read, two numbers": ["0.00312726016 seconds (3.127 ms)"],
     "a number of more than 120 characters": ["0.00312726016" + 120 * "0"],
@@ -795,11 +795,14 @@ def test_what_is_almost_a_line_is_quoted(row):
             ["'kB' bytes Q1 tensor traffic and Q1 pipeline traffic"],
         ),
         ("\n".join(ROWS[:-2]), []),  # what is missing stands in the table
-        (LAB_TEXT + f"{TENSOR_TRAFFIC} 7 bytes\n", ["Q2 tensor traffic 2 different numbers"]),
+        (
+            LAB_TEXT + f"{TENSOR_TRAFFIC} 7 bytes\n",
+            ["Q2 tensor traffic 2 different numbers in a line"],
+        ),
         (LAB_TEXT + f"{TENSOR_TRAFFIC} 61,538,304.0\n", []),
         (
             LAB_TEXT + "".join(f"{TENSOR_TRAFFIC} {n} bytes\n" for n in range(101, 116)),
-            ["Q2 tensor traffic 16 different numbers"],
+            ["Q2 tensor traffic 16 different numbers in a line"],
         ),
     ],
 )
@@ -877,10 +880,10 @@ PROGRAM = 'import sys\nt = 1\nprint(f"Total latency of tensor parallelism is {t}
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("hello", "text has none of the lines; lines like 'Total latency of tensor parallelism"),
-        ("Tensor latency: 0.0031 s", "text has none of the lines"),
-        ("Q1\nQ2\n32 inputs", "text has none of the lines"),
-        ("from 32 inputs on\nprint it", "text has none of the lines"),
+        ("hello", "text has no result lines; lines like 'Total latency of tensor parallelism"),
+        ("Tensor latency: 0.0031 s", "text has no result lines"),
+        ("Q1\nQ2\n32 inputs", "text has no result lines"),
+        ("from 32 inputs on\nprint it", "text has no result lines"),
         ("", "text is empty; pipe in"),
         (" \n", "text is empty; pipe in"),
         (PROGRAM, "text is a program; pipe in what it prints: python3 lab3.py | python3 report"),
@@ -940,7 +943,7 @@ def test_the_table_has_all_lines(file_of):
     ("content", "why"),
     [
         (LAB_TEXT + " " * 10**6, "output.txt has more than 1,000,000 bytes; an output"),
-        (b"\xff" * 100, "output.txt has none of the lines; lines like"),
+        (b"\xff" * 100, "output.txt has no result lines; lines like"),
         (b"%PDF-1.7 \xff", "output.txt is a PDF; pipe in"),
     ],
 )
@@ -1032,7 +1035,7 @@ def test_several_files_have_a_line_each(file_of):
             "4 of 8",
             "right in ms, not in seconds (4)",
         ),
-        ("130_H", "hello", "-", "none of the lines"),
+        ("130_H", "hello", "-", "no result lines"),
     ]
     files = [file_of(text, f"lab3_{name}_Lab3.txt") for name, text, _, _ in rows]
     status, out, err = call(["check", *files])
@@ -1151,7 +1154,7 @@ KEYS = [  # a key, what its first line says, a submission, what is told of it
     (LAB_TEXT, "as read here (python3 report explain readings)", LAB_TEXT, "8."),
     (text_with(SENDS), f"{IN_PIPELINE} {SENDS}", text_with(SENDS), "8."),
     (text_with(SENDS), f"{IN_PIPELINE} {SENDS}", LAB_TEXT,
-     f"7. You get Q2 pipeline latency if not as the key: {SENDS}."),
+     f"7. You get Q2 pipeline latency if the key's reading is left out: {SENDS}."),
     (text_with(SENDS), f"{IN_PIPELINE} {SENDS}", text_with(SENDS, FP32, LAST),
      f"0. You get these 8 numbers with 4 bytes per element (FP32); {IN_PIPELINE} if {LAST}."),
     (text_with(SENDS), f"{IN_PIPELINE} {SENDS}",
@@ -1162,7 +1165,8 @@ KEYS = [  # a key, what its first line says, a submission, what is told of it
     # what a key lacks is read like the rest of it
     (text_with(FP32, **{name: None for name in KEPT if "pipeline" in name}), FP32, text_with(FP32),
      "8."),
-    (text_with(FP32), FP32, LAB_TEXT, f"0. You get these 8 numbers if not as the key: {FP32}."),
+    (text_with(FP32), FP32, LAB_TEXT,
+     f"0. You get these 8 numbers if the key's reading is left out: {FP32}."),
     (few_digits(3), "as read here (python3 report explain readings)", LAB_TEXT, "8."),
     (text_of(times(mistakes.numbers(frozenset([SENDS])), "latency", 1000)),
      f"{IN_PIPELINE} {SENDS}", text_with(SENDS), "8."),
@@ -1182,15 +1186,15 @@ def test_a_key(file_of, key, is_read, text, told):
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        (text_with(Q1_tensor_latency="0.00412"), "no changes make Q1 tensor latency"),
-        (few_digits(3, SENDS), "no changes make Q2 pipeline latency"),
+        (text_with(Q1_tensor_latency="0.00412"), "or mistake makes its Q1 tensor latency"),
+        (few_digits(3, SENDS), "or mistake makes its Q2 pipeline latency"),
         (text_of(RING), "these are the right numbers of a ring"),
         (exchanged("Q1", "Q2"), "Q1 and Q2 are exchanged"),
         (
             text_with(FP32, Q1_tensor_latency="0.0071", Q2_tensor_latency="0.5123"),
-            "no changes make Q1 tensor latency and Q2 tensor latency",
+            "or mistake makes its Q1 tensor latency and Q2 tensor latency",
         ),
-        ("hello", "has none of the lines"),
+        ("hello", "has no result lines"),
         (PROGRAM, "is a program"),
     ],
 )
@@ -1219,13 +1223,13 @@ def test_a_file_that_cannot_be_judged_does_not_stop_others(file_of):
     right, wrong = file_of(LAB_TEXT), file_of("hello", "hello.txt")
     for files in ([right, wrong], [wrong, right], [wrong, file_of(PROGRAM, "lab3.py"), right]):
         status, out, err = call(["check", *files])
-        assert status == 2 and "hello.txt has none of the lines" in err and "8 of 8" in out
-        assert [row.split(maxsplit=2)[1:] for row in out.splitlines() if "none" in row] == [
-            ["-", "none of the lines"]
+        assert status == 2 and "hello.txt has no result lines" in err and "8 of 8" in out
+        assert [row.split(maxsplit=2)[1:] for row in out.splitlines() if "no result" in row] == [
+            ["-", "no result lines"]
         ]
         status, out, err = call(["check", "--json", *files])
         found = {it["file"]: it.get("refused") for it in json.loads(out)["submissions"]}
-        assert (status, found[right], found[wrong]) == (2, None, "none of the lines")
+        assert (status, found[right], found[wrong]) == (2, None, "no result lines")
     status, out, err = call(["check", wrong, "missing.txt"])
     assert (status, out) == (2, "") and "hello.txt" in err and "missing.txt" in sentence(err)
 
