@@ -49,7 +49,7 @@ class StepTime(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a strategy takes for some inputs on a topology."""
+    """Everything about a strategy for some inputs on a topology."""
 
     topology: str
     inputs: int
@@ -102,7 +102,7 @@ class Totals(NamedTuple):
 
 
 class Latency(NamedTuple):
-    """What some inputs take."""
+    """How long some inputs take."""
 
     inputs: int
     latency_s: Fraction
@@ -172,7 +172,7 @@ class SramResult(NamedTuple):
 
 
 def sram_result(strategy: str, network: Network, system: System) -> SramResult | Impossible:
-    """What nodes hold with one of SRAM, or why that is not possible."""
+    """What nodes hold with a strategy of SRAM, or why that is not possible."""
     uses = found_or_reason(SRAM[strategy], network, system)
     if isinstance(uses, Impossible):
         return uses
@@ -221,7 +221,7 @@ class Analysis:
         }
 
     def result(self, strategy: str, inputs: int, topology: str = "") -> Result | Impossible:
-        """Of a strategy, by default on the machine's own topology."""
+        """A strategy's result, by default on the machine's own topology."""
         if strategy in self.impossible:
             return self.impossible[strategy]
         case = strategy, inputs, topology or self.system.topology

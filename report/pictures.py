@@ -65,8 +65,8 @@ class Picture(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How large a picture is, and its type. One with a height is brief, for below a title: without
-    notes, key in words and the pipeline by rows. Any other is as high as what it shows."""
+    """How large a picture is, and its type. With a height it is a slide's: without notes, key in
+    words and row streaming. Any other picture is as high as what it shows."""
 
     width_pt: float = 720
     height_pt: float | None = None

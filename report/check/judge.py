@@ -41,12 +41,12 @@ class Submission(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """How many there must be."""
+        """How many lines there must be."""
         return len({number.line for number in self.numbers})
 
     @property
     def right_lines(self) -> int:
-        """Those with right numbers only."""
+        """How many lines have right numbers only."""
         return self.lines - len({number.line for number in self.numbers if not _is_right(number)})
 
     @property

@@ -18,7 +18,7 @@ MOST_POWER = 100  # of ten: beyond, results of arithmetic may be more than a flo
 
 
 class Unit(NamedTuple):
-    """Of a latency or of traffic."""
+    """A unit of latency or of traffic."""
 
     kind: str
     factor: Rate  # how many are a second or a byte

@@ -140,8 +140,8 @@ class Evidence:
     # -------------------------------------------- the rule of pairs
 
     def by_pairs(self) -> list[Found]:
-        """Again and again the set that makes most pairs with a wrong number. A multiple is no
-        cause, so it ranks as two changes that contradict nothing."""
+        """The set that makes most pairs with a wrong number, then the one that makes most of those
+        left, and so on. A multiple (twice, half, ...) names no cause: it ranks after one change."""
         left = {*self.wrong}
         found: list[Found] = []
         while True:

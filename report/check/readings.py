@@ -23,7 +23,7 @@ Read = Mapping[str, Any]  # things read otherwise, and their values
 
 
 class Sizes(NamedTuple):
-    """Of the layers, as they are read."""
+    """The layers' sizes, as they are read."""
 
     ops: list[int]  # C of each
     output_bytes: list[int]  # A of each
@@ -55,7 +55,7 @@ def _sizes(network: Network, read: Read) -> Sizes:
 
 
 def _links(system: System) -> int:
-    """Of one node alone 1, which stands for none."""
+    """How many links there are; 1 for one node, whose bytes are 0, so that they can be divided."""
     return system.nodes * (1 if system.topology == lab3.RING else max(system.nodes - 1, 1))
 
 
@@ -175,7 +175,7 @@ class Course(NamedTuple):
 
     @property
     def changes(self) -> list[Change]:
-        """All that can be read otherwise than here: first what the key has is taken back."""
+        """All changes of the course's reading: first those of its key, taken back."""
         network = self.question.network
         has_all = [
             change
@@ -217,7 +217,7 @@ def answers(question: Question) -> list[Answer]:
 
 
 def inputs_of(many: int) -> dict[str, int]:
-    """By question that is asked."""
+    """The number of inputs of each question; with one input there is no Q2."""
     return {"Q1": 1, "Q2": many} if many > 1 else {"Q1": 1}
 
 

@@ -91,8 +91,8 @@ def sentence(found: Found, wrong: int, notes: Sequence[str]) -> str:
 
 
 def told(submission: Submission, key: Parts | None = None) -> str:
-    """How many are right, and what makes the others; then all lines, unless that says no more; then
-    the form."""
+    """How many numbers are right and what makes the others; a table of all, if it says more than
+    that; then the faults of form."""
     first = [_how_many(submission, key)]
     first += [f"{note[0].upper()}{note[1:]}." for note in submission.notes]
     wrong = submission.lines - submission.right_lines - submission.missing
