@@ -234,6 +234,9 @@ def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
         pipeline = [plans.parse_plan("1,2,3")]
         figure, _ = pictures.timeline(Analysis(ODD_ALL_TO_ALL), plans=pipeline, until_s=until_s)
         assert sum(it[2] < 0 and it[5] == "compute" for it in marks(*figure.axes)) == inputs
+    # nor is a send that does: node 1 computes for C / R = 180 s
+    figure, _ = pictures.timeline(Analysis(ODD_ALL_TO_ALL), plans=pipeline, until_s=180)
+    assert [it[5] for it in marks(*figure.axes)] == ["compute"]
 
 
 @pytest.mark.parametrize("which", ["the lab", "8 layers"])
