@@ -90,7 +90,8 @@ class _Cost(NamedTuple):
 
 def every_result(network: Network, system: System, inputs: int = 1) -> list[PlanResult]:
     """What every plan takes: by latency, then by traffic; of equal plans those that fit come first,
-    then those of fewer nodes, then those that need less SRAM.
+    then those of fewer nodes, then those that need less SRAM, then those whose first groups are
+    smaller.
 
     The cost of each group and each send is computed once. Raises ValueError as every_plan does.
     """

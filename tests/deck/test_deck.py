@@ -129,11 +129,16 @@ def test_pictures_have_their_alternative_texts_in_reading_order(deck):
 
 
 @pytest.mark.parametrize(
-    ("strategy", "arrows", "cells", "output"),
-    [("tensor", 3 * 12 + 3, 16, (5, 1)), ("pipeline", 3, 4, (5, 4))],
+    ("strategy", "layers", "nodes", "arrows", "cells", "output"),
+    [
+        ("tensor", 4, 4, 3 * 12 + 3, 16, (5, 1)),
+        ("tensor", 2, 3, 6 + 2, 6, (3, 1)),
+        ("pipeline", 4, 4, 3, 4, (5, 4)),
+        ("pipeline", 2, 3, 1, 2, (3, 2)),  # node 3 is idle
+    ],
 )
-def test_a_flow_has_an_arrow_for_each_transfer(strategy, arrows, cells, output):
-    [axes] = flow(strategy, 4, 4, pictures.DEFAULT).figure.axes
+def test_a_flow_has_an_arrow_for_each_transfer(strategy, layers, nodes, arrows, cells, output):
+    [axes] = flow(strategy, layers, nodes, pictures.DEFAULT).figure.axes
     ways = {(it.get_position(), it.xy) for it in axes.texts if not it.get_text()}
     assert len(ways) == arrows
     for (x, sender), (to_x, receiver) in ways:  # from a layer to the next, to another node

@@ -134,6 +134,18 @@ def test_the_first_plans_and_all():
     assert "-" in [row[0] for row in both]
 
 
+def test_a_plan_without_a_number_stands_where_its_latency_belongs():
+    # 6.25452032 ms (test_search.py), as 1-4:2, which beats it with fewer bytes but does not fit
+    _, *best = tables(output("plans --inputs 1 --sram-kib 600"))[0][1]
+    assert [(row[0], row[-1]) for row in best[:4]] == [
+        ("1", "1-4:4"),
+        ("2", "1-4:2"),
+        ("-", "1-2:2,3-4:2"),
+        ("3", "1-3:2,4"),
+    ]
+    assert best[2][1] == "6.25452032"
+
+
 def beaten_by(text):
     return {row[-1]: row[-2] for row in tables(text)[-1][1] if row[-2] != "beaten by"}
 

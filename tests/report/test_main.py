@@ -196,6 +196,7 @@ def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path):
         ("whatif --inp 3", "'--inp' is not an option of whatif; did you mean --inputs?"),
         ("whatif 3 --gbs=3", "'--gbs' is not an option of whatif; did you mean --link-gbs?"),
         ("whatif 3", "'3' is one word too many for whatif"),
+        ("whatif 3=--", "'3=--' is one word too many for whatif"),
         ("picture timeline sram", "'sram' is one word too many for picture"),
         ("plans 1-2:2,3,4", "'1-2:2,3,4' is a plan: write --plan 1-2:2,3,4"),
         ("trace pipeline", "'pipeline' is a plan: write --plan pipeline"),

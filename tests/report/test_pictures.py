@@ -234,6 +234,9 @@ def test_a_plan_of_an_odd_machine_is_drawn_as_it_is_scheduled():
         pipeline = [plans.parse_plan("1,2,3")]
         figure, _ = pictures.timeline(Analysis(ODD_ALL_TO_ALL), plans=pipeline, until_s=until_s)
         assert sum(it[2] < 0 and it[5] == "compute" for it in marks(*figure.axes)) == inputs
+    # nor is a send that does: node 1 computes for C / R = 180 s
+    figure, _ = pictures.timeline(Analysis(ODD_ALL_TO_ALL), plans=pipeline, until_s=180)
+    assert [it[5] for it in marks(*figure.axes)] == ["compute"]
 
 
 @pytest.mark.parametrize("which", ["the lab", "8 layers"])
@@ -525,6 +528,7 @@ def test_the_key_names_plans_by_their_numbers_in_the_table():
         assert f"{number}: {name}" in found
         assert lines[f"{number}: {name}"].get_xydata()[0].tolist() == near([*place])
         assert all(it.xy == near(place) for it in axes.texts if it.get_text() == f"{number}")
+    assert [*lines].index("pipeline parallelism") == len(LAB_FRONT)  # behind the numbers
     assert "28 plans; filled: 1 that fit in the SRAM" in found and "pipeline parallelism" in found
     assert "number: 1: tensor parallelism (100.07 ms, 61,538,304 bytes); 2: plan" in picture.alt
     assert "pipeline" not in picture.alt
@@ -545,6 +549,12 @@ def test_up_to_ten_pareto_optimal_plans_are_in_the_key(which, step):
     )
     assert (len(figure.axes[0].texts) < len(names)) == (which == "8 layers")
     assert ("Pareto front" in said(figure)) == (len(best) > 1)
+    assert ("other plans" in said(figure)) == (which != "1 node")  # which has one plan
+
+
+def test_plans_without_traffic_are_drawn_without_a_warning(recwarn):
+    pictures.pareto(Analysis(QUESTIONS["1 node"]))
+    assert not recwarn.list
 
 
 def test_no_picture_without_a_search_but_the_reason(monkeypatch):
@@ -601,6 +611,7 @@ def test_a_key_has_what_exceeds_only_if_something_does(sram_bytes, is_red):
     picture = pictures.sram(Analysis(ONE_LAYER.on(sram_bytes=sram_bytes)))  # 266 bytes in all
     assert ("excess" in said(picture.figure)) == is_red
     assert ("data, every node, 266 (too many)" in picture.alt) == is_red
+    assert any(text.get_color() == ALARM for text in texts(picture.figure)) == is_red
 
 
 def test_a_bound_has_one_of_its_unit_and_the_slowest_plan_ten():

@@ -158,6 +158,13 @@ def test_of_equal_plans_one_that_fits_stands_for_all(sram_bytes, first):
         assert equal == [first]
 
 
+def test_smaller_first_groups_come_before_larger():
+    # 2 inputs: 1,2-3 and 1-2,3 both take 8 + 2 + 16 + 16 s, send 2 * 2 bytes and hold 8 + 2 + 2
+    every = every_result([ConvLayer(2, 2, 1, 1, 1, 1, 1)] * 3, System(2, 1, 1), 2)
+    assert [plan.text for plan in every] == ["1-3:2", "1,2-3", "1-2,3", "1-3"]
+    assert every[1][2:] == every[2][2:] == (42, 4, 2, 12, True)
+
+
 # ------------------------------------------------ how large
 
 EQUAL = ConvLayer(128, 128, 1, 1, 4, 4)

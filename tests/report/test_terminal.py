@@ -151,6 +151,7 @@ def test_a_last_column_of_numbers_is_not_broken():
         ("--n", "did you mean --nodes?"),  # begins with it
         ("--I", "did you mean --inputs?"),
         ("--link", "did you mean --link-gbs?"),
+        ("--gb", "there are --inputs, --nodes, --link-gbs"),  # two letters could be of any
         ("--inuts", "did you mean --inputs?"),
         ("--ndo", "there are --inputs, --nodes, --link-gbs"),
         ("--nodse", "did you mean --nodes?"),  # is like it
