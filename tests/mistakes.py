@@ -45,7 +45,7 @@ OF_TENSOR = (
         "traffic counts each output once",
         "traffic is that of one link",
         "traffic counts gathers to one node only",
-        "traffic counts a node's own shards, which are not sent, too",
+        "traffic also counts a node's own shards, which are not sent",
     ),
 )
 OF_PIPELINE = (

@@ -55,7 +55,7 @@ CHANGES = (
     Change("traffic counts each output once", "count", "outputs", TENSOR),
     Change("traffic is that of one link", "count", "one link", TENSOR),
     Change("traffic counts gathers to one node only", "count", "gathers", TENSOR),
-    Change("traffic counts a node's own shards, which are not sent, too",
+    Change("traffic also counts a node's own shards, which are not sent",
            "count", "own shards", TENSOR),
     Change("computing is divided by the nodes", "divided", "too", PIPELINE),
     Change("a node does not compute while it sends", "sending", "sends", PIPELINE),
