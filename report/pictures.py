@@ -612,7 +612,7 @@ def add_options(parser: ArgumentParser) -> None:
     planning.add_plan_option(parser)
     ms = asking.decimal("ms", 14, 10**12, Fraction(1, MS))
     parser.add_argument(
-        "--until", metavar="MS", type=ms, help="where a timeline ends, ms (timeline only)"
+        "--until", metavar="MS", type=ms.parse, help="where a timeline ends, ms (timeline only)"
     )
     parser.add_argument(
         "--output", metavar="FILE", type=Path, help="FILE.svg or FILE.png (default: PICTURE.svg)"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
@@ -90,9 +89,8 @@ def check_possible(network: Network, system: System) -> None:
 # ------------------------------------------------ options
 
 
-@dataclass(frozen=True)
-class Number:
-    """The type of an option: numbers from low to high, each so many times lab3.py's unit."""
+class Number(NamedTuple):
+    """The numbers that an option takes: from low to high, each so many times lab3.py's unit."""
 
     convert: Callable[[str], Any]
     wanted: str
@@ -100,7 +98,7 @@ class Number:
     high: int
     times: Rate = 1
 
-    def __call__(self, text: str) -> Any:  # an int, or a Fraction
+    def parse(self, text: str) -> Any:  # an int, or a Fraction
         if len(text) > LONGEST_NUMBER and re.fullmatch("[0-9.]+", text):
             raise ArgumentTypeError(f"{shown(text)} has too many digits; write {self.wanted}")
         try:
@@ -191,7 +189,7 @@ def add_options(parser: ArgumentParser) -> None:
             metavar=metavar,
             dest=name,
             default=default,
-            type=number,
+            type=number.parse,
             help=f"{what} (default: {_short(default, number.times)})",
         )
     group.add_argument(
@@ -242,7 +240,7 @@ def _layer(text: str) -> ConvLayer:
         raise ArgumentTypeError(f"{shown(text)} needs {needed}; one --layer per layer")
     try:
         numbers = zip(LAYER_SIZES.values(), sizes, strict=True)
-        return ConvLayer(*(number(size) for number, size in numbers))
+        return ConvLayer(*(number.parse(size) for number, size in numbers))
     except ArgumentTypeError as error:
         raise ArgumentTypeError(f"{shown(text)}: {error}") from None
 
