@@ -1,0 +1,153 @@
+"""Numbers, sentences and tables for a terminal of 80 columns, in ASCII; JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import lab3
+from lab3 import Rate
+
+COLUMNS = 80
+MS, US = 10**3, 10**6  # in a second
+GIGA, KIB = 10**9, 1024
+EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
+
+# ------------------------------------------------ numbers
+
+
+def format_number(value: Rate) -> str:
+    """With thousands grouped. An int is whole; a Fraction exact if 12 digits suffice, else rounded
+    to 9 digits, or to a whole number if that has more."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = lab3.plain(value, EXACT_DIGITS)
+    if Fraction(text) != value:
+        text = lab3.plain(value, max(ROUNDED_DIGITS, len(f"{int(value)}")))
+    return f"{Decimal(text):,f}"
+
+
+def round_to(value: Rate, digits: int = 4) -> Decimal:
+    """To so many significant digits; one that has fewer stays exact."""
+    return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def format_rounded(value: Rate, digits: int = 4) -> str:
+    """Rounded, for a sentence or a ratio."""
+    return f"{round_to(value, digits):,f}"
+
+
+def format_ms(value_s: Rate) -> str:
+    """Seconds as ms with two decimals, for a sentence; below 0.1 ms with two digits."""
+    ms = Fraction(value_s) * MS
+    return f"{format_rounded(ms, 2) if ms < Fraction(1, 10) else f'{Decimal(round(ms * 100)) / 100:,.2f}'} ms"
+
+
+def equals(*values: Rate) -> str:
+    """= between values that are all printed whole, else ~."""
+    is_whole = all(Fraction(format_number(it).replace(",", "")) == it for it in values)
+    return "=" if is_whole else "~"
+
+
+def count(amount: int, thing: str) -> str:
+    """1 node, 1,000 nodes."""
+    return f"{amount:,} {thing}{'s' * (amount != 1)}"
+
+
+# ------------------------------------------------ sentences and names
+
+
+def wrap(text: str, margin: str = "") -> str:
+    """The text on lines of a terminal, those after the first behind the margin."""
+    return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
+
+
+def quote(text: str) -> str:
+    """A text in an error message: one line of ASCII in quotes, shortened if it is long."""
+    return ascii(text) if len(ascii(text)) <= 40 else f"{ascii(text[:30])}..."
+
+
+def format_path(path: object) -> str:
+    """A file's name in printable ASCII; one that has other characters as repr does."""
+    text = str(path)
+    return text if text.isascii() and text.isprintable() else ascii(text)
+
+
+def suggest(word: str, names: Iterable[str]) -> str:
+    """The end of a refusal: the name that was meant, or else all names."""
+    from difflib import get_close_matches  # only an error needs it
+
+    known = {name.lower(): name for name in names}
+    letters = word.lower()
+    begun = [name for name in known if letters and name.startswith(letters)]
+    found = begun or get_close_matches(letters, known, 1, cutoff=0.6)
+    return f"did you mean {known[found[0]]}?" if found else f"there are {', '.join(known.values())}"
+
+
+# ------------------------------------------------ tables
+
+
+def format_table(
+    heads: Sequence[str], rows: Sequence[Sequence[object]], summed: Sequence[str] = ()
+) -> str:
+    """Columns of text flush left and of numbers flush right, decimal points below each other; the
+    last column is wrapped if it is text. A last row adds up the columns whose heads are summed."""
+    rows = [*rows]
+    if summed and len(rows) > 1:
+        sums = [
+            sum(column) if head in summed else None
+            for head, column in zip(heads, zip(*rows, strict=True), strict=True)
+        ]
+        rows.append(["sum", *sums[1:]])
+    columns = []
+    for head, *values in zip(heads, *rows, strict=True):
+        cells = [_format_cell(value) for value in values]
+        if any(isinstance(value, str) and value for value in values[:1]):
+            width = max(map(len, [head, *cells]))
+            columns.append([cell.ljust(width) for cell in [head, *cells]])
+        else:
+            decimals = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
+            cells = [
+                cell + " " * (max(decimals) - after)
+                for cell, after in zip(cells, decimals, strict=True)
+            ]
+            width = max(map(len, [head, *cells]))
+            columns.append([cell.rjust(width) for cell in [head, *cells]])
+    lines = []
+    for *cells, last in zip(*columns, strict=True):
+        left = "".join(f"{cell}  " for cell in cells)
+        lines += wrap(left + last.rstrip(), " " * len(left)).splitlines()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _format_cell(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "NO"}[value]
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    assert isinstance(value, (int, Fraction))
+    return format_number(value)
+
+
+# ------------------------------------------------ JSON
+
+
+def to_plain(value: Any) -> Any:
+    """Records as dictionaries of their fields, and tuples as lists."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: to_plain(each) for name, each in value.items()}
+    return [to_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def format_json(value: object) -> str:
+    """Ints as they are, Fractions as the nearest floats."""
+    return json.dumps(to_plain(value), indent=2, default=float)
