@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal
@@ -43,9 +41,9 @@ def format_rounded(value: Rate, digits: int = 4) -> str:
 
 
 def format_ms(value_s: Rate) -> str:
-    """Seconds as ms with two decimals, for a sentence; below 0.1 ms with two digits."""
+    """Seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
     ms = Fraction(value_s) * MS
-    return f"{format_rounded(ms, 2) if ms < Fraction(1, 10) else f'{Decimal(round(ms * 100)) / 100:,.2f}'} ms"
+    return f"{format_rounded(ms, 2) if ms < Fraction(1, 10) else f'{float(ms):,.2f}'} ms"
 
 
 def equals(*values: Rate) -> str:
@@ -69,7 +67,7 @@ def wrap(text: str, margin: str = "") -> str:
 
 def quote(text: str) -> str:
     """A text in an error message: one line of ASCII in quotes, shortened if it is long."""
-    return ascii(text) if len(ascii(text)) <= 40 else f"{ascii(text[:30])}..."
+    return ascii(text) if len(ascii(text)) <= 40 else f"{text[:30]!a}..."
 
 
 def format_path(path: object) -> str:
@@ -150,4 +148,6 @@ def to_plain(value: Any) -> Any:
 
 def format_json(value: object) -> str:
     """Ints as they are, Fractions as the nearest floats."""
+    import json  # takes as long as some answers
+
     return json.dumps(to_plain(value), indent=2, default=float)
