@@ -40,10 +40,15 @@ def format_rounded(value: Rate, digits: int = 4) -> str:
     return f"{round_to(value, digits):,f}"
 
 
+def format_places(value: Rate, places: int) -> str:
+    """Rounded once to so many decimals."""
+    return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
+
+
 def format_ms(value_s: Rate) -> str:
     """Seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
     ms = Fraction(value_s) * MS
-    return f"{format_rounded(ms, 2) if ms < Fraction(1, 10) else f'{float(ms):,.2f}'} ms"
+    return f"{format_places(ms, 2) if ms >= Fraction(1, 10) else format_rounded(ms, 2)} ms"
 
 
 def equals(*values: Rate) -> str:
