@@ -13,7 +13,7 @@ from lab3 import Network, System
 class SramUse(NamedTuple):
     """What some nodes hold while they compute a layer, or one of them gathers the output."""
 
-    where: str  # "every node", "gathering node" or "node 2"
+    where: str  # "every node", "one node" or "node 2"
     layer: int  # counted from 1
     work: str  # "compute" or "gather"
     weight_bytes: int
@@ -39,7 +39,7 @@ def tensor_sram(network: Network, system: System) -> list[SramUse]:
         uses.append(SramUse("every node", number, "compute", *sizes))
     if nodes > 1:
         sizes = weights, 0, network[-1].output_bytes
-        uses.append(SramUse("gathering node", len(network), "gather", *sizes))
+        uses.append(SramUse("one node", len(network), "gather", *sizes))
     return uses
 
 
