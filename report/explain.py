@@ -86,7 +86,6 @@ def explain_q2(results: Results) -> str:
         describe_time_per_input(found),
         f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
         "Used: the share of time in which nodes compute, on average.",
-        warn_of_sram(results),
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
@@ -100,9 +99,7 @@ def compare_latencies(found: dict[str, Result]) -> str:
     )
     if slow_s < fast_s * Fraction("1.005"):
         return "Both take about the same time."
-    what = {"tensor": "all nodes on each layer", "pipeline": "one node per layer"}[fast]
-    times = format_rounded(slow_s / fast_s, 3)
-    return f"{fast.capitalize()} parallelism, {what}, is {times} times as fast."
+    return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
 
 
 def compare_traffic(results: Results) -> str:
@@ -115,8 +112,7 @@ def compare_traffic(results: Results) -> str:
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
     text = (
         f"Tensor parallelism sends {format_rounded(bytes_ratio, 3)} times the bytes, because a"
-        " shard (the part of an output that one node computes) goes to all other nodes; only"
-        " the last output's shards go to one."
+        " shard (a node's part of an output) goes to all other nodes, the last output's to one."
     )
     if system.topology == lab3.ALL_TO_ALL and time_ratio < 1 < bytes_ratio:
         links = system.nodes * (system.nodes - 1)
@@ -204,22 +200,22 @@ def list_sram_notes(results: Results) -> list[str]:
     network, system, inputs = results.asked
 
     def judge(held_bytes: int) -> str:
-        return f"{held_bytes:,} bytes, {compare_room(held_bytes, system.sram_bytes)}"
+        return f"{held_bytes:,} ({compare_room(held_bytes, system.sram_bytes)})"
 
     notes = [
-        "Counted for one input at a time, which is in the SRAM of every node that needs it when it"
-        " is needed, at no cost; inputs that wait and outputs that are done are not counted."
+        "Each input is in the SRAM of every node that needs it when it is needed, at no cost;"
+        " inputs that wait and outputs that are done are not counted."
     ]
     if "tensor" in results.strategies and system.nodes > 1:
         kept = sram.tensor_sram_input_kept(network, system)
         notes.append(
-            "Tensor parallelism drops a layer's input before it gathers the output; else a node"
-            f" would hold {judge(kept)}."
+            "With tensor parallelism, a layer's input is dropped before its output is gathered; if"
+            f" it is kept, a node holds {judge(kept)}."
         )
     if "tensor" in results.strategies and inputs > 1:
         held = sram.tensor_sram_inputs_waiting(network, system, inputs)
-        waiting = count(inputs - 1, "input")
-        notes.append(f"With the {waiting} that wait, every node would hold {judge(held)}.")
+        waiting = count(inputs - 1, "waiting input")
+        notes.append(f"With {waiting} in every node, tensor parallelism needs {judge(held)}.")
     if "pipeline" in results.strategies and inputs > 1 and len(network) > 1:
         use = sram.pipeline_sram_overlapping(network, system)
         notes.append(
@@ -237,19 +233,15 @@ def list_sram_notes(results: Results) -> list[str]:
 
 
 def explain_q4(results: Results) -> str:
-    """Both topologies side by side, and why only tensor parallelism differs."""
-    heads = "inputs", "strategy", "topology", "communication s", "latency s", "traffic bytes"
+    """Both topologies side by side for one input, and why only tensor parallelism differs."""
+    heads = "strategy", "topology", "communication s", "latency s", "traffic bytes"
     rows = []
-    for inputs in sorted({1, results.asked.inputs}):
-        for name, strategy in results.strategies.items():
-            direct, ring = (strategy.find(inputs, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
-            is_same = direct._replace(topology=lab3.RING) == ring
-            for it in [direct] if is_same else [direct, ring]:
-                topology = "either" if is_same else it.topology
-                latency_s = round_to(it.latency_s, 17)
-                rows.append(
-                    (inputs, name, topology, it.communication_s, latency_s, it.traffic_bytes)
-                )
+    for name, strategy in results.strategies.items():
+        direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
+        is_same = direct._replace(topology=lab3.RING) == ring
+        for it in [direct] if is_same else [direct, ring]:
+            topology, latency_s = "either" if is_same else it.topology, round_to(it.latency_s, 17)
+            rows.append((name, topology, it.communication_s, latency_s, it.traffic_bytes))
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
 
@@ -270,8 +262,8 @@ def explain_ring(results: Results) -> str:
             f"On a ring, the busiest link carries {nodes - 1:,} shards one after the other;"
             " all-to-all, it carries 1. So tensor parallelism communicates for"
             f" {nodes - 1:,} times as long: {compute} (compute) + {nodes - 1:,} * {communication}"
-            f" (communication) {equals(*sums)} {latency} us for 1 input, {percent} % more. The last"
-            " output's shards cross more links, which adds"
+            f" (communication) {equals(*sums)} {latency} us, {percent} % more. The last output's"
+            " shards cross more links, which adds"
             f" {ring.traffic_bytes - direct.traffic_bytes:,} bytes."
         )
     if "pipeline" in results.strategies and len(results.asked.network) > 1:
@@ -520,7 +512,7 @@ def explain(question: Question, topics: list[str] | tuple[str, ...] = ()) -> str
             raise ValueError("Q2 needs --inputs 2 or more")
     chosen = [*DERIVATIONS] if ALL in topics else topics
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
-    more = f"python3 report explain TOPIC derives the numbers: {', '.join(NAMES)}"
+    more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
         SYMBOLS if WITH_SYMBOLS & {*chosen} else "",
