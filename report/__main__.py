@@ -90,7 +90,7 @@ def main(argv):
         return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project")
     except OSError as error:
         discard_output()
-        where = f" {ascii(error.filename)}" if error.filename else ""
+        where = f" {error.filename!a}" if error.filename else ""
         return fail(1, f"cannot write{where}: {error.strerror}")
 
 

@@ -84,8 +84,8 @@ def explain_q2(results: Results) -> str:
         "Each further input adds one interval: the time of all steps with tensor parallelism, of"
         " the bottleneck in a pipeline.",
         describe_time_per_input(found),
-        f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
-        "Used: the share of time in which nodes compute, on average.",
+        f"Lower bound: {format_ms(results.bounds[-1].lower_bound_s)}.",
+        "Used: the average share of time in which a node computes.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
@@ -223,9 +223,9 @@ def list_sram_notes(results: Results) -> list[str]:
             f" {use.where} then holds {judge(use.total_bytes)}."
         )
     outputs = f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
-    room = f"the SRAM of all nodes, {results.totals.sram_bytes:,}"
+    room = f"all SRAM, {results.totals.sram_bytes:,}"
     if results.totals.output_bytes > results.totals.sram_bytes:
-        notes.append(f"The {outputs} exceed {room}: outputs leave.")
+        notes.append(f"The {outputs} exceed {room}: they leave.")
     return notes
 
 
