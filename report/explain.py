@@ -84,8 +84,8 @@ def explain_q2(results: Results) -> str:
         "Each further input adds one interval: the time of all steps with tensor parallelism, of"
         " the bottleneck in a pipeline.",
         describe_time_per_input(found),
-        f"Lower bound: {format_ms(results.bounds[-1].lower_bound_s)}.",
-        "Used: the average share of time in which a node computes.",
+        f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
+        "Used: its share of the latency.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
