@@ -190,8 +190,8 @@ def explain_why_distribute(results: Results) -> str:
         excess = -data.free_bytes
         why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
     return (
-        f"{why}: so the work is distributed, and data parallelism is impossible. With enough SRAM"
-        f" it would take {data_ms} for {inputs}."
+        f"{why}: so the work is distributed, and data parallelism, {data_ms} for {inputs}, is"
+        " impossible."
     )
 
 
