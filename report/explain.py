@@ -189,10 +189,7 @@ def explain_why_distribute(results: Results) -> str:
     else:
         excess = -data.free_bytes
         why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
-    return (
-        f"{why}: so the work is distributed, and data parallelism, {data_ms} for {inputs}, is"
-        " impossible."
-    )
+    return f"{why}: so the work is distributed, and data parallelism ({data_ms}) is impossible."
 
 
 def list_sram_notes(results: Results) -> list[str]:
