@@ -178,7 +178,7 @@ def explain_why_distribute(results: Results) -> str:
     inputs = count(results.asked.inputs, "input")
     data_ms = format_ms(results.bounds[-1].data_parallel_s)
     weights = f"All weights, {totals.weight_bytes:,} bytes,"
-    room = f"a node's SRAM of {results.asked.system.sram_bytes:,} bytes"
+    room = f"a node's SRAM of {results.asked.system.sram_bytes:,}"
     if data.free_bytes >= 0:
         return (
             f"{weights} fit in {room} beside any layer's input and output, so the work need not be"
@@ -189,7 +189,10 @@ def explain_why_distribute(results: Results) -> str:
     else:
         excess = -data.free_bytes
         why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
-    return f"{why}: so the work is distributed, and data parallelism ({data_ms}) is impossible."
+    return (
+        f"{why}: so the work is distributed; data parallelism (it would take {data_ms}) is"
+        " impossible."
+    )
 
 
 def list_sram_notes(results: Results) -> list[str]:
