@@ -179,6 +179,8 @@ def check_options(command: str, words: list[str], parser: Parser) -> None:
         option = word.partition("=")[0]
         if word == "--":
             return
+        if word.endswith("=--"):  # argparse would drop the value
+            raise ValueError(f"argument {option}: '--' is not a value")
         if option.startswith("--") and option not in [*known, "--help"]:
             raise ValueError(
                 f"{quote(option)} is not an option of {command}; {suggest(option, known)}"
