@@ -109,7 +109,9 @@ def format_table(
     for *cells, last in zip(*columns, strict=True):
         left = "  ".join([*cells, ""])
         room = max(COLUMNS - len(left), max(map(len, last.split()), default=1))
-        first, *more = textwrap.wrap(last, room, break_on_hyphens=False) or [""]
+        is_text = isinstance(values[-1][0], str)
+        parts = textwrap.wrap(last, room, break_on_hyphens=False) if is_text else [last]
+        first, *more = parts or [""]
         lines += [left + first, *(" " * len(left) + each for each in more)]
     return "\n".join(line.rstrip() for line in lines)
 
