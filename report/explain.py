@@ -359,7 +359,7 @@ def list_paragraphs(*functions: Callable[..., object]) -> list[str]:
 
 def format_steps(steps: list[Step]) -> str:
     """A row each, and their sum."""
-    heads = "layer", "step", "ops of a node", "bytes of a link", "time us", "traffic bytes"
+    heads = "layer", "step", "node ops", "link bytes", "time us", "traffic bytes"
     rows = [(f"{it.layer}", *it[1:4], it.time_s * US, it.traffic_bytes) for it in steps]
     return format_table(heads, rows, summed=heads[2:])
 
