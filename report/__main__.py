@@ -118,7 +118,7 @@ def run_command(argv: list[str]) -> int:
         epilog="\n  ".join(
             ["examples:", *(f"{PROG} {example}" for _, _, example, *_ in COMMANDS.values())]
         )
-        + f"\n\n{PROG} COMMAND --help shows the options of a command, with more examples.",
+        + f"\n\n{PROG} COMMAND --help shows its options, with more examples.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     parsers = {
