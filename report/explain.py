@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 
 import lab3
@@ -56,7 +57,7 @@ def explain_q1(results: Results) -> str:
     found = find_results(results, 1)
     heads = "strategy", "latency s", "traffic bytes", "compute s", "communication s"
     rows = [
-        (name, round_to(it.latency_s, 17), it.traffic_bytes, it.compute_s, it.communication_s)
+        (name, round_latency(it.latency_s), it.traffic_bytes, it.compute_s, it.communication_s)
         for name, it in found.items()
     ]
     why = [compare_latencies(found), compare_traffic(results), warn_of_sram(results)]
@@ -71,7 +72,7 @@ def explain_q2(results: Results) -> str:
     rows = [
         (
             name,
-            round_to(it.latency_s, 17),
+            round_latency(it.latency_s),
             it.traffic_bytes,
             it.interval_s * MS,
             it.bottleneck,
@@ -88,6 +89,11 @@ def explain_q2(results: Results) -> str:
         "Used: its share of the latency.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
+
+
+def round_latency(latency_s: Fraction) -> Decimal:
+    """As lab3.py prints it."""
+    return Decimal(lab3.plain(latency_s))
 
 
 def compare_latencies(found: dict[str, Result]) -> str:
@@ -240,7 +246,7 @@ def explain_q4(results: Results) -> str:
         direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
         is_same = direct._replace(topology=lab3.RING) == ring
         for it in [direct] if is_same else [direct, ring]:
-            topology, latency_s = "either" if is_same else it.topology, round_to(it.latency_s, 17)
+            topology, latency_s = "either" if is_same else it.topology, round_latency(it.latency_s)
             rows.append((name, topology, it.communication_s, latency_s, it.traffic_bytes))
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
