@@ -1,5 +1,4 @@
-"""report/__main__.py: help, from where it is found, what is meant, other constants, and how commands
-end."""
+"""report/__main__.py: help, where it is found, what was meant, other constants, how commands end."""
 
 import ast
 import json
@@ -117,7 +116,9 @@ def change_lab3(folder, **constants):
 )
 def test_changed_constants_hold_in_every_command(tmp_path, constants):
     project = change_lab3(tmp_path, **constants)
-    question = [constants.get(name, getattr(lab3, name)) for name in ("NETWORK", "SYSTEM", "INPUTS")]
+    question = [
+        constants.get(name, getattr(lab3, name)) for name in ("NETWORK", "SYSTEM", "INPUTS")
+    ]
 
     def printed(*arguments, **more):
         result = python(*arguments, cwd=project, **more)
@@ -161,19 +162,22 @@ def test_wrong_constants_are_named_in_one_sentence(tmp_path, name, value):
         ("q1 --nodes 8", "'q1'", "explain q1?"),
         ("timeline", "'timeline'", "picture timeline?"),
         ("explain tenser", "'tenser'", "tensor?"),
-        ("explain ring --json pipline", "'pipline'", "pipeline?"),
+        ("explain ring pipline --json", "'pipline'", "pipeline?"),
         ("explain --node 8", "'--node'", "--nodes?"),
         ("explain --top=ring tensor", "'--top'", "--topology?"),
-        ("whatif --gbs=3", "'--gbs'", "--link-gbs?"),
+        ("whatif --link-gb=3", "'--link-gb'", "--link-gbs?"),
         ("deck --autor Ada", "'--autor'", "--author?"),
         ("picture timelin", "'timelin'", "timeline"),
-        *((line, line, "whatif, explain, check, picture, deck") for line in ("zzz", "-V", "--json")),
+        *(
+            (line, line, "whatif, explain, check, picture, deck")
+            for line in ("zzz", "-V", "--json")
+        ),
         ("deck --nodes 8", "'--nodes'", "--author"),  # it has no such option
         ("explain q5", "'q5'", "tensor"),
         ("whatif 3", "3", ""),
         ("whatif -n 8", "-n", ""),
         ("whatif --nodes", "--nodes", ""),
-        ("picture", "", "timeline"),
+        ("picture", "picture", ""),
     ],
 )
 def test_a_mistyped_word_is_answered_with_what_was_meant(line, wrong, meant):
