@@ -1,4 +1,4 @@
-"""report/__main__.py: help, where it is found, what was meant, other constants, how commands end."""
+"""report/__main__.py: help, where it is found, what was meant, other constants, how it ends."""
 
 import ast
 import json

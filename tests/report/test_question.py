@@ -32,7 +32,7 @@ def of_elements(size, network=NETWORK):
 
 # ------------------------------------------------ what is asked
 
-OTHERS = (ConvLayer(64, 3, 5, 5, 32, 32), ConvLayer(32, 64, 3, 3, 28, 28))
+OTHERS = (ConvLayer(64, 3, 5, 5, 32, 31), ConvLayer(32, 64, 3, 3, 28, 27))
 LAB_LAYERS = " ".join(f"--layer {','.join(map(str, layer[:6]))}" for layer in NETWORK)
 
 
@@ -51,9 +51,9 @@ LAB_LAYERS = " ".join(f"--layer {','.join(map(str, layer[:6]))}" for layer in NE
         ("--sram-kib 3", on(sram_bytes=3_072), "3 KiB of SRAM"),
         ("--element-bytes 1", of_elements(1), "elements of 1 byte"),
         (
-            "--layer 64,3,5,5,32,32 --element-bytes 4 --layer=32,64,3,3,28,28",
+            "--layer 64,3,5,5,32,31 --element-bytes 4 --layer=32,64,3,3,28,27",
             of_elements(4, OTHERS),
-            "elements of 4 bytes, 64x3x5x5 on 32x32, 32x64x3x3 on 28x28",
+            "elements of 4 bytes, 64x3x5x5 on 32x31, 32x64x3x3 on 28x27",
         ),
     ],
 )
