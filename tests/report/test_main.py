@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import lab3
-from lab3 import ConvLayer, System
+from lab3 import System
+from machines import ODD
 from program import PLAIN, PROJECT, call, output, python, refusal, run, sentence, shell
 from report.__main__ import COMMANDS, INSTALL
 
@@ -93,11 +94,6 @@ def test_another_lab3_is_told_in_one_sentence(tmp_path, source, named):
 # ------------------------------------------------ other constants of lab3.py
 
 MAIN = 'if __name__ == "__main__":'
-SIX = (
-    ConvLayer(12, 5, 2, 3, 20, 18, 3),
-    *(ConvLayer(12, 12, 1, 1, 19, 16, 3) for _ in range(4)),
-    ConvLayer(6, 12, 3, 2, 19, 16, 3),
-)
 
 
 def change_lab3(folder, **constants):
@@ -111,7 +107,7 @@ def change_lab3(folder, **constants):
     "constants",
     [
         {"SYSTEM": System(4, Fraction(10**11, 3), 25 * 10**8, 500_000, "ring"), "INPUTS": 1},
-        {"SYSTEM": System(6, 1_000, 5, 1024), "NETWORK": SIX, "INPUTS": 7},
+        {"NETWORK": ODD.network, "SYSTEM": ODD.system, "INPUTS": ODD.inputs},
     ],
 )
 def test_changed_constants_hold_in_every_command(tmp_path, constants):
