@@ -82,7 +82,7 @@ def main(argv: list[str]) -> int:
             status = run_command(argv)
         except SystemExit:  # argparse has printed help
             status = 0
-        sys.stdout.flush()
+        print(end="", flush=True)  # to nowhere if stdout is closed
         return status
     except BrokenPipeError:
         discard_output()

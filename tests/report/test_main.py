@@ -195,6 +195,8 @@ def test_a_full_disk_is_told_in_one_sentence(command):
         result = shell(f"{python3} report {command} >/dev/full")
         assert (result.returncode, result.stderr.count("\n")) == (1, 1)
         assert "No space left" in sentence(result.stderr)
+    closed = shell(f"python3 report {command} >&-")
+    assert (closed.returncode, closed.stderr) == (0, "")
     refused = shell("python3 report whatif --nodes 3 >/dev/full")
     assert refused.returncode == 2 and "3 nodes" in sentence(refused.stderr)
 
