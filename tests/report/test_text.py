@@ -103,7 +103,7 @@ def test_a_table_aligns_points_wraps_text_and_adds_up():
     lines = text.format_table(["name", "value", "bytes", "what"], rows, ["bytes"]).splitlines()
     assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
     point = lines[1].index(".")
-    assert lines[3].index(".") == lines[2].index("10 ") + 2 == point
+    assert lines[4].index(".") == lines[3].index("10 ") + 2 == point
     assert lines[1].split()[:3] == ["a", "1.25", "1,000"]
     assert lines[2].split() == ["word"] * (20 - lines[1].count("word"))
     assert lines[-1].split() == ["sum", "1,023"]
