@@ -159,7 +159,7 @@ def test_sizes_by_hand():
         (f"Q4 {ODD_OPTIONS}", ["5 shards", "162,304", "5 * 254,400", "244 %", "1,080"]),
         (f"tensor {ODD_OPTIONS}", ["rounds = 5 ", "gather_hops = 15"]),
         # weights fit, but not with 431,104 bytes more; all fit
-        ("Q3 --sram-kib 1090", ["891,648", " 206,592"]),
+        ("Q3 --sram-kib 1090", ["891,648", " 206,592 bytes"]),
         ("Q3 --sram-kib 1292", ["possible: 97.07 ms"]),
         # (12.13323264 + 40 * 0.30208 + 31 * 4.62422016) ms and 32 * (3.03330816 + 40 * 0.093952)
         ("Q2 --link-gbs 0.05", ["Pipeline parallelism is 1.30 times"]),
