@@ -81,8 +81,10 @@ def test_the_handouts_layers():
     ],
 )
 def test_the_labs_numbers(topology, inputs, numbers):
-    system = SYSTEM._replace(topology=topology)
-    assert four_numbers(NETWORK, system, *inputs) == exact(*numbers)
+    question = [NETWORK, SYSTEM._replace(topology=topology), *inputs]
+    assert four_numbers(*question) == exact(*numbers)
+    for check in (lab3.check, lab3.check_tensor_parallel, lab3.check_pipeline_parallel):
+        check(*question)
 
 
 # ------------------------------------------------ a machine on which everything differs
@@ -333,6 +335,7 @@ FOLLOWS = "layer {}: in_channels, x, y, element_bytes = {} must be {}, layer {}'
         ([LAYER, NEXT, LAYER], FOLLOWS.format(3, (3, 16, 16, 2), (8, 12, 12, 2), 2)),
         ([ConvLayer(1, 2, 5, 4, 4, 7)], "layer 1: fx, fy = 5, 4 exceed x, y = 4, 7"),
         ([ConvLayer(1, 2, 3, 8, 4, 7)], "layer 1: fx, fy = 3, 8 exceed x, y = 4, 7"),
+        ([ConvLayer(1, 2, 3, 5, 7, 4)], "layer 1: fx, fy = 3, 5 exceed x, y = 7, 4"),
         ([LAYER, NEXT._replace(fy=15)], "layer 2: fx, fy = 3, 15 exceed x, y = 14, 14"),
     ],
 )
@@ -340,14 +343,23 @@ def test_layers_that_cannot_be_modelled(network, reason):
     assert refusal(network, SYSTEM, 1).startswith(reason)
 
 
-@pytest.mark.parametrize(("filters", "named"), [(12, "12 filters"), (1, "1 filter")])
+@pytest.mark.parametrize(
+    ("filters", "named"), [(12, "12 filters"), (2, "2 filters"), (1, "1 filter")]
+)
 def test_the_layer_whose_filters_cannot_be_split_is_named(filters, named):
     network = LAYER, NEXT._replace(filters=filters)
     reason = "Tensor parallelism is not possible: layer 2's {} cannot be split evenly over 8 nodes"
     assert refusal(network, System(nodes=8), functions=TENSOR) == reason.format(named)
 
 
-def test_a_pipeline_with_too_few_nodes_is_refused():
+def test_large_numbers_have_commas():
+    network = [ConvLayer(7_001, 1, 1, 1, 1, 1)]
+    reason = (
+        "Tensor parallelism is not possible: layer 1's 7,001 filters cannot be split evenly over"
+    )
+    assert refusal(network, System(nodes=7_000), functions=TENSOR) == reason + " 7,000 nodes"
     network = [ConvLayer(1, 1, 1, 1, 1, 1)] * 2_000
-    reason = "Pipeline parallelism is not possible: 2,000 layers need 2,000 nodes or more, not "
-    assert refusal(network, System(nodes=1_999), functions=PIPELINE) == reason + "1,999"
+    reason = (
+        "Pipeline parallelism is not possible: 2,000 layers need 2,000 nodes or more, not 1,999"
+    )
+    assert refusal(network, System(nodes=1_999), functions=PIPELINE) == reason

@@ -93,14 +93,22 @@ def test_nothing_is_faster_than_its_lower_bound(case, inputs):
     assert pipeline_s >= slowest_node_bound(*case, inputs) >= compute_bound(*case, inputs)
 
 
-@given(cases_of_both())
-def test_sharing_out_loses_no_weights_and_never_needs_more_sram(case):
+SRAM = [sram.tensor_sram, sram.pipeline_sram, sram.data_sram]
+
+
+@given(cases_of_both(), st.integers(2, 9))
+def test_what_nodes_hold(case, k):
     network, system = case
-    tensor, pipeline, data = (
-        function(*case) for function in (sram.tensor_sram, sram.pipeline_sram, sram.data_sram)
-    )
+    tensor, pipeline, data = (function(*case) for function in SRAM)
+    # Sharing out loses no weights and never needs more.
     weight_bytes = sum(layer.weight_bytes for layer in network)
     assert {use.weight_bytes * system.nodes for use in tensor} == {weight_bytes}
     assert sum(use.weight_bytes for use in pipeline) == weight_bytes
     for *shared, alone in zip(tensor, pipeline, data, strict=False):  # without the gather
         assert max(use.total_bytes for use in shared) <= alone.total_bytes
+    # All bytes are those of elements.
+    larger = [layer._replace(element_bytes=k * layer.element_bytes) for layer in network]
+    for function, uses in zip(SRAM, (tensor, pipeline, data), strict=True):
+        assert max(use.total_bytes for use in uses) == sram.find_fullest(uses).total_bytes
+        expected = [(*use[:3], *(k * size for size in use[3:])) for use in uses]
+        assert function(larger, system) == expected

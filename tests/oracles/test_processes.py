@@ -47,7 +47,7 @@ class Node:
         self.number, self.weights, self.links = number, weights, links
         self.weight_bytes = sum(each.nbytes for each in weights.values())
         self.link_bytes = Counter()  # received, by link
-        self.needed = []  # bytes of weights, input and output at a time
+        self.needed = []  # bytes of weights, input and output, at each computation
 
     def send(self, other, array):
         self.links[self.number, other].put(array)  # while this node goes on
@@ -59,7 +59,7 @@ class Node:
 
     def compute(self, index, activation):
         output = convolve(activation, self.weights[index])
-        self.needed.append((self.weight_bytes, activation.nbytes, output.nbytes))
+        self.needed.append(self.weight_bytes + activation.nbytes + output.nbytes)
         return output
 
 
@@ -81,7 +81,7 @@ def run_tensor(node, activation, exchange):
         shards = exchange(node, node.compute(index, activation), NODES if index < 3 else [0])
         activation = np.concatenate([shards[number] for number in sorted(shards)])
     if node.number == 0:
-        node.needed.append((node.weight_bytes, 0, activation.nbytes))
+        node.needed.append(node.weight_bytes + activation.nbytes)
     return activation
 
 
@@ -131,12 +131,12 @@ def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3():
     for index in LAYERS:
         expected = [alone.compute(index, activation) for activation in expected]
     assert len(np.unique(expected)) > 60_000  # of 65,536: nothing is equal by accident
-    assert alone.needed[::3] == [use[3:] for use in sram.data_sram(NETWORK, SYSTEM)]
+    assert alone.needed[::3] == [use.total_bytes for use in sram.data_sram(NETWORK, SYSTEM)]
 
-    tensor = [use[3:] for use in sram.tensor_sram(NETWORK, SYSTEM)]
+    tensor = [use.total_bytes for use in sram.tensor_sram(NETWORK, SYSTEM)]
     needed_by_node = {
         "tensor": [tensor, *[tensor[:-1]] * 3],  # one node gathers
-        "pipeline": [[use[3:]] for use in sram.pipeline_sram(NETWORK, SYSTEM)],
+        "pipeline": [[use.total_bytes] for use in sram.pipeline_sram(NETWORK, SYSTEM)],
     }
     traffic = {"tensor": tensor_parallel_traffic, "pipeline": pipeline_parallel_traffic}
     for (strategy, topology), answers in run_all().items():

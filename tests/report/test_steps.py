@@ -87,6 +87,10 @@ def test_the_lower_bounds():
 @given(cases_of_both(), INPUTS)
 def test_steps_add_up_to_the_closed_forms(case, inputs):
     assert numbers(*case, inputs) == closed_forms(*case, inputs)
+    system = case[1]
+    for step in [*tensor_steps(*case), *pipeline_steps(*case)]:
+        compute_s = Fraction(step.node_ops) / system.ops_per_s
+        assert step.time_s == compute_s + Fraction(step.link_bytes) / system.link_bytes_per_s
 
 
 @given(networks(6), systems())

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
-from machines import ODD, cases_of_both
+from lab3 import NETWORK, SYSTEM
+from machines import LAB_NUMBERS, ODD, cases_of_both
 from report.timeline import jobs
 
 LATENCIES = {"tensor": lab3.tensor_parallel_latency, "pipeline": lab3.pipeline_parallel_latency}
@@ -41,14 +42,22 @@ PIPELINE = [
 )
 def test_each_job(strategy, rows, later_ms):
     found = [
-        (where, work, layer, start_s * 1000, end_s * 1000)
-        for where, work, layer, _, start_s, end_s in jobs(*ODD[:2], strategy, 3)
+        (where, work, layer, start_s * 1000, end_s * 1000, number)
+        for where, work, layer, number, start_s, end_s in jobs(*ODD[:2], strategy, 3)
     ]
     assert found == [
-        (*what, Fraction(start_ms) + wait_ms, Fraction(end_ms) + wait_ms)
-        for wait_ms in (0, later_ms, 2 * later_ms)
+        (*what, Fraction(start_ms) + wait * later_ms, Fraction(end_ms) + wait * later_ms, 1 + wait)
+        for wait in (0, 1, 2)
         for *what, start_ms, end_ms in rows
     ]
+
+
+@pytest.mark.parametrize("strategy", LATENCIES)
+@pytest.mark.parametrize("inputs", [1, 32])
+def test_the_labs_last_end(strategy, inputs):
+    expected_s = LAB_NUMBERS[inputs][0 if strategy == "tensor" else 2]
+    ends_s = [job.end_s for job in jobs(NETWORK, SYSTEM, strategy, inputs)]
+    assert max(ends_s) == ends_s[-1] == Fraction(expected_s)
 
 
 # ------------------------------------------------ random
