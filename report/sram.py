@@ -13,7 +13,7 @@ from lab3 import Network, System
 class SramUse(NamedTuple):
     """What some nodes hold while they compute a layer, or one of them gathers the output."""
 
-    where: str  # "every node", "gathering node" or "node 2"
+    where: str  # "every node", "one node" or "node 2"
     layer: int  # counted from 1
     work: str  # "compute" or "gather"
     weight_bytes: int
@@ -39,7 +39,7 @@ def tensor_sram(network: Network, system: System) -> list[SramUse]:
         uses.append(SramUse("every node", number, "compute", *sizes))
     if nodes > 1:
         sizes = weights, 0, network[-1].output_bytes
-        uses.append(SramUse("gathering node", len(network), "gather", *sizes))
+        uses.append(SramUse("one node", len(network), "gather", *sizes))
     return uses
 
 
@@ -64,6 +64,26 @@ def data_sram(network: Network, system: System) -> list[SramUse]:
     return uses
 
 
-def find_fullest(uses: list[SramUse]) -> SramUse:
-    """The use that needs most, the first of equals."""
+# ------------------------------------------------ what one input at a time does not count
+
+
+def tensor_sram_input_kept(network: Network, system: System) -> int:
+    """Bytes if each node keeps a layer's input until it has gathered the whole output."""
+    kept = max(layer.input_bytes + layer.output_bytes for layer in network)
+    return sum(layer.weight_bytes for layer in network) // system.nodes + kept
+
+
+def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) -> int:
+    """Bytes if each node also holds the inputs that wait: all but the one at work."""
+    fullest = max(use.total_bytes for use in tensor_sram(network, system))
+    return fullest + (inputs - 1) * network[0].input_bytes
+
+
+def pipeline_sram_overlapping(network: Network, system: System) -> SramUse:
+    """The fullest node if it receives its next input while it computes; the first node's are
+    already where they are needed."""
+    uses = [
+        use._replace(input_bytes=use.input_bytes * (1 + (use.layer > 1)))
+        for use in pipeline_sram(network, system)
+    ]
     return max(uses, key=lambda use: use.total_bytes)

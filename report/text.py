@@ -40,10 +40,15 @@ def format_rounded(value: Rate, digits: int = 4) -> str:
     return f"{round_to(value, digits):,f}"
 
 
+def format_places(value: Rate, places: int) -> str:
+    """Rounded once to so many decimals."""
+    return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
+
+
 def format_ms(value_s: Rate) -> str:
     """Seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
     ms = Fraction(value_s) * MS
-    return f"{format_rounded(ms, 2) if ms < Fraction(1, 10) else f'{float(ms):,.2f}'} ms"
+    return f"{format_places(ms, 2) if ms >= Fraction(1, 10) else format_rounded(ms, 2)} ms"
 
 
 def equals(*values: Rate) -> str:
@@ -95,39 +100,33 @@ def format_table(
 ) -> str:
     """Columns of text flush left and of numbers flush right, decimal points below each other; the
     last column is wrapped if it is text. A last row adds up the columns whose heads are summed."""
-    rows = [*rows]
-    if summed and len(rows) > 1:
-        sums = [
-            sum(column) if head in summed else None
-            for head, column in zip(heads, zip(*rows, strict=True), strict=True)
-        ]
-        rows.append(["sum", *sums[1:]])
-    columns = []
-    for head, *values in zip(heads, *rows, strict=True):
-        cells = [_format_cell(value) for value in values]
-        if any(isinstance(value, str) and value for value in values[:1]):
-            width = max(map(len, [head, *cells]))
-            columns.append([cell.ljust(width) for cell in [head, *cells]])
-        else:
-            decimals = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
-            cells = [
-                cell + " " * (max(decimals) - after)
-                for cell, after in zip(cells, decimals, strict=True)
-            ]
-            width = max(map(len, [head, *cells]))
-            columns.append([cell.rjust(width) for cell in [head, *cells]])
+    values = [*zip(*rows, strict=True)]
+    if summed:
+        sums = [sum(it) if head in summed else "" for head, it in zip(heads, values, strict=True)]
+        values = [(*it, total) for it, total in zip(values, ["sum", *sums[1:]], strict=True)]
+    columns = [_align(head, it) for head, it in zip(heads, values, strict=True)]
     lines = []
     for *cells, last in zip(*columns, strict=True):
-        left = "".join(f"{cell}  " for cell in cells)
-        lines += wrap(left + last.rstrip(), " " * len(left)).splitlines()
+        left = "  ".join([*cells, ""])
+        room = max(COLUMNS - len(left), max(map(len, last.split()), default=1))
+        first, *more = textwrap.wrap(last, room, break_on_hyphens=False) or [""]
+        lines += [left + first, *(" " * len(left) + each for each in more)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _align(head: str, values: Sequence[object]) -> list[str]:
+    """A column's lines, equally long."""
+    cells = [_format_cell(value) for value in values]
+    if isinstance(values[0], str):
+        return [cell.ljust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
+    after = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
+    cells = [cell + " " * (max(after) - own) for cell, own in zip(cells, after, strict=True)]
+    return [cell.rjust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
 
 
 def _format_cell(value: object) -> str:
     if isinstance(value, str):
         return value
-    if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "NO"}[value]
     if isinstance(value, Decimal):
         return f"{value:,f}"
     assert isinstance(value, (int, Fraction))
