@@ -52,7 +52,7 @@ LAB_SRAM = {
         ("every node", 2, "compute", 222_912, 230_400, 50_176, 503_488),
         ("every node", 3, "compute", 222_912, 200_704, 43_264, 466_880),
         ("every node", 4, "compute", 222_912, 173_056, 36_864, 432_832),
-        ("gathering node", 4, "gather", 222_912, 0, 147_456, 370_368),
+        ("one node", 4, "gather", 222_912, 0, 147_456, 370_368),
     ],
     "pipeline": [
         ("node 1", 1, "compute", 6_912, 6_144, 230_400, 243_456),
@@ -136,7 +136,7 @@ ODD_SRAM = {
         ("every node", 1, "compute", 1_752, 216, 120, 2_088),
         ("every node", 2, "compute", 1_752, 720, 90, 2_562),
         ("every node", 3, "compute", 1_752, 540, 108, 2_400),
-        ("gathering node", 3, "gather", 1_752, 0, 648, 2_400),
+        ("one node", 3, "gather", 1_752, 0, 648, 2_400),
     ],
     "pipeline": [
         ("node 1", 1, "compute", 144, 216, 720, 1_080),

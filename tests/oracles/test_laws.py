@@ -109,6 +109,19 @@ def test_what_nodes_hold(case, k):
     # All bytes are those of elements.
     larger = [layer._replace(element_bytes=k * layer.element_bytes) for layer in network]
     for function, uses in zip(SRAM, (tensor, pipeline, data), strict=True):
-        assert max(use.total_bytes for use in uses) == sram.find_fullest(uses).total_bytes
         expected = [(*use[:3], *(k * size for size in use[3:])) for use in uses]
         assert function(larger, system) == expected
+
+
+@given(cases_of_both(), st.integers(1, 1_000))
+def test_what_one_input_at_a_time_does_not_count(case, inputs):
+    fullest_bytes = max(use.total_bytes for use in sram.tensor_sram(*case))
+    waiting_bytes = sram.tensor_sram_inputs_waiting(*case, inputs) - fullest_bytes
+    assert waiting_bytes == (inputs - 1) * case[0][0].input_bytes
+    # What does not wait or overlap is data parallelism's on one node.
+    alone = case[0], case[1]._replace(nodes=1)
+    assert sram.tensor_sram_input_kept(*alone) == max(u.total_bytes for u in sram.data_sram(*case))
+    assert sram.tensor_sram_input_kept(*case) >= fullest_bytes
+    first, *others = sram.pipeline_sram(*case)
+    twice = [first.total_bytes, *(use.total_bytes + use.input_bytes for use in others)]
+    assert sram.pipeline_sram_overlapping(*case).total_bytes == max(twice)

@@ -26,21 +26,20 @@ def test_what_nodes_hold(question, expected, strategy):
 
 
 @pytest.mark.parametrize(
-    ("strategy", "question", "where", "free_bytes"),
+    ("question", "input_kept", "inputs_waiting", "overlapping"),
     [
-        ("tensor", LAB, ("every node", 2), 20_800),
-        ("pipeline", LAB, ("node 2", 2), -201_728),
-        ("data", LAB, ("every node", 2), -798_464),
-        ("tensor", ODD, ("every node", 2), 6_654),
-        ("pipeline", ODD, ("node 3", 3), 252),
-        ("data", ODD, ("every node", 2), -2_556),
+        # 222,912 + 230,400 + 200,704; 503,488 + 31 * 6,144; 294,912 + 2 * 230,400 + 200,704
+        (LAB, 654_016, 693_952, ("node 2", 956_416)),
+        # 1,752 + 720 + 540; 2,562 + 7 * 216; 7,776 + 2 * 540 + 648
+        (ODD, 3_012, 4_074, ("node 3", 9_504)),
     ],
 )
-def test_the_fullest_node(strategy, question, where, free_bytes):
-    network, system, _ = question
-    fullest = sram.find_fullest(FUNCTIONS[strategy](network, system))
-    assert (fullest.where, fullest.layer) == where
-    assert system.sram_bytes - fullest.total_bytes == free_bytes
+def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_waiting, overlapping):
+    machine = question[:2]
+    assert sram.tensor_sram_input_kept(*machine) == input_kept
+    assert sram.tensor_sram_inputs_waiting(*question) == inputs_waiting
+    fullest = sram.pipeline_sram_overlapping(*machine)
+    assert (fullest.where, fullest.total_bytes) == overlapping
 
 
 def test_one_node_gathers_nothing():
