@@ -93,12 +93,13 @@ def test_the_labs_numbers(topology, inputs, numbers):
 # 8, so 7 x 6 = 42 places. Layer 2: 9 filters of 6 x 5 x 2 on 7 x 6, so 3 x 5 = 15 places.
 #
 # Tensor: compute 12,096 / 3 = 4,032 ops in 23.52 s, 16,200 / 3 = 5,400 in 31.5 s; shards 1,260 / 3
-#   = 420 bytes in 25.2 s, 675 / 3 = 225 in 13.5 s, around the ring twice as long: 93.72 s and
-#   132.42 s; 3 * 2 * 420 + 2 * 225 = 2,970 bytes, around the ring 3 * 2 * 420 + (1 + 2) * 225
-# Pipeline: 70.56 s, 1,260 bytes in 75.6 s, 94.5 s: 240.66 s, and 4 * 94.5 = 378 s more
+#   = 420 bytes in 33.6 s, 675 / 3 = 225 in 18 s, around the ring twice as long: 106.62 s and
+#   158.22 s; 3 * 2 * 420 + 2 * 225 = 2,970 bytes, around the ring 3 * 2 * 420 + (1 + 2) * 225
+# Pipeline: 70.56 s, 1,260 bytes in 100.8 s, 94.5 s: 265.86 s, and, as the send is the bottleneck,
+#   4 * 100.8 = 403.2 s more
 
 OTHER = (ConvLayer(6, 2, 4, 3, 10, 8, 5), ConvLayer(9, 6, 5, 2, 7, 6, 5))
-DIRECT = System(3, Fraction(1_200, 7), Fraction(50, 3), 999)
+DIRECT = System(3, Fraction(1_200, 7), Fraction(25, 2), 999)
 AROUND = DIRECT._replace(topology="ring")
 
 
@@ -110,23 +111,8 @@ def test_the_sizes_of_other_layers():
 
 
 def test_the_numbers_of_another_machine():
-    assert four_numbers(OTHER, DIRECT, 5) == exact("468.6", 14_850, "618.66", 6_300)
-    assert four_numbers(OTHER, AROUND, 5) == exact("662.1", 15_975, "618.66", 6_300)
-
-
-def test_a_pipeline_whose_bottleneck_is_a_send():
-    # Elements of 3 bytes, 96 ops/s, 12 bytes/s.
-    # 8 filters of 1 x 1 x 2 on 5 x 4, so 15 places: 480 ops in 5 s, 360 bytes in 30 s.
-    # 4 filters of 8 x 2 x 1 on 5 x 3, so 12 places: 1,536 ops in 16 s, 144 bytes in 12 s.
-    # 12 filters of 4 x 3 x 3 on 4 x 3, so 2 places: 1,728 ops in 18 s.
-    # Pipeline: 5 + 30 + 16 + 12 + 18 = 81 s, 2 * 30 s more; 504 bytes, three times.
-    # Tensor: 1.25 + 7.5 + 4 + 3 + 4.5 + 18 / 12 = 21.75 s; 12 * 90 + 12 * 36 + 3 * 18 = 1,566 bytes
-    network = [
-        ConvLayer(8, 1, 1, 2, 5, 4, 3),
-        ConvLayer(4, 8, 2, 1, 5, 3, 3),
-        ConvLayer(12, 4, 3, 3, 4, 3, 3),
-    ]
-    assert four_numbers(network, System(4, 96, 12), 3) == exact("65.25", 4_698, "141", 1_512)
+    assert four_numbers(OTHER, DIRECT, 5) == exact("533.1", 14_850, "669.06", 6_300)
+    assert four_numbers(OTHER, AROUND, 5) == exact("791.1", 15_975, "669.06", 6_300)
 
 
 @pytest.mark.parametrize("topology", ["all-to-all", "ring"])
@@ -210,7 +196,7 @@ def test_constants_can_be_changed_in_the_file(tmp_path, constant, status, out, e
     assert run(sys.executable, "-B", copy) == (status, out.encode(), err.encode())
 
 
-@pytest.mark.parametrize(("inputs", "latency_s"), [(2, "264.84"), (5, "662.1")])
+@pytest.mark.parametrize(("inputs", "latency_s"), [(2, "316.44"), (5, "791.1")])
 def test_the_answers_say_how_many_inputs(inputs, latency_s):
     q2 = f"--------Q2 {inputs} inputs------\nTotal latency of tensor parallelism is {latency_s} s"
     assert q2 in lab3.answers(OTHER, AROUND, inputs)
@@ -319,47 +305,41 @@ def test_what_is_no_topology(topology):
     assert refusal(NETWORK, SYSTEM._replace(topology=topology), 1) == expected
 
 
-FOLLOWS = "layer {}: in_channels, x, y, element_bytes = {} must be {}, layer {}'s output (stride 1,"
-
-
 @pytest.mark.parametrize(
     ("network", "reason"),
     [
-        ([LAYER, LAYER], FOLLOWS.format(2, (3, 16, 16, 2), (8, 14, 14, 2), 1)),
-        ([LAYER, NEXT._replace(y=13)], FOLLOWS.format(2, (8, 14, 13, 2), (8, 14, 14, 2), 1)),
-        ([LAYER, NEXT._replace(x=2)], FOLLOWS.format(2, (8, 2, 14, 2), (8, 14, 14, 2), 1)),
-        (
-            [LAYER, NEXT._replace(element_bytes=1)],
-            FOLLOWS.format(2, (8, 14, 14, 1), (8, 14, 14, 2), 1),
-        ),
-        ([LAYER, NEXT, LAYER], FOLLOWS.format(3, (3, 16, 16, 2), (8, 12, 12, 2), 2)),
-        ([ConvLayer(1, 2, 5, 4, 4, 7)], "layer 1: fx, fy = 5, 4 exceed x, y = 4, 7"),
-        ([ConvLayer(1, 2, 3, 8, 4, 7)], "layer 1: fx, fy = 3, 8 exceed x, y = 4, 7"),
-        ([ConvLayer(1, 2, 3, 5, 7, 4)], "layer 1: fx, fy = 3, 5 exceed x, y = 7, 4"),
-        ([LAYER, NEXT._replace(fy=15)], "layer 2: fx, fy = 3, 15 exceed x, y = 14, 14"),
+        ([LAYER, LAYER], "(3, 16, 16, 2) must be (8, 14, 14, 2), layer 1's output"),
+        ([LAYER, NEXT._replace(y=15)], "(8, 14, 15, 2) must be (8, 14, 14, 2), layer 1's output"),
+        ([LAYER, NEXT._replace(x=2)], "(8, 2, 14, 2) must be (8, 14, 14, 2), layer 1's output"),
+        ([LAYER, NEXT._replace(element_bytes=1)], "(8, 14, 14, 1) must be (8, 14, 14, 2), layer"),
+        ([LAYER, NEXT, LAYER], "(3, 16, 16, 2) must be (8, 12, 12, 2), layer 2's output"),
+        ([ConvLayer(1, 2, 5, 4, 4, 7)], "fx, fy = 5, 4 exceed x, y = 4, 7"),
+        ([ConvLayer(1, 2, 3, 8, 4, 7)], "fx, fy = 3, 8 exceed x, y = 4, 7"),
+        ([ConvLayer(1, 2, 3, 5, 7, 4)], "fx, fy = 3, 5 exceed x, y = 7, 4"),
+        ([LAYER, NEXT._replace(fy=15)], "fx, fy = 3, 15 exceed x, y = 14, 14"),
     ],
 )
 def test_layers_that_cannot_be_modelled(network, reason):
-    assert refusal(network, SYSTEM, 1).startswith(reason)
+    named = "" if reason.startswith("fx") else "in_channels, x, y, element_bytes = "
+    assert refusal(network, SYSTEM, 1).startswith(f"layer {len(network)}: {named}{reason}")
 
 
 @pytest.mark.parametrize(
-    ("filters", "named"), [(12, "12 filters"), (2, "2 filters"), (1, "1 filter")]
+    ("filters", "nodes", "named"),
+    [
+        (12, 8, "12 filters"),
+        (2, 8, "2 filters"),
+        (1, 8, "1 filter"),
+        (7_001, 7_000, "7,001 filters"),
+    ],
 )
-def test_the_layer_whose_filters_cannot_be_split_is_named(filters, named):
-    network = LAYER, NEXT._replace(filters=filters)
-    reason = "Tensor parallelism is not possible: layer 2's {} cannot be split evenly over 8 nodes"
-    assert refusal(network, System(nodes=8), functions=TENSOR) == reason.format(named)
+def test_the_layer_whose_filters_cannot_be_split_is_named(filters, nodes, named):
+    network = ConvLayer(nodes, 1, 1, 1, 1, 1), ConvLayer(filters, nodes, 1, 1, 1, 1)
+    reason = f"layer 2's {named} cannot be split evenly over {nodes:,} nodes"
+    assert refusal(network, System(nodes), functions=TENSOR).endswith(f"not possible: {reason}")
 
 
-def test_large_numbers_have_commas():
-    network = [ConvLayer(7_001, 1, 1, 1, 1, 1)]
-    reason = (
-        "Tensor parallelism is not possible: layer 1's 7,001 filters cannot be split evenly over"
-    )
-    assert refusal(network, System(nodes=7_000), functions=TENSOR) == reason + " 7,000 nodes"
+def test_a_pipeline_with_too_few_nodes_is_refused():
+    reason = "not possible: 2,000 layers need 2,000 nodes or more, not 1,999"
     network = [ConvLayer(1, 1, 1, 1, 1, 1)] * 2_000
-    reason = (
-        "Pipeline parallelism is not possible: 2,000 layers need 2,000 nodes or more, not 1,999"
-    )
-    assert refusal(network, System(nodes=1_999), functions=PIPELINE) == reason
+    assert refusal(network, System(1_999), functions=PIPELINE).endswith(reason)
