@@ -2,7 +2,7 @@
 
 Each change of report/check/changes.py is a factor, a term or a choice; without any, the numbers are
 lab3.py's. C, A, S, L, P, R, B, N are lab3.py's symbols, I is the bytes of the network's input, and
-G is lab3.py's gather_hops. Times are whole numbers of ticks, as ints are added sooner than Fractions.
+G is lab3.py's gather_hops. Times are whole ticks, because ints are added sooner than Fractions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,12 +41,11 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
     one = takes(system, sizes, ticks, values)
     traffic_bytes = one.traffic_bytes * _find_times(system, values.get("times", 1))
     numbers: Numbers = {}
-    for name, inputs in count_inputs(question).items():
-        divisor = 1
+    for name, asked in count_inputs(question).items():
+        inputs, divisor = asked, 1
         if name == "Q2":
-            inputs = {"1": 1, "N - 1": inputs - 1, "N + 1": inputs + 1}.get(
-                values.get("many", ""), inputs
-            )
+            many = {"1": 1, "N - 1": asked - 1, "N + 1": asked + 1}
+            inputs = many.get(values.get("many", ""), asked)
             divisor = inputs if "average" in values else 1
         latency = _find_latency(question, one, inputs, values.get("formula"))
         numbers[name, "latency"] = Fraction(latency, divisor * ticks.per_s)
@@ -129,7 +128,7 @@ def _count_ticks(system: System, ops: str | None, rate: Rate | None, link: Rate 
     return Ticks(int(op_s * per_s), int(byte_s * per_s), per_s)
 
 
-def _count_links(system: System) -> int:
+def count_links(system: System) -> int:
     """1 for one node, which sends nothing, so that nothing is divided by 0."""
     return system.nodes * (1 if system.topology == lab3.RING else max(system.nodes - 1, 1))
 
@@ -138,7 +137,7 @@ def _find_times(system: System, times: int | str) -> Rate:
     """What traffic is multiplied by."""
     if isinstance(times, int):
         return times
-    return Fraction(1, system.nodes if times == "1 / P" else _count_links(system))
+    return Fraction(1, system.nodes if times == "1 / P" else count_links(system))
 
 
 # ------------------------------------------------ tensor parallelism
@@ -188,7 +187,7 @@ def _exchange(system: System, sizes: Sizes, values: Values) -> tuple[Rate, Rate]
     if sent == "one link":
         link = traffic
     elif sent == "spread":
-        link = traffic / _count_links(system)
+        link = traffic / count_links(system)
     if not peers:
         return 0, 0
     counted = {
