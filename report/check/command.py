@@ -8,16 +8,30 @@ from pathlib import Path
 from shlex import quote
 
 from report import question as asking
-from report.check.diagnosis import Key
-from report.check.judge import Check, Part, check, read_key
-from report.check.submission import ASKED_UNIT, PIPE_IN, NoSubmissionError, shorten
-from report.check.words import describe_cause, describe_clause, describe_key, group_rest
-from report.check.words import tell, tell_whole
+from report.check.changes import BOTH, NAMED
+from report.check.diagnosis import WITHOUT, Key
+from report.check.judge import Cause, Check, check, read_key
+from report.check.submission import ASKED_UNIT, PIPE_IN, NoSubmissionError
+from report.check.words import (
+    describe_cause,
+    describe_clause,
+    describe_key,
+    group_rest,
+    tell,
+    tell_whole,
+)
 from report.question import Question, check_possible, prefix_question, read_options
 from report.text import count, format_json, format_path, format_table, wrap
 
 VERSION = 8  # of the JSON's shape
 MOST_BYTES = 10**6  # of a file
+OCCURRING = {  # what is told of many files, of verdicts that differ from number to number
+    "unexplained": "unexplained numbers",
+    "few digits": "numbers of too few digits",
+    "no number": "lines without a number",
+    "missing": "missing lines",
+    "other line": "another line's right number",
+}
 FOR_EYES = {"unexplained", "few digits", "no number", "missing"}
 
 Found = Check | str  # of a file: what is right, or why it is refused
@@ -116,7 +130,10 @@ def tell_all(files: Mapping[str, Found], inputs: int) -> str:
     blocks = [format_table(["file", "right", "why"], rows)]
     often = count_occurrences(checks)
     if often:
-        words = [(str(times), describe_occurrence(it, inputs)) for it, times in often.items()]
+        words = [
+            (times, describe_clause(it, inputs, has_key=True) if _is_clause(it) else it)
+            for it, times in often.items()
+        ]
         blocks.append(format_table(["files", "what"], words))
     if same := list(_find_same(checks)):
         blocks.append("\n".join(map(wrap, same)))
@@ -130,3 +147,113 @@ def tell_all(files: Mapping[str, Found], inputs: int) -> str:
     last = [f"{have} all numbers right, in the handout's format."]
     last.append(f"Look at by hand: {', '.join(by_hand) or 'none'}")
     return "\n\n".join([*blocks, "\n".join(map(wrap, last))])
+
+
+def _is_clause(text: str) -> bool:
+    return text.removeprefix(WITHOUT) in NAMED
+
+
+def _list_checks(files: Mapping[str, Found]) -> list[Check]:
+    return [found for found in files.values() if isinstance(found, Check)]
+
+
+def _shorten_names(names: Sequence[str]) -> list[str]:
+    """Without folders if they differ without."""
+    short = [Path(name).name for name in names]
+    is_clear = len({*short}) == len(names) and all(short)
+    return [format_path(name) for name in (short if is_clear else names)]
+
+
+def _summarize(found: Check, inputs: int) -> str:
+    """Why not all is right, in a few words each."""
+    said = [sentence.removesuffix(".") for sentence in tell_whole(found)]
+    said += [describe_cause(cause, inputs, has_key=True) for cause in found.causes]
+    for verdict, lines in group_rest(found).items():
+        said.append(f"{verdict} ({len(lines)})")
+    if found.faults:
+        said.append(f"format ({len(found.faults)})")
+    return "; ".join(said) or "right"
+
+
+def count_occurrences(checks: Sequence[Check]) -> dict[str, int]:
+    """In how many files something occurs, the most frequent first: changes by their clauses, what
+    is swapped, units, missing lines, ..."""
+    found = Counter(what for each in checks for what in dict.fromkeys(_list_occurrences(each)))
+    return dict(found.most_common())
+
+
+def _list_occurrences(found: Check) -> Iterator[str]:
+    for cause in found.causes:
+        for part in cause.alternatives[0]:
+            yield from part.clauses
+    for sentence in tell_whole(found._replace(notes=[])):
+        yield sentence.removesuffix(".")
+    for number in found.numbers:
+        if number.kind == "multiple":
+            yield number.verdict
+        elif number.kind in OCCURRING:
+            yield OCCURRING[number.kind]
+    if found.faults:
+        yield "another format than the handout's"
+
+
+def _find_same(checks: Sequence[Check]) -> Iterator[str]:
+    """The unexplained numbers that several files have."""
+    same = Counter(
+        f"{number.given} {ASKED_UNIT[number.line.kind]} for {number.line}"
+        for found in checks
+        for number in found.numbers
+        if number.kind == "unexplained"
+    )
+    for number, files in same.most_common():
+        if files > 1:
+            yield f"{files} files have {number}."
+
+
+# ------------------------------------------------ JSON
+
+
+def _to_dict(question: Question, key: Key | None, files: Mapping[str, Found]) -> dict[str, object]:
+    return {
+        "version": VERSION,
+        "asked": question,
+        "key": key and {"readings": _key_to_list(key), "missing": [*map(str, key.missing)]},
+        "occurrences": count_occurrences(_list_checks(files)),
+        "submissions": [
+            {"file": name, **({"refused": it} if isinstance(it, str) else _check_to_dict(it))}
+            for name, it in files.items()
+        ],
+    }
+
+
+def _key_to_list(key: Key) -> list[dict[str, object]]:
+    return [
+        {"strategy": it.strategy, "changes": it.clauses, "only": it.only} for it in key.readings
+    ]
+
+
+def _check_to_dict(found: Check) -> dict[str, object]:
+    numbers = [{**number._asdict(), "line": str(number.line)} for number in found.numbers]
+    return {
+        "right": found.right,
+        "of": len(found.numbers),
+        "numbers": numbers,
+        "explanations": [_cause_to_dict(cause) for cause in found.causes],
+        "swapped": found.swapped,
+        "units": found.units,
+        "unexplained": [str(it.line) for it in found.numbers if it.kind == "unexplained"],
+        "notes": found.notes,
+        "format": found.faults,
+    }
+
+
+def _cause_to_dict(cause: Cause) -> dict[str, object]:
+    """Alternatives as lists of clauses; of a pair, those of both strategies together."""
+    strategies = {of for parts in cause.alternatives for part in parts for of in part.strategies}
+    scopes = {part.only for parts in cause.alternatives for part in parts}
+    return {
+        "strategies": [of for of in BOTH if of in strategies],
+        "changes": [[it for part in parts for it in part.clauses] for parts in cause.alternatives],
+        "only": scopes.pop() if len(scopes) == 1 else None,
+        "numbers": [*map(str, cause.lines)],
+    }

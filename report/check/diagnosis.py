@@ -11,7 +11,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from lab3 import Rate
-from report.check.changes import BOTH, CHANGES, NAMED, Change
+from report.check.changes import BOTH, NAMED, Change
 from report.check.model import Numbers, compute, list_clauses
 from report.check.submission import (
     Line,

@@ -1,6 +1,6 @@
 """The judgement of a submission: each number's verdict, what explains the wrong ones, the format."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
 """What is told of a submission, in sentences and a table."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import lab3
 from lab3 import Rate
@@ -9,7 +9,7 @@ from report.check.changes import BOTH, NAMED
 from report.check.diagnosis import WITHOUT, Explanation, Key
 from report.check.judge import Cause, Check, Part, list_causes
 from report.check.submission import Line, describe_lines
-from report.text import EXACT_DIGITS, count, format_table, wrap
+from report.text import EXACT_DIGITS, format_table, wrap
 
 MOST_ALTERNATIVES = 3
 UNITS_OF = {"latency": "latencies are", "traffic": "traffic is"}
