@@ -1,4 +1,4 @@
-"""The judgement of a submission: each number's verdict, what explains the wrong ones, the format."""
+"""The judgement of a submission: its numbers' verdicts, and what makes the wrong ones."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -187,12 +187,12 @@ def swap(line: Line, words: Sequence[str]) -> Line:
 
 def _diagnose(
     course: Course, right: dict[Line, Rate], numbers: Mapping[Line, Number]
-) -> tuple[Sequence[str], Evidence, Outcome]:
+) -> tuple[tuple[str, ...], Evidence, Outcome]:
     """What explains the numbers as they are; or with two strategies or questions swapped, which
     costs 1, if that misses at most one number and is better. Here, numbers aside are missed."""
     evidence = collect_evidence(numbers, right)
     outcome = explain(course, evidence)
-    best: tuple[Sequence[str], Evidence, Outcome] = (), evidence, outcome
+    best: tuple[tuple[str, ...], Evidence, Outcome] = (), evidence, outcome
     least = outcome.misses + len(evidence.aside), outcome.cost
     for words in SWAPS:
         moved = {swap(line, words): number for line, number in numbers.items()}
@@ -295,11 +295,11 @@ def list_causes(pairs: Sequence[Pair], swapped: Sequence[str] = ()) -> list[Caus
 def _split(tensor: Explanation, pipeline: Explanation) -> tuple[Part, Part, Part]:
     """What both share, and what each has for itself."""
     shared = list_shared(tensor, pipeline)
-    of_each = (
+    of_tensor, of_pipeline = (
         Part((it.strategy,), tuple(c for c in it.clauses if c not in shared), it.only)
         for it in (tensor, pipeline)
     )
-    return Part(BOTH, tuple(shared), tensor.only if shared else None), *of_each
+    return Part(BOTH, tuple(shared), tensor.only if shared else None), of_tensor, of_pipeline
 
 
 # ------------------------------------------------ a course's own key

@@ -13,7 +13,7 @@ from math import lcm
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import ConvLayer, Network, Rate, System
+from lab3 import ConvLayer, Rate, System
 from report.check.changes import BOTH, CHANGES, NAMED
 from report.question import Question, check_possible, find_impossible
 
@@ -33,9 +33,11 @@ class OneInput(NamedTuple):
 def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> Numbers:
     """What a possible strategy takes with these changes: {("Q1", "latency"): seconds, ("Q1",
     "traffic"): bytes, ...}, with Q2 if there are several inputs."""
-    network, system, _ = question
-    values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
-    sizes = _count_sizes(network, *map(values.get, ("element", "ops", "size", "channels", "loop")))
+    system = question.system
+    values: Values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
+    sizes = _count_sizes(
+        tuple(question.network), *map(values.get, ("element", "ops", "size", "channels", "loop"))
+    )
     ticks = _count_ticks(system, *map(values.get, ("ops", "rate", "link")))
     takes = take_tensor if strategy == "tensor" else take_pipeline
     one = takes(system, sizes, ticks, values)
@@ -80,7 +82,7 @@ class Ticks(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _count_sizes(
-    network: Network,
+    network: tuple[ConvLayer, ...],
     element: int | None,
     ops: str | None,
     size: str | None,
@@ -190,7 +192,7 @@ def _exchange(system: System, sizes: Sizes, values: Values) -> tuple[Rate, Rate]
         link = traffic / count_links(system)
     if not peers:
         return 0, 0
-    counted = {
+    counted: dict[str, Rate] = {
         "outputs": sum(sizes.output_bytes),
         "shards": sum(others) + Fraction(hops * last, nodes),
         "one link": link,

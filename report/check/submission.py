@@ -219,7 +219,7 @@ def _sort_rows(text: str, inputs: int) -> Rows:
         if result:
             rows.results.append(result)
         elif results := list(_read_cells(row, cells, heads, below, inputs)):
-            rows.results += results
+            rows.results.extend(results)
         elif question := _find_question(row, inputs):
             below = question
             rows.headings.setdefault(below, []).append(row)
@@ -249,7 +249,7 @@ def _read_result(row: str, text: str, below: str, inputs: int) -> Result | None:
         kinds = {word[:4] for word in words} & {"late", "traf"}
         if len(strategies) == len(kinds) == 1 and LABEL_WORDS.fullmatch(label):
             kind = "latency" if kinds == {"late"} else "traffic"
-            line = Line(_find_question(label, inputs) or below, *strategies, kind)
+            line = Line(_find_question(label, inputs) or below, strategies.pop(), kind)
             unit = " ".join(word for word in words[-1:] if word in SPELLINGS)  # latency (ms)
             return Result(row, line, f"{text[separator.end() :].strip('| ')} {unit}")
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import lab3
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
-from report.check.diagnosis import WITHOUT, Explanation, Key
+from report.check.diagnosis import WITHOUT, Key
 from report.check.judge import Cause, Check, Part, list_causes
 from report.check.submission import Line, describe_lines
 from report.text import EXACT_DIGITS, format_table, wrap
@@ -66,9 +66,8 @@ def describe_clause(clause: str, inputs: int, is_q1: bool = False, has_key: bool
 
 def describe_key(key: Key, inputs: int) -> str:
     """How a course's key reads the handout, and which lines it lacks."""
-    by_strategy = {it.strategy: it for it in key.readings}
-    pair = tuple(by_strategy.get(of, Explanation(of)) for of in BOTH)
-    causes = [describe_cause(it, inputs, has_key=True) for it in list_causes([pair])]
+    tensor, pipeline = key.readings
+    causes = [describe_cause(it, inputs, True) for it in list_causes([(tensor, pipeline)])]
     said = "; ".join(causes) or "as this project does (python3 report explain readings)"
     lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
     return f"The key reads the handout so: {said}.{lacks}"
@@ -83,9 +82,9 @@ def tell(found: Check, inputs: int, has_key: bool = False) -> str:
     sentences = list(tell_whole(found))
     if right == total:
         by = "the key" if has_key else "this project's reading of the handout"
-        explain = "" if has_key else ": python3 report explain readings"
-        lines = [f"All {total} numbers are right, by {by}{explain}", *sentences]
-        blocks = ["\n".join(map(wrap, lines))]
+        lines = [f"All {total} numbers are right, by {by}{'.' if has_key else ':'}"]
+        lines += [] if has_key else ["python3 report explain readings"]
+        blocks = ["\n".join([*lines, *sentences])]
     else:
         lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right.", *sentences]
         causes = [describe_cause(it, inputs, has_key) for it in found.causes]
