@@ -161,8 +161,8 @@ def find_explanations(
 
 
 def _find_sets(predictions: Predictions, wrong: Mapping[Line, Number]) -> list[Clauses]:
-    """The sets that make any of these numbers."""
-    found: dict[Clauses, None] = {}
+    """The sets that make any of these numbers, in the table's order."""
+    found = set()
     for line, number in wrong.items():
         values = predictions.by_value[line.question, line.kind]
         for low, high in number.spans:
@@ -170,8 +170,8 @@ def _find_sets(predictions: Predictions, wrong: Mapping[Line, Number]) -> list[C
                 if value > high:
                     break
                 if low <= predictions.by_clauses[clauses][line.question, line.kind] < high:
-                    found[clauses] = None
-    return [*found]
+                    found.add(clauses)
+    return [clauses for clauses in predictions.by_clauses if clauses in found]
 
 
 def _is_narrower(numbers: Numbers, right: Numbers, only: str) -> bool:
@@ -259,14 +259,15 @@ def list_shared(one: Explanation, other: Explanation) -> list[str]:
 def _count_cost(
     course: Course, evidence: Evidence, tensor: Explanation, pipeline: Explanation
 ) -> int:
-    """1 for each change and each scope; a shared change costs once, and one that the other should
-    have, too, costs 2."""
+    """1 for each change and each scope, once if both have it; a change that the other should have,
+    too, costs 2."""
     shared = list_shared(tensor, pipeline)
-    cost = len(shared)
+    cost = len(shared) + len({tensor.only, pipeline.only} - {None})
     for one, other in ((tensor, pipeline), (pipeline, tensor)):
         own = [clause for clause in one.clauses if clause not in shared]
-        cost += len(own) + (one.only is not None)
-        cost += sum(_changes_other(course, evidence, it, one.only, other.strategy) for it in own)
+        cost += len(own) + sum(
+            _changes_other(course, evidence, it, one.only, other.strategy) for it in own
+        )
     return cost
 
 

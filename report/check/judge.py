@@ -110,7 +110,8 @@ def check(text: str, question: Question = LAB, key: Key | None = None) -> Check:
         given = number.text if number else None
         judgements.append(Judgement(line, given, answer, kind, verdict, times))
     causes = list_causes(outcome.pairs, swapped)
-    return Check(judgements, causes, swapped, units, submission.notes, submission.faults)
+    faults = [f"{kind} in {unit}, not in {ASKED_UNIT[kind]}" for kind, unit in units.items()]
+    return Check(judgements, causes, swapped, units, submission.notes, submission.faults + faults)
 
 
 def _read_course(question: Question, key: Key | None) -> Course:

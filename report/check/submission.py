@@ -146,9 +146,9 @@ def read_number(text: str, kind: str) -> Number:
     if word and word not in SPELLINGS:
         return Number(said, f"{shorten(word)!r} is not a known unit")
     mantissa = re.sub("[, _]", "", found["mantissa"])
-    value = Decimal(f"{mantissa}e{found['e'] or found['power'] or 0}")
-    if not value.is_finite():
+    if not re.search(r"\d", mantissa):
         return Number(said, "not a finite number")
+    value = Decimal(f"{mantissa}e{found['e'] or found['power'] or 0}")
     if value < 0:
         return Number(said, "negative")
     if value and abs(value.adjusted()) > MOST_POWER:
