@@ -11,7 +11,7 @@ from report import question as asking
 from report.check.changes import BOTH, NAMED
 from report.check.diagnosis import WITHOUT, Key
 from report.check.judge import Cause, Check, check, read_key
-from report.check.submission import ASKED_UNIT, PIPE_IN, NoSubmissionError
+from report.check.submission import ASKED_UNIT, PIPE, NoSubmissionError
 from report.check.words import (
     describe_cause,
     describe_clause,
@@ -102,7 +102,7 @@ def _read_text(name: str) -> str:
     """What a file says. Bytes that are no UTF-8 become letters that are not known."""
     if name == "-":
         if sys.stdin is None:
-            raise NoSubmissionError("is closed", PIPE_IN)
+            raise NoSubmissionError("is closed", PIPE)
         if sys.stdin.isatty():
             print("reading standard input; end with Ctrl-D", file=sys.stderr, flush=True)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)

@@ -249,7 +249,7 @@ def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
 def _find_origin(inputs: int, line: Line, evidence: Evidence) -> str:
     """How a number of Q2 follows from the submission's own wrong one of Q1, if it does."""
     of_q1 = line._replace(question="Q1")
-    number, own = evidence.numbers[line], evidence.numbers.get(of_q1)
+    number, own = evidence.given[line], evidence.given.get(of_q1)
     if own is None or of_q1 == line or own.agrees(evidence.right[of_q1]):
         return ""
     for times in (inputs, inputs - 1, 1):

@@ -1,7 +1,7 @@
 """What a submission says: a number for each line, and where its format is not the handout's."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -16,7 +16,7 @@ LEAST_DIGITS = 3  # of a number that is called right
 MOST_DIGITS = 10  # of a latency: beyond, floats are noise
 MOST_CHARACTERS = 120  # of a number
 MOST_POWER = 100  # of ten
-MOST_ROW = 1_000  # characters of a row that are read
+MOST_ROW = 300  # characters of a row that are read
 MOST_QUOTED = 3  # rows
 ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 
@@ -173,85 +173,80 @@ def shorten(text: str, most: int = 22) -> str:
 # ------------------------------------------------ rows
 
 STRATEGIES = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
-LABEL_WORDS = re.compile(
-    r"(?:\W|_|total|overall|network|communication|latency|traf[a-z]*|of|for|in|the|with|tensor"
-    r"|pipeline|tp|pp|par+al+el[a-z]*|q|question|single|one|inputs?|\d+|[mu]?s|sec|seconds|bytes)*",
-    re.ASCII,
+LABEL_WORD = re.compile(
+    r"total|overall|network|communication|latency|traf\w*|of|for|in|the|with|tensor|pipeline|tp|pp"
+    r"|par+al+el\w*|q|question|single|one|inputs?|[mu]?s|seconds|bytes"
 )
-SEPARATOR = re.compile(
-    r"\bis\b|[:=|\t]|\s(?=[-+]?\.?\d)(?!\s*\d+ +inputs?\b)", re.ASCII | re.IGNORECASE
-)
-LIKE_A_RESULT = re.compile(
-    r"(?=.*\b(?:tensor|pipeline)\b)(?=.*\b(?:latency|traf[a-z]*)\b).*\d",
-    re.ASCII | re.IGNORECASE,
-)
-QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", re.ASCII | re.IGNORECASE)
-INPUTS = re.compile(r"\b(single|one|[0-9]{1,20})\s+inputs?\b", re.ASCII | re.IGNORECASE)
+FLAGS = re.ASCII | re.IGNORECASE
+SEPARATOR = re.compile(r"\bis\b|[:=|\t]|\s(?=[-+]?\.?\d)(?!\s*\d+ +inputs?\b)", FLAGS)
+LIKE_A_RESULT = re.compile(r"(?=.*\b(?:tensor|pipeline)\b).*\b(?:latency|traf[a-z]*)\b.*\d", FLAGS)
+QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", FLAGS)
+INPUTS = re.compile(r"\b(single|one|\d{1,20})\s+inputs?\b", FLAGS)
 
 
 class Result(NamedTuple):
-    """A row, or a cell of a table, that has a line's number."""
+    """A row that has a line's number, or a cell of a table."""
 
     row: str
     line: Line
-    behind: str  # the text behind the label
-
-    def read(self) -> Number:
-        """Its number."""
-        return read_number(self.behind, self.line.kind)
+    number: Number
 
 
 class Rows(NamedTuple):
-    """What the rows of a text are, in their order."""
+    """What the rows of a text are."""
 
-    results: list[Result]
+    results: dict[Line, list[Result]]
     headings: dict[str, list[str]]  # by question
-    not_read: list[str]  # that are almost results
+    not_read: list[str]  # though they are almost results
 
 
-def _sort_rows(text: str, inputs: int) -> Rows:
-    rows, below, heads = Rows([], {}, []), "Q1", [""]
-    for row in (row[:MOST_ROW].strip() for row in text.replace("\u00a0", " ").splitlines()):
-        if row.lower().startswith("what if:") or not re.search(r"\w", row):
-            continue
+def _read_rows(text: str, inputs: int) -> Rows:
+    """Rows with results belong to the heading above them; without a heading for Q2 the second of
+    two equal lines is Q2's."""
+    found: list[Result] = []
+    rows, question, heads = Rows({}, {}, []), "Q1", [""]
+    for row in (row[:MOST_ROW].strip() for row in text.splitlines()):
         cells = [cell.strip() for cell in re.split(r"[|\t]", row.strip("|"))]
-        result = _read_result(row, row, below, inputs)
-        if result:
-            rows.results.append(result)
-        elif results := list(_read_cells(row, cells, heads, below, inputs)):
-            rows.results.extend(results)
-        elif question := _find_question(row, inputs):
-            below = question
-            rows.headings.setdefault(below, []).append(row)
+        result = _read_result(row, question, inputs)
+        results = [result] if result else _read_cells(cells, heads, question, inputs)
+        if results:
+            found += [result._replace(row=row) for result in results]
+        elif heading := _find_question(row, inputs):
+            question = heading
+            rows.headings.setdefault(question, []).append(row)
         elif LIKE_A_RESULT.match(row):
             rows.not_read.append(row)
-        else:
+        elif re.search(r"\w", row):
             heads = cells
+    for result in found:
+        line = result.line
+        if line in rows.results and inputs > 1 and "Q2" not in rows.headings:
+            line = line._replace(question="Q2")
+        rows.results.setdefault(line, []).append(result)
     return rows
 
 
 def _read_cells(
-    row: str, cells: Sequence[str], heads: Sequence[str], below: str, inputs: int
-) -> Iterator[Result]:
-    """The results in a row of a table, labelled by its first cell and the heads above it."""
-    for head, cell in zip(heads[1:], cells[1:], strict=False):
-        if result := _read_result(row, f"{cells[0]} {head}: {cell}", below, inputs):
-            yield result
+    cells: Sequence[str], heads: Sequence[str], below: str, inputs: int
+) -> list[Result]:
+    """The results in a row of a table, each labelled by the first cell and the head above it."""
+    labelled = (f"{cells[0]} {head}: {it}" for head, it in zip(heads[1:], cells[1:], strict=False))
+    return [result for text in labelled if (result := _read_result(text, below, inputs))]
 
 
-def _read_result(row: str, text: str, below: str, inputs: int) -> Result | None:
+def _read_result(text: str, below: str, inputs: int) -> Result | None:
     """The result of a text such as "Total latency of tensor parallelism is 0.1 seconds"."""
     for separator in SEPARATOR.finditer(text):
         label = text[: separator.start()].lower()
-        label = label[max(label.find("total"), 0) :]
-        words = re.findall("[a-z]+", label)
+        words = re.findall("[a-z]+", label[max(label.find("total"), 0) :])
         strategies = {STRATEGIES[word] for word in words if word in STRATEGIES}
         kinds = {word[:4] for word in words} & {"late", "traf"}
-        if len(strategies) == len(kinds) == 1 and LABEL_WORDS.fullmatch(label):
+        if len(strategies) == len(kinds) == 1 and all(map(LABEL_WORD.fullmatch, words)):
             kind = "latency" if kinds == {"late"} else "traffic"
             line = Line(_find_question(label, inputs) or below, strategies.pop(), kind)
-            unit = " ".join(word for word in words[-1:] if word in SPELLINGS)  # latency (ms)
-            return Result(row, line, f"{text[separator.end() :].strip('| ')} {unit}")
+            unit = words[-1] if words[-1] in SPELLINGS else ""  # latency (ms): 3.127
+            behind = f"{text[separator.end() :].strip('| ')} {unit}"
+            return Result(text, line, read_number(behind, kind))
     return None
 
 
@@ -260,7 +255,8 @@ def _find_question(row: str, inputs: int) -> str:
     inputs there are, and no other number or unit."""
     if question := QUESTION.search(row):
         return f"Q{question[1]}"
-    if not (named := INPUTS.search(row)):
+    named = INPUTS.search(row)
+    if not named or row.lower().startswith("what if:"):
         return ""
     words = re.findall("[a-z]+|[0-9]", (row[: named.start()] + row[named.end() :]).lower())
     if any(word.isdigit() or word in SPELLINGS for word in words):
@@ -282,46 +278,31 @@ class Submission(NamedTuple):
 
 def read_submission(text: str, question: Question) -> Submission:
     """What a text says on a question. Raises NoSubmissionError if it has no results."""
-    lines = list_lines(question)
-    rows = _sort_rows(text, question.inputs)
-    by_line: dict[Line, list[Result]] = {}
-    for result in rows.results:
-        line = result.line
-        if line in by_line and question.inputs > 1 and "Q2" not in rows.headings:
-            line = line._replace(question="Q2")
-        by_line.setdefault(line, []).append(result._replace(line=line))
-    notes = _place_repeats(by_line, lines)
-    numbers = {line: by_line[line][0].read() for line in lines if line in by_line}
+    lines, rows = list_lines(question), _read_rows(text.replace("\u00a0", " "), question.inputs)
+    notes = _place_repeats(rows.results, lines)
+    numbers = {line: rows.results[line][0].number for line in lines if line in rows.results}
     if all(number.fault for number in numbers.values()):
-        _refuse(text, bool(by_line))
-    faults = [
-        *_find_heading_faults(rows.headings, count_inputs(question)),
-        *_find_line_faults(by_line, lines),
-        *_find_lines_too_many(by_line, question),
-        *(f"not read: {shorten(row, 60)!r}" for row in rows.not_read[:MOST_QUOTED]),
-    ]
-    if more := len(rows.not_read[MOST_QUOTED:]):
-        faults.append(f"not read: {count(more, 'more line')}")
-    return Submission(numbers, notes, faults)
+        _refuse(text, bool(rows.results))
+    return Submission(numbers, notes, [*_find_faults(rows, lines, question)])
 
 
-def _place_repeats(by_line: dict[Line, list[Result]], lines: Sequence[Line]) -> list[str]:
+def _place_repeats(results: dict[Line, list[Result]], lines: Sequence[Line]) -> list[str]:
     """Move a repeated line with another number, as in the handout's sample of Q2, to the line that
     is missing in that question."""
     notes = []
     for line in lines:
-        for repeat in by_line.get(line, [])[1:]:
-            missing = [it for it in lines if it not in by_line and it.question == line.question]
-            if missing and repeat.read().value != by_line[line][0].read().value:
-                place = min(missing, key=lambda it: (it.strategy != line.strategy, it != line))
-                by_line[line].remove(repeat)
-                by_line[place] = [repeat._replace(line=place)]
-                notes.append(f"the second line of {line} is read as {place}, which is missing")
+        for repeat in results.get(line, [])[1:]:
+            missing = [it for it in lines if it not in results and it.question == line.question]
+            if missing and repeat.number.value != results[line][0].number.value:
+                place = min(missing, key=lambda it: it.strategy != line.strategy)
+                results[line].remove(repeat)
+                results[place] = [repeat]
+                notes.append(f"the second {line} is read as {place}, which is missing")
     return notes
 
 
 PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()", re.M | re.ASCII)
-PIPE_IN = "pipe in what your program prints: python3 YOURS | python3 report check"
+PIPE = "python3 YOURS | python3 report check"
 
 
 def _refuse(text: str, has_lines: bool) -> None:
@@ -329,9 +310,9 @@ def _refuse(text: str, has_lines: bool) -> None:
     if not text.strip():
         raise NoSubmissionError("is empty", "did your program fail?")
     if text.startswith("%PDF"):
-        raise NoSubmissionError("is a PDF", PIPE_IN)
+        raise NoSubmissionError("is a PDF", f"check what your program prints: {PIPE}")
     if PROGRAM.search(text):
-        raise NoSubmissionError("is a program", "python3 YOURS | python3 report check")
+        raise NoSubmissionError("is a program", PIPE)
     if not has_lines:
         wanted = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
         raise NoSubmissionError("has no result lines", wanted)
@@ -340,62 +321,43 @@ def _refuse(text: str, has_lines: bool) -> None:
 # ------------------------------------------------ the handout's format
 
 
-def format_line(line: Line, number: str) -> str:
-    """A line as the handout asks for it."""
-    quantity = "latency" if line.kind == "latency" else "network traffic"
-    return f"Total {quantity} of {line.strategy} parallelism is {number} {ASKED_UNIT[line.kind]}"
-
-
-def _find_heading_faults(
-    headings: Mapping[str, Sequence[str]], inputs_of: Mapping[str, int]
-) -> Iterator[str]:
-    for name, inputs in inputs_of.items():
+def _find_faults(rows: Rows, lines: Sequence[Line], question: Question) -> Iterator[str]:
+    """Where headings and lines are not the handout's, and what to print instead."""
+    for name, inputs in count_inputs(question).items():
         wanted = (
             "-----Q1 single input-----" if name == "Q1" else f"--------Q2 {inputs} inputs------"
         )
-        if name not in headings:
+        headings = rows.headings.get(name, [])
+        if not headings:
             yield f"the heading {wanted} is missing"
-        elif wanted not in headings[name]:
-            yield f"the heading is {shorten(headings[name][0], 40)!r}, not {wanted}"
-
-
-def _find_line_faults(
-    by_line: Mapping[Line, Sequence[Result]], lines: Sequence[Line]
-) -> Iterator[str]:
-    faults: dict[str, list[Line]] = {}  # the same of several lines
-    example = ""
+        elif wanted not in headings:
+            yield f"the heading is {shorten(headings[0], 40)!r}, not {wanted}"
+    others = {}
     for line in lines:
-        results = by_line.get(line, [])
+        results = rows.results.get(line, [])
         if len(results) > 1:
-            numbers = {result.read().value for result in results}
-            several = "two different numbers" if len(numbers) > 1 else "more than once"
-            faults.setdefault(several, []).append(line)
-        for result in results[:1]:
-            number, unit = result.read(), ASKED_UNIT[line.kind]
-            wanted = format_line(line, number.text)
-            if number.fault or result.row == wanted:
-                continue
-            if number.unit != unit:
-                fault = f"in {number.unit}, not in {unit}" if number.unit else "no unit"
-                faults.setdefault(fault, []).append(line)
-            if not result.row.startswith(wanted.rpartition(" ")[0]) or number.unit == unit:
-                faults.setdefault("other words or signs than the handout's", []).append(line)
-            example = example or wanted
-    for fault, of in faults.items():
-        yield f"{fault}: {describe_lines(of)}"
-    if example:
-        yield f"print {example!r}"
-
-
-def _find_lines_too_many(
-    by_line: Mapping[Line, Sequence[Result]], question: Question
-) -> Iterator[str]:
+            is_same = len({it.number.value for it in results}) == 1
+            yield f"{line}: {'more than once' if is_same else 'two different numbers'}"
+        for row, _, number in results[:1]:
+            if not number.fault and row != format_line(line, number):
+                others[line] = format_line(line, number)
+    if others:
+        example = next(iter(others.values()))
+        yield f"{describe_lines([*others])}: other words, signs or units; print {example!r}"
     reasons = find_impossible(question)
-    lines = list_lines(question)
-    for line, results in by_line.items():
+    for line in rows.results:
         if line not in lines:
-            reason = reasons.get(line.strategy, "with 1 input there is no Q2")
-            yield f"{count(len(results), 'line')} of {line} too many: {reason}"
+            yield f"{line} is too many: {reasons.get(line.strategy, 'there is no Q2')}"
+    yield from (f"not read: {shorten(row, 60)!r}" for row in rows.not_read[:MOST_QUOTED])
+    if more := len(rows.not_read[MOST_QUOTED:]):
+        yield f"not read: {count(more, 'more line')}"
+
+
+def format_line(line: Line, number: Number) -> str:
+    """A line as the handout asks for it."""
+    quantity = "latency" if line.kind == "latency" else "network traffic"
+    unit = ASKED_UNIT[line.kind]
+    return f"Total {quantity} of {line.strategy} parallelism is {number.text} {unit}"
 
 
 def describe_lines(lines: Sequence[Line]) -> str:
