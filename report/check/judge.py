@@ -1,4 +1,4 @@
-"""The judgement of a submission: its numbers' verdicts, and what makes the wrong ones."""
+"""The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -32,20 +32,20 @@ from report.question import LAB, Question, check_possible
 from report.text import count, format_rounded
 
 SWAPS = ("tensor", "pipeline"), ("Q1", "Q2")
-READ_IN = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # if the unit is not said
+OTHER_UNITS = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # that may not be said
 FAR, NEAR = 50, 10  # times the right number
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
 
 
 class Judgement(NamedTuple):
-    """A line's number, and what it is."""
+    """What a line's number is."""
 
     line: Line
     given: str | None  # as it is written, without its unit
     right: Rate
     kind: str  # right, explained, multiple, unexplained, swapped, other line, ...
     verdict: str  # in words
-    times_right: Fraction | None  # how many times the right number, if it is a number
+    times_right: Fraction | None  # how many times the right number, if both are numbers
 
 
 class Part(NamedTuple):
@@ -69,7 +69,7 @@ class Check(NamedTuple):
     numbers: list[Judgement]
     causes: list[Cause]
     swapped: tuple[str, ...]  # "tensor", "pipeline" or "Q1", "Q2", if those are
-    units: dict[str, str]  # in which numbers are read that do not say so, by kind
+    units: dict[str, str]  # in which numbers of a kind are read that do not say so
     notes: list[str]  # which lines are read as others
     faults: list[str]  # of the format
 
@@ -83,10 +83,6 @@ class Check(NamedTuple):
         """Whether all numbers are right, and in the handout's format."""
         return self.right == len(self.numbers) and not self.faults
 
-    def list_lines(self, kind: str) -> list[Line]:
-        """The lines of one kind of verdict."""
-        return [number.line for number in self.numbers if number.kind == kind]
-
 
 def check(text: str, question: Question = LAB, key: Key | None = None) -> Check:
     """Judge what somebody's lab3.py printed, by this project's reading or that of a key (read_key).
@@ -98,33 +94,35 @@ def check(text: str, question: Question = LAB, key: Key | None = None) -> Check:
     submission = read_submission(text, course.question)
     numbers, units = read_units(submission.numbers, right)
     swapped, evidence, outcome = _diagnose(course, right, numbers)
-    made = [line for one in outcome.pairs[0] for line in one.made]
     judgements = []
     for line, answer in right.items():
         number, meant = numbers.get(line), swap(line, swapped)
-        kind, verdict = _judge_number(course.question, evidence, made, meant, number)
-        if swapped and kind == "right" and right[line] != right[meant]:
+        kind, verdict = _judge(course.question, evidence, outcome.pairs[0], meant, number)
+        if kind == "right" and right[meant] != answer:
             kind = verdict = "swapped"
-        is_number = number is not None and not number.fault
-        times = number.amount / answer if number and is_number and answer else None
+        times = number.amount / answer if number and not number.fault and answer else None
         given = number.text if number else None
         judgements.append(Judgement(line, given, answer, kind, verdict, times))
-    causes = list_causes(outcome.pairs, swapped)
     faults = [f"{kind} in {unit}, not in {ASKED_UNIT[kind]}" for kind, unit in units.items()]
-    return Check(judgements, causes, swapped, units, submission.notes, submission.faults + faults)
+    return Check(
+        judgements,
+        list_causes(outcome.pairs, swapped),
+        swapped,
+        units,
+        submission.notes,
+        submission.faults + faults,
+    )
 
 
-def _read_course(question: Question, key: Key | None) -> Course:
+def _read_course(question: Question, key: Key | None = None) -> Course:
     check_possible(question)
     return Course(question._replace(network=tuple(question.network)), key or Key())
 
 
 def find_right(course: Course) -> dict[Line, Rate]:
     """The right numbers, as the course reads the handout."""
-    return {
-        line: predict(course, line.strategy)[line.question, line.kind]
-        for line in list_lines(course.question)
-    }
+    lines = list_lines(course.question)
+    return {line: predict(course, line.strategy)[line.question, line.kind] for line in lines}
 
 
 # ------------------------------------------------ what is given
@@ -133,34 +131,37 @@ def find_right(course: Course) -> dict[Line, Rate]:
 def read_units(
     numbers: Mapping[Line, Number], right: Mapping[Line, Rate]
 ) -> tuple[dict[Line, Number], dict[str, str]]:
-    """The numbers in ms, us, kB or MB if at least two of a kind are far from the right ones, near
-    them in that unit, and none says another; and these units, by kind."""
-    read, units = dict(numbers), {}
-    for kind, candidates in READ_IN.items():
-        own = {
-            line: number
-            for line, number in numbers.items()
-            if line.kind == kind and not number.fault and number.value and right[line]
-        }
-        if len(own) < 2 or any(it.unit not in ("", ASKED_UNIT[kind]) for it in own.values()):
-            continue
-        times = [number.amount / right[line] for line, number in own.items()]
-        if min(times) < FAR and max(times) > Fraction(1, FAR):
-            continue
-        for unit in candidates:
-            as_read = {line: number.read_in(unit) for line, number in own.items()}
-            times = [number.amount / right[line] for line, number in as_read.items()]
-            if Fraction(1, NEAR) <= min(times) and max(times) <= NEAR and kind not in units:
-                read |= as_read
-                units[kind] = unit
-    for line, number in read.items():
-        if not number.fault and not number.value and right[line]:
-            read[line] = number._replace(fault="zero")
+    """The numbers, of which those of a kind may be in a unit that they do not say; and that unit,
+    by kind. A number that is 0 is none, unless that is right."""
+    read, units = {}, {}
+    for line, number in numbers.items():
+        is_zero = not number.fault and not number.value and right[line]
+        read[line] = number._replace(fault="zero") if is_zero else number
+    for kind, candidates in OTHER_UNITS.items():
+        own = {it: read[it] for it in read if it.kind == kind and not read[it].fault and right[it]}
+        if len(own) > 1 and {it.unit for it in own.values()} <= {"", ASKED_UNIT[kind]}:
+            for unit in candidates:
+                as_unit = {line: number.read_in(unit) for line, number in own.items()}
+                if _are_far(own, right) and _are_near(as_unit, right):
+                    read |= as_unit
+                    units[kind] = unit
+                    break
     return read, units
 
 
+def _are_far(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> bool:
+    """Whether all are far too large, or all far too small."""
+    times = [number.amount / right[line] for line, number in numbers.items()]
+    return min(times) >= FAR or max(times) <= Fraction(1, FAR)
+
+
+def _are_near(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> bool:
+    times = [number.amount / right[line] for line, number in numbers.items()]
+    return min(times) >= Fraction(1, NEAR) and max(times) <= NEAR
+
+
 def collect_evidence(numbers: Mapping[Line, Number], right: dict[Line, Rate]) -> Evidence:
-    """Which numbers are given, set aside, and wrong."""
+    """Which numbers are given, which of them are wrong, and which other lines' right ones."""
     given = {line: number for line, number in numbers.items() if not number.fault}
     wrong = [line for line, number in given.items() if not number.agrees(right[line])]
     aside = {line: other for line in wrong if (other := _find_other_line(line, given, right))}
@@ -175,8 +176,8 @@ def _find_other_line(
     has Q2's."""
     for other, answer in right.items():
         if given[line].agrees(answer) and given[line].has_digits(answer):
-            is_of_q1 = other == line._replace(question="Q1")
-            if not is_of_q1 or (other in given and given[other].agrees(right[line])):
+            is_own_q1 = other == line._replace(question="Q1")
+            if not is_own_q1 or (other in given and given[other].agrees(right[line])):
                 return other
     return None
 
@@ -191,32 +192,29 @@ def _diagnose(
 ) -> tuple[tuple[str, ...], Evidence, Outcome]:
     """What explains the numbers as they are; or with two strategies or questions swapped, which
     costs 1, if that misses at most one number and is better. Here, numbers aside are missed."""
-    evidence = collect_evidence(numbers, right)
-    outcome = explain(course, evidence)
-    best: tuple[tuple[str, ...], Evidence, Outcome] = (), evidence, outcome
-    least = outcome.misses + len(evidence.aside), outcome.cost
-    for words in SWAPS:
+    tries = []
+    for words in ((), *SWAPS):
         moved = {swap(line, words): number for line, number in numbers.items()}
-        if least[0] and moved.keys() <= right.keys():
+        if moved.keys() <= right.keys():
             evidence = collect_evidence(moved, right)
             outcome = explain(course, evidence)
             missed = outcome.misses + len(evidence.aside)
-            if missed <= 1 and (missed, outcome.cost + 1) < least:
-                best, least = (words, evidence, outcome), (missed, outcome.cost + 1)
-    return best
+            if not words or missed <= 1:
+                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome))
+        if not words and not missed:
+            break
+    return min(tries, key=lambda it: it[:2])[2:]
 
 
 # ------------------------------------------------ verdicts
 
 
-def _judge_number(
-    question: Question, evidence: Evidence, made: Sequence[Line], line: Line, number: Number | None
+def _judge(
+    question: Question, evidence: Evidence, pair: Pair, line: Line, number: Number | None
 ) -> tuple[str, str]:
-    """What a number is as that of a line: the kind of verdict, and in words."""
-    if number is None:
-        return "missing", "missing"
-    if number.fault:
-        return "no number", number.fault
+    """What a number is as that of a line: the kind of its verdict, and in words."""
+    if number is None or number.fault:
+        return ("no number", number.fault) if number else ("missing", "missing")
     answer = evidence.right[line]
     if number.agrees(answer):
         if number.has_digits(answer):
@@ -225,12 +223,12 @@ def _judge_number(
         return "few digits", f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
     if line in evidence.aside:
         return "other line", f"this is {evidence.aside[line]}"
-    if line in made:
+    if any(line in explanation.made for explanation in pair):
         return "explained", "explained"
-    if multiple := _find_multiple(question, number, answer):
+    if multiple := _find_multiple(question, number, answer) or _find_origin(
+        question.inputs, line, evidence
+    ):
         return "multiple", multiple
-    if origin := _find_origin(question.inputs, line, evidence):
-        return "multiple", origin
     return "unexplained", f"unexplained, {_describe_distance(number, answer, line.kind)}"
 
 
@@ -238,11 +236,12 @@ def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
     """Which multiple or part of the right number it is, if any."""
     nodes = question.system.nodes
     for times in (2, 3, 4, 8, 10, nodes, count_links(question.system), question.inputs, 1000):
-        if times > 1 and number.has_digits(times * answer) and number.agrees(times * answer):
-            return f"{'twice' if times == 2 else f'{times:,} times'} the right number"
-        part = Fraction(answer) / times
-        if times > 1 and number.has_digits(part) and number.agrees(part):
-            return f"{'half' if times == 2 else f'1/{times:,} of'} the right number"
+        for value, words in (
+            (times * answer, "twice" if times == 2 else f"{times:,} times"),
+            (Fraction(answer) / times, "half" if times == 2 else f"1/{times:,} of"),
+        ):
+            if number.agrees(value) and number.has_digits(value):
+                return f"{words} the right number"
     return ""
 
 
@@ -265,10 +264,8 @@ def _describe_distance(number: Number, answer: Rate, kind: str) -> str:
         return "the right number is 0"
     times = number.amount / answer
     if Fraction(4, 5) <= times <= Fraction(5, 4):
-        more, less = (
-            ("too long", "too short") if kind == "latency" else ("too many bytes", "too few bytes")
-        )
-        return f"{format_rounded(abs(times - 1) * 100, 2)} % {more if times > 1 else less}"
+        many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
+        return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
     return f"{format_rounded(times, 3)} times the right number"
 
 
@@ -276,31 +273,29 @@ def _describe_distance(number: Number, answer: Rate, kind: str) -> str:
 
 
 def list_causes(pairs: Sequence[Pair], swapped: Sequence[str] = ()) -> list[Cause]:
-    """What the pairs say: what both strategies share, then what each has for itself, with "or"
-    between alternatives; whole pairs if alternatives hold only as pairs."""
+    """What both strategies share, then what each has for itself, as alternatives; whole pairs if
+    not all of these go together."""
     rows = [_split(*pair) for pair in pairs]
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    lines = {
-        of: [swap(it, swapped) for it in one.made] for of, one in zip(BOTH, pairs[0], strict=True)
-    }
-    both = sorted(it for of in BOTH for it in lines[of])
+    tensor, pipeline = ([swap(line, swapped) for line in it.made] for it in pairs[0])
+    both = sorted(tensor + pipeline)
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
         return [Cause([[part for part in row if part.clauses] for row in rows], both)]
     return [
-        Cause([[part] for part in column], own)
-        for column, own in zip(columns, (both, *lines.values()), strict=True)
-        if column[0].clauses
+        Cause([[part] for part in column], lines)
+        for column, lines in zip(columns, (both, tensor, pipeline), strict=True)
+        if any(part.clauses for part in column)
     ]
 
 
-def _split(tensor: Explanation, pipeline: Explanation) -> tuple[Part, Part, Part]:
+def _split(tensor: Explanation, pipeline: Explanation) -> list[Part]:
     """What both share, and what each has for itself."""
-    shared = list_shared(tensor, pipeline)
-    of_tensor, of_pipeline = (
-        Part((it.strategy,), tuple(c for c in it.clauses if c not in shared), it.only)
-        for it in (tensor, pipeline)
-    )
-    return Part(BOTH, tuple(shared), tensor.only if shared else None), of_tensor, of_pipeline
+    shared = tuple(list_shared(tensor, pipeline))
+    parts = [Part(BOTH, shared, tensor.only if shared else None)]
+    for it in (tensor, pipeline):
+        own = tuple(clause for clause in it.clauses if clause not in shared)
+        parts.append(Part((it.strategy,), own, it.only if own else None))
+    return parts
 
 
 # ------------------------------------------------ a course's own key
@@ -311,27 +306,20 @@ def read_key(text: str, question: Question = LAB) -> Key:
 
     Raises ValueError with the lines that no changes make, and as check does.
     """
-    course = _read_course(question, None)
+    course = _read_course(question)
     right = find_right(course)
     numbers, _ = read_units(read_submission(text, course.question).numbers, right)
     evidence = collect_evidence(numbers, right)
-    tensor, pipeline = explain(course, evidence, is_key=True).pairs[0]
-    made = tensor.made + pipeline.made
-    wrong = [
-        line
-        for line, number in numbers.items()
-        if number.fault
-        or not number.has_digits(right[line])
-        or not (line in made or number.agrees(right[line]))
-    ]
+    pair = explain(course, evidence, is_key=True).pairs[0]
+    kinds = {it: _judge(course.question, evidence, pair, it, numbers[it])[0] for it in numbers}
+    wrong = [line for line, kind in kinds.items() if kind not in ("right", "explained")]
     if wrong:
         raise ValueError(f"no known reading or mistake makes its {describe_lines(wrong)}")
     given = {line.strategy for line in numbers}
-    if "pipeline" not in given:
-        pipeline = _adopt(tensor, "pipeline")
-    if "tensor" not in given:
-        tensor = _adopt(pipeline, "tensor")
-    readings = [Explanation(*it[:3]) for it in (tensor, pipeline)]
+    readings = (
+        one._replace(made=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
+        for one, other in (pair, pair[::-1])
+    )
     return Key(tuple(readings), tuple(line for line in right if line not in numbers))
 
 
