@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from lab3 import Rate
+from lab3 import Rate, plain
 from report.check.changes import BOTH
 from report.check.model import count_inputs
 from report.question import Question, find_impossible
@@ -339,25 +339,30 @@ def _find_faults(rows: Rows, lines: Sequence[Line], question: Question) -> Itera
             is_same = len({it.number.value for it in results}) == 1
             yield f"{line}: {'more than once' if is_same else 'two different numbers'}"
         for row, _, number in results[:1]:
-            if not number.fault and row != format_line(line, number):
-                others[line] = format_line(line, number)
+            if not number.fault and row != format_line(line, number.text):
+                is_asked_unit = number.unit in ("", ASKED_UNIT[line.kind])
+                text = number.text if is_asked_unit else plain(number.amount, MOST_DIGITS)
+                others[line] = format_line(line, text)
     if others:
         example = next(iter(others.values()))
         yield f"{describe_lines([*others])}: other words, signs or units; print {example!r}"
     reasons = find_impossible(question)
+    too_many: dict[str, list[Line]] = {}
     for line in rows.results:
         if line not in lines:
-            yield f"{line} is too many: {reasons.get(line.strategy, 'there is no Q2')}"
+            reason = reasons.get(line.strategy, "with 1 input there is no Q2")
+            too_many.setdefault(reason, []).append(line)
+    yield from (f"{describe_lines(of)} too many: {reason}" for reason, of in too_many.items())
     yield from (f"not read: {shorten(row, 60)!r}" for row in rows.not_read[:MOST_QUOTED])
     if more := len(rows.not_read[MOST_QUOTED:]):
         yield f"not read: {count(more, 'more line')}"
 
 
-def format_line(line: Line, number: Number) -> str:
+def format_line(line: Line, number: str) -> str:
     """A line as the handout asks for it."""
     quantity = "latency" if line.kind == "latency" else "network traffic"
     unit = ASKED_UNIT[line.kind]
-    return f"Total {quantity} of {line.strategy} parallelism is {number.text} {unit}"
+    return f"Total {quantity} of {line.strategy} parallelism is {number} {unit}"
 
 
 def describe_lines(lines: Sequence[Line]) -> str:

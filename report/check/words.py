@@ -26,24 +26,23 @@ ANOTHER_READING = " (another reading of the handout: if it is your course's, use
 
 
 def describe_cause(cause: Cause, inputs: int, has_key: bool = False) -> str:
-    """both: 1 MAC is 1 op; or "tensor, in Q2 only: this, or that"."""
+    """tensor, in Q2 only: this and that, or another"""
     is_q1 = all(line.question == "Q1" for line in cause.lines)
-    labels = {tuple(_describe_place(part) for part in parts) for parts in cause.alternatives}
-    said = []
-    for parts in cause.alternatives[:MOST_ALTERNATIVES]:
-        clauses = [
-            " and ".join(describe_clause(it, inputs, is_q1, has_key) for it in part.clauses)
+    alternatives = [
+        {
+            _describe_place(part): " and ".join(
+                describe_clause(clause, inputs, is_q1, has_key) for clause in part.clauses
+            )
             for part in parts
-        ]
-        if len(labels) == len(parts) == 1:
-            said += clauses
-        else:
-            places = map(_describe_place, parts)
-            said.append("; ".join(map(": ".join, zip(places, clauses, strict=True))))
-    if more := len(cause.alternatives[MOST_ALTERNATIVES:]):
-        said.append(f"{more:,} more")
-    place = f"{_describe_place(cause.alternatives[0][0])}: " if said[0] == clauses[0] else ""
-    return f"{place}{', or '.join(said)}"
+        }
+        for parts in cause.alternatives[:MOST_ALTERNATIVES]
+    ]
+    more = len(cause.alternatives) - len(alternatives)
+    end = f" (and {more:,} more)" if more else ""
+    first = _describe_place(cause.alternatives[0][0])
+    if all([*it] == [first] for it in alternatives):  # which is said once
+        return f"{first}: {', or '.join(it[first] for it in alternatives)}{end}"
+    return ", or ".join("; ".join(map(": ".join, it.items())) for it in alternatives) + end
 
 
 def _describe_place(part: Part) -> str:
