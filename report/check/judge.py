@@ -278,12 +278,11 @@ def list_causes(pairs: Sequence[Pair], swapped: Sequence[str] = ()) -> list[Caus
     rows = [_split(*pair) for pair in pairs]
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
     tensor, pipeline = ([swap(line, swapped) for line in it.made] for it in pairs[0])
-    both = sorted(tensor + pipeline)
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
-        return [Cause([[part for part in row if part.clauses] for row in rows], both)]
+        return [Cause([[part for part in row if part.clauses] for row in rows], tensor + pipeline)]
     return [
         Cause([[part] for part in column], lines)
-        for column, lines in zip(columns, (both, tensor, pipeline), strict=True)
+        for column, lines in zip(columns, (tensor + pipeline, tensor, pipeline), strict=True)
         if any(part.clauses for part in column)
     ]
 
