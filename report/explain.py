@@ -70,23 +70,22 @@ def explain_q2(results: Results) -> str:
     heads = "strategy", "latency s", "traffic bytes", "interval ms", "bottleneck", "used %"
     rows = [
         (
-            *(name, round_to(it.latency_s, 17), it.traffic_bytes, it.interval_s * MS),
-            *(it.bottleneck, round_to(it.utilisation * 100)),
+            name,
+            round_to(it.latency_s, 17),
+            it.traffic_bytes,
+            it.interval_s * MS,
+            it.bottleneck,
+            round_to(it.utilisation * 100),
         )
         for name, it in found.items()
     ]
-    times = {
-        "tensor": "of all steps with tensor parallelism",
-        "pipeline": "of the bottleneck in a pipeline",
-    }
-    adds = ", ".join(times[name] for name in found)
     why = [
         compare_latencies(found),
-        f"Each further input adds one interval: the time {adds}.",
+        "Each further input adds one interval: the time of all steps with tensor parallelism, of"
+        " the bottleneck in a pipeline.",
         describe_time_per_input(found),
         f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
-        "Used: the share of time in which nodes compute, on average.",
-        warn_of_sram(results),
+        "Used: its share of the latency.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
@@ -100,9 +99,7 @@ def compare_latencies(found: dict[str, Result]) -> str:
     )
     if slow_s < fast_s * Fraction("1.005"):
         return "Both take about the same time."
-    what = {"tensor": "all nodes on each layer", "pipeline": "one node per layer"}[fast]
-    times = format_rounded(slow_s / fast_s, 3)
-    return f"{fast.capitalize()} parallelism, {what}, is {times} times as fast."
+    return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
 
 
 def compare_traffic(results: Results) -> str:
@@ -115,8 +112,7 @@ def compare_traffic(results: Results) -> str:
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
     text = (
         f"Tensor parallelism sends {format_rounded(bytes_ratio, 3)} times the bytes, because a"
-        " shard (the part of an output that one node computes) goes to all other nodes; only"
-        " the last output's shards go to one."
+        " shard (a node's part of an output) goes to all other nodes, the last output's to one."
     )
     if system.topology == lab3.ALL_TO_ALL and time_ratio < 1 < bytes_ratio:
         links = system.nodes * (system.nodes - 1)
@@ -160,9 +156,8 @@ def explain_q3(results: Results) -> str:
         is_listed = name == "pipeline" and len(held.uses) <= MOST_NODES
         for use in held.uses if is_listed else [held.fullest]:
             sizes = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
-            rows.append(
-                (f"{name}, {use.where}", use.layer, *sizes, compare_room(use.total_bytes, room))
-            )
+            outcome = compare_room(use.total_bytes, room)
+            rows.append((f"{name}, {use.where}", use.layer, *sizes, outcome))
     return join(
         "Q3: WHY DISTRIBUTE, AND DATA PARALLELISM",
         explain_why_distribute(results),
@@ -183,7 +178,7 @@ def explain_why_distribute(results: Results) -> str:
     inputs = count(results.asked.inputs, "input")
     data_ms = format_ms(results.bounds[-1].data_parallel_s)
     weights = f"All weights, {totals.weight_bytes:,} bytes,"
-    room = f"a node's SRAM of {results.asked.system.sram_bytes:,} bytes"
+    room = f"a node's SRAM of {results.asked.system.sram_bytes:,}"
     if data.free_bytes >= 0:
         return (
             f"{weights} fit in {room} beside any layer's input and output, so the work need not be"
@@ -195,44 +190,42 @@ def explain_why_distribute(results: Results) -> str:
         excess = -data.free_bytes
         why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
     return (
-        f"{why}: so the work is distributed, and data parallelism is impossible. With enough SRAM"
-        f" it would take {data_ms} for {inputs}."
+        f"{why}: so the work is distributed; data parallelism (it would take {data_ms}) is"
+        " impossible."
     )
 
 
 def list_sram_notes(results: Results) -> list[str]:
     """What is not counted, each with a size and whether it fits."""
     network, system, inputs = results.asked
-    room = system.sram_bytes
 
-    def judge(held_bytes: int, room_bytes: int = room) -> str:
-        return f"{held_bytes:,} bytes, {compare_room(held_bytes, room_bytes)}"
+    def judge(held_bytes: int) -> str:
+        return f"{held_bytes:,} ({compare_room(held_bytes, system.sram_bytes)})"
 
     notes = [
-        "Counted for one input at a time, which is in the SRAM of every node that needs it when it"
-        " is needed, at no cost; inputs that wait and outputs that are done are not counted."
+        "Each input is in the SRAM of every node that needs it when it is needed, at no cost;"
+        " inputs that wait and outputs that are done are not counted."
     ]
     if "tensor" in results.strategies and system.nodes > 1:
         kept = sram.tensor_sram_input_kept(network, system)
         notes.append(
-            "Tensor parallelism drops a layer's input before it gathers the output; else a node"
-            f" would hold {judge(kept)}."
+            "With tensor parallelism, a layer's input is dropped before its output is gathered; if"
+            f" it is kept, a node holds {judge(kept)}."
         )
     if "tensor" in results.strategies and inputs > 1:
         held = sram.tensor_sram_inputs_waiting(network, system, inputs)
-        waiting = count(inputs - 1, "input")
-        notes.append(f"With the {waiting} that wait, every node would hold {judge(held)}.")
+        waiting = count(inputs - 1, "waiting input")
+        notes.append(f"With {waiting} in every node, tensor parallelism needs {judge(held)}.")
     if "pipeline" in results.strategies and inputs > 1 and len(network) > 1:
         use = sram.pipeline_sram_overlapping(network, system)
         notes.append(
             "A pipeline's node receives its next input while it computes:"
             f" {use.where} then holds {judge(use.total_bytes)}."
         )
-    held, everywhere = results.totals.output_bytes, results.totals.sram_bytes
-    outcome = (
-        "exceed all SRAM, {:,}: outputs leave" if held > everywhere else "fit in all SRAM, {:,}"
-    )
-    notes.append(f"All outputs, {held:,} bytes, {outcome.format(everywhere)}.")
+    outputs = f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
+    room = f"all SRAM, {results.totals.sram_bytes:,}"
+    if results.totals.output_bytes > results.totals.sram_bytes:
+        notes.append(f"The {outputs} exceed {room}: they leave.")
     return notes
 
 
@@ -240,19 +233,15 @@ def list_sram_notes(results: Results) -> list[str]:
 
 
 def explain_q4(results: Results) -> str:
-    """Both topologies side by side, and why only tensor parallelism differs."""
-    heads = "inputs", "strategy", "topology", "communication s", "latency s", "traffic bytes"
+    """Both topologies side by side for one input, and why only tensor parallelism differs."""
+    heads = "strategy", "topology", "communication s", "latency s", "traffic bytes"
     rows = []
-    for inputs in sorted({1, results.asked.inputs}):
-        for name, strategy in results.strategies.items():
-            direct, ring = (strategy.find(inputs, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
-            is_same = direct._replace(topology=lab3.RING) == ring
-            for it in [direct] if is_same else [direct, ring]:
-                topology = "either" if is_same else it.topology
-                latency_s = round_to(it.latency_s, 17)
-                rows.append(
-                    (inputs, name, topology, it.communication_s, latency_s, it.traffic_bytes)
-                )
+    for name, strategy in results.strategies.items():
+        direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
+        is_same = direct._replace(topology=lab3.RING) == ring
+        for it in [direct] if is_same else [direct, ring]:
+            topology, latency_s = "either" if is_same else it.topology, round_to(it.latency_s, 17)
+            rows.append((name, topology, it.communication_s, latency_s, it.traffic_bytes))
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
 
@@ -273,8 +262,8 @@ def explain_ring(results: Results) -> str:
             f"On a ring, the busiest link carries {nodes - 1:,} shards one after the other;"
             " all-to-all, it carries 1. So tensor parallelism communicates for"
             f" {nodes - 1:,} times as long: {compute} (compute) + {nodes - 1:,} * {communication}"
-            f" (communication) {equals(*sums)} {latency} us for 1 input, {percent} % more. The last"
-            " output's shards cross more links, which adds"
+            f" (communication) {equals(*sums)} {latency} us, {percent} % more. The last output's"
+            " shards cross more links, which adds"
             f" {ring.traffic_bytes - direct.traffic_bytes:,} bytes."
         )
     if "pipeline" in results.strategies and len(results.asked.network) > 1:
@@ -333,33 +322,22 @@ def explain_tensor(results: Results) -> str:
     )
 
 
+LOSSES = (  # in the order of results.Losses
+    ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
+    ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
+    ("fill and drain", "sum(C / R) of 1 input without the bottleneck"),
+    ("communication", "sum(A / B) of 1 input without it, and N * (interval - max(C / R))"),
+)
+
+
 def explain_pipeline(results: Results) -> str:
     """Pipeline parallelism: its steps and sums, and where its time goes."""
     if results.losses is None:
         return ""
-    losses = results.losses
-    parts = (
-        (
-            "ideal compute",
-            losses.ideal_compute_s,
-            "N * sum(C) / (P * R): all nodes compute all the time",
-        ),
-        (
-            "load imbalance",
-            losses.load_imbalance_s,
-            "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes",
-        ),
-        ("fill and drain", losses.fill_and_drain_s, "sum(C / R) of 1 input without the bottleneck"),
-        (
-            "communication",
-            losses.communication_s,
-            "sum(A / B) of 1 input without the bottleneck, and N * (interval - max(C / R))",
-        ),
-    )
-    latency_s = sum(part_s for _, part_s, _ in parts)
+    latency_s = sum(results.losses)
     rows = [
-        (part, part_s * US, round_to(part_s / latency_s * 100), what)
-        for part, part_s, what in parts
+        (part, part_s * US, round_to(part_s / latency_s * 100), formula)
+        for (part, formula), part_s in zip(LOSSES, results.losses, strict=True)
     ]
     return join_paragraphs(
         "PIPELINE PARALLELISM",
@@ -374,7 +352,7 @@ def explain_pipeline(results: Results) -> str:
 
 
 def list_paragraphs(*functions: Callable[..., object]) -> list[str]:
-    """The docstrings of lab3.py's formulas."""
+    """The paragraphs of the docstrings of lab3.py's formulas."""
     texts = [function.__doc__ or "" for function in functions]  # none with python -OO
     return [" ".join(part.split()) for text in texts for part in text.split("\n\n") if part.strip()]
 
@@ -412,37 +390,31 @@ def add_up(results: Results, strategy: str) -> list[str]:
 
 
 def explain_bounds(results: Results) -> str:
-    """How far from the lower bound."""
-    heads = ["latency, us", *(count(it.inputs, "input") for it in results.bounds), "formula"]
-    rows: list[tuple[object, ...]] = []
-
-    def add(name: str, latencies_s: list[Fraction], formula: str) -> None:
-        rows.append((name, *(it * US for it in latencies_s), formula))
-
-    def latencies(strategy: str) -> list[Fraction]:
-        return [find_results(results, it.inputs)[strategy].latency_s for it in results.bounds]
-
-    add("lower bound", [it.lower_bound_s for it in results.bounds], "N * sum(C) / (P * R)")
-    text = [
-        "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
-        " nodes do at most R ops per second each."
-    ]
+    """How far from the lower bounds."""
+    bounds = results.bounds
+    found = [find_results(results, it.inputs) for it in bounds]
+    rows: list[tuple[str, list[Fraction], str]] = []
+    rows.append(("lower bound", [it.lower_bound_s for it in bounds], "N * sum(C) / (P * R)"))
     if "tensor" in results.strategies:
-        add("tensor", latencies("tensor"), "lower bound + N * communication")
-        communication_us = find_results(results, 1)["tensor"].communication_s * US
-        text.append(
-            "Tensor parallelism takes N * communication more, on either topology; here 1 input"
-            f" communicates for {format_number(communication_us)} us."
-        )
+        latencies_s = [it["tensor"].latency_s for it in found]
+        rows.append(("tensor", latencies_s, "lower bound + N * communication"))
     if "pipeline" in results.strategies:
-        slowest_s = [it.slowest_node_s for it in results.bounds if it.slowest_node_s is not None]
-        add("slowest node", slowest_s, "N * max(C / R)")
-        add("pipeline", latencies("pipeline"), "1 input + (N - 1) * interval")
-        text.append("A pipeline takes at least as long as its slowest node computes.")
-    text.append("Data parallelism sends nothing, but needs enough SRAM (Q3).")
-    data_s = [it.data_parallel_s for it in results.bounds]
-    add("data", data_s, "ceil(N / P) * sum(C) / R")
-    return join_paragraphs("LOWER BOUNDS", " ".join(text), format_table(heads, rows))
+        slowest_s = [it.slowest_node_s for it in bounds if it.slowest_node_s]
+        rows.append(("slowest node", slowest_s, "N * max(C / R)"))
+        latencies_s = [it["pipeline"].latency_s for it in found]
+        rows.append(("pipeline", latencies_s, "1 input + (N - 1) * interval"))
+    rows.append(("data", [it.data_parallel_s for it in bounds], "ceil(N / P) * sum(C) / R"))
+    return join_paragraphs(
+        "LOWER BOUNDS",
+        "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
+        " nodes do at most R ops per second each. Tensor parallelism takes N times its"
+        " communication more, on either topology. A pipeline takes at least as long as its slowest"
+        " node computes. Data parallelism sends nothing, but needs enough SRAM (Q3).",
+        format_table(
+            ["latency, us", *(count(it.inputs, "input") for it in bounds), "formula"],
+            [(name, *(it * US for it in times_s), formula) for name, times_s, formula in rows],
+        ),
+    )
 
 
 # ------------------------------------------------ readings of the handout
@@ -540,7 +512,7 @@ def explain(question: Question, topics: list[str] | tuple[str, ...] = ()) -> str
             raise ValueError("Q2 needs --inputs 2 or more")
     chosen = [*DERIVATIONS] if ALL in topics else topics
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
-    more = f"python3 report explain TOPIC derives the numbers: {', '.join(NAMES)}"
+    more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
         SYMBOLS if WITH_SYMBOLS & {*chosen} else "",
