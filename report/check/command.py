@@ -21,9 +21,9 @@ from report.check.words import (
     tell_whole,
 )
 from report.question import Question, check_possible, prefix_question, read_options
+from report.results import VERSION
 from report.text import count, format_json, format_path, format_table, wrap
 
-VERSION = 8  # of the JSON's shape
 MOST_BYTES = 10**6  # of a file
 OCCURRING = {  # what is told of many files, of verdicts that differ from number to number
     "unexplained": "unexplained numbers",
@@ -214,22 +214,20 @@ def _find_same(checks: Sequence[Check]) -> Iterator[str]:
 
 
 def _to_dict(question: Question, key: Key | None, files: Mapping[str, Found]) -> dict[str, object]:
+    readings = [
+        {"strategy": it.strategy, "changes": it.clauses, "only": it.only}
+        for it in (key.readings if key else [])
+    ]
     return {
         "version": VERSION,
         "asked": question,
-        "key": key and {"readings": _key_to_list(key), "missing": [*map(str, key.missing)]},
+        "key": key and {"readings": readings, "missing": [*map(str, key.missing)]},
         "occurrences": count_occurrences(_list_checks(files)),
         "submissions": [
             {"file": name, **({"refused": it} if isinstance(it, str) else _check_to_dict(it))}
             for name, it in files.items()
         ],
     }
-
-
-def _key_to_list(key: Key) -> list[dict[str, object]]:
-    return [
-        {"strategy": it.strategy, "changes": it.clauses, "only": it.only} for it in key.readings
-    ]
 
 
 def _check_to_dict(found: Check) -> dict[str, object]:

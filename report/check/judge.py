@@ -29,7 +29,7 @@ from report.check.submission import (
     read_submission,
 )
 from report.question import LAB, Question, check_possible
-from report.text import count, format_rounded
+from report.text import count, format_rounded, round_to
 
 SWAPS = ("tensor", "pipeline"), ("Q1", "Q2")
 OTHER_UNITS = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # that may not be said
@@ -266,7 +266,9 @@ def _describe_distance(number: Number, answer: Rate, kind: str) -> str:
     if Fraction(4, 5) <= times <= Fraction(5, 4):
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
         return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
-    return f"{format_rounded(times, 3)} times the right number"
+    is_long = not Fraction(1, 10**4) < times < 10**6
+    far = f"{round_to(times, 3):.2e}" if is_long else format_rounded(times, 3)
+    return f"{far} times the right number"
 
 
 # ------------------------------------------------ causes

@@ -39,7 +39,7 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
         tuple(question.network), *map(values.get, ("element", "ops", "size", "channels", "loop"))
     )
     ticks = _count_ticks(system, *map(values.get, ("ops", "rate", "link")))
-    takes = take_tensor if strategy == "tensor" else take_pipeline
+    takes = _take_tensor if strategy == "tensor" else _take_pipeline
     one = takes(system, sizes, ticks, values)
     traffic_bytes = one.traffic_bytes * _find_times(system, values.get("times", 1))
     numbers: Numbers = {}
@@ -145,67 +145,74 @@ def _find_times(system: System, times: int | str) -> Rate:
 # ------------------------------------------------ tensor parallelism
 
 
-def take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
-    """sum(C) / (P * R) + sum(link bytes) / B, over exchanges between nodes."""
-    nodes = system.nodes
-    factor = {"not": nodes, "multiplied": nodes * nodes}.get(values.get("divided", ""), 1)
-    compute = factor * sum(sizes.ops) * ticks.per_op // nodes
-    link_bytes, traffic_bytes = _exchange(system, sizes, values)
-    one = compute + link_bytes * ticks.per_byte
-    return OneInput(one, one, one, traffic_bytes)
+class Exchange(NamedTuple):
+    """What is sent after a layer, in shards."""
+
+    link: int  # over the busiest link
+    traffic: int  # over all links
+    own: int  # not at all, as it is where it is needed
 
 
-def _exchange(system: System, sizes: Sizes, values: Values) -> tuple[Rate, Rate]:
-    """What the busiest link carries, and the traffic.
+NOTHING = Exchange(0, 0, 0)
 
-    An exchange is what the busiest link, all links, and nodes for themselves have of it, in shards.
-    """
-    nodes, peers, is_ring = system.nodes, system.nodes - 1, system.topology == lab3.RING
-    sent, end, count = (values.get(thing) for thing in ("sent", "end", "count"))
-    turn = peers if is_ring else min(peers, 1)
-    hops = nodes * peers // 2 if is_ring else peers  # G
-    times = nodes if sent == "whole" else 1
-    in_turn = peers if sent in ("one shard", "one node") else turn
 
-    all_gather = times * in_turn, times * nodes * peers, times * nodes
-    if sent == "collects":
-        all_gather = turn + turn * nodes, hops + nodes * peers, nodes
-    gather = times * (peers if sent == "one shard" else turn), times * hops, times
-    if end == "all nodes":
-        gather = all_gather
-    elif end == "in turn":
-        gather = peers, hops, times
-    elif end == "not gathered":
-        gather = 0, 0, 0
-    if sent == "only the last":
-        all_gather = 0, 0, 0
-    start = (in_turn * nodes, peers * nodes, 0) if "start" in values else (0, 0, 0)
-
+def _take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
+    """sum(C) / (P * R) + sum(link bytes) / B"""
+    nodes, all_bytes = system.nodes, sum(sizes.output_bytes)
+    hops, *exchanges = _list_exchanges(system, values)
     *others, last = sizes.output_bytes
     link, traffic, own = (
-        Fraction(inner * sum(others) + outer * last + first * sizes.input_bytes, nodes)
-        for inner, outer, first in zip(all_gather, gather, start, strict=True)
+        Fraction(inner * sum(others) + outer * last + start * sizes.input_bytes, nodes)
+        for inner, outer, start in zip(*exchanges, strict=True)
     )
-    if sent == "one link":
+    if values.get("sent") == "one link":
         link = traffic
-    elif sent == "spread":
+    elif values.get("sent") == "spread":
         link = traffic / count_links(system)
-    if not peers:
-        return 0, 0
     counted: dict[str, Rate] = {
-        "outputs": sum(sizes.output_bytes),
+        "outputs": all_bytes,
         "shards": sum(others) + Fraction(hops * last, nodes),
         "one link": link,
-        "gathers": Fraction(hops * sum(sizes.output_bytes), nodes),
+        "gathers": Fraction(hops * all_bytes, nodes),
         "own shards": traffic + own,
     }
-    return link, counted.get(count or "", traffic)
+    factor = {"not": nodes, "multiplied": nodes * nodes}.get(values.get("divided", ""), 1)
+    one = factor * sum(sizes.ops) * ticks.per_op // nodes + link * ticks.per_byte
+    return OneInput(
+        one, one, one, counted.get(values.get("count", ""), traffic) if nodes > 1 else 0
+    )
+
+
+def _list_exchanges(system: System, values: Values) -> tuple[int, Exchange, Exchange, Exchange]:
+    """The links that a gather's shards cross (G); what is sent after each layer but the last, after
+    the last, and, of shards of the network's input, before the first."""
+    nodes, peers, is_ring = system.nodes, system.nodes - 1, system.topology == lab3.RING
+    sent, end = values.get("sent"), values.get("end")
+    turn = peers if is_ring else min(peers, 1)
+    hops = nodes * peers // 2 if is_ring else peers
+    in_turn = peers if sent in ("one shard", "one node") else turn
+    times = nodes if sent == "whole" else 1
+
+    inner = Exchange(times * in_turn, times * nodes * peers, times * nodes)
+    if sent == "collects":
+        inner = Exchange(turn + nodes * turn, hops + nodes * peers, nodes)
+    outer = Exchange(times * (peers if sent == "one shard" else turn), times * hops, times)
+    if end == "all nodes":
+        outer = inner
+    elif end == "in turn":
+        outer = Exchange(peers, hops, times)
+    elif end == "not gathered":
+        outer = NOTHING
+    if sent == "only the last":
+        inner = NOTHING
+    start = Exchange(nodes * in_turn, nodes * peers, 0) if "start" in values else NOTHING
+    return hops, inner, outer, start
 
 
 # ------------------------------------------------ pipeline parallelism
 
 
-def take_pipeline(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
+def _take_pipeline(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
     """sum(C / R) + sum(A / B), then the longest of them; a layer on each node."""
     divisor = system.nodes if "divided" in values else 1
     compute = [ops * ticks.per_op // divisor for ops in sizes.ops]
