@@ -10,14 +10,15 @@ pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. Symbols of formulas:
     L  layers                              N  inputs
 
 A shard is the part of a layer's output that one of P nodes computes. sum and
-max are over all layers. Where the handout leaves a choice, it is read so:
+max are over all layers. Where the handout leaves a choice, it is read as
+follows:
 
     Q2's lines      the same four as Q1's; the sample repeats two of them, and
                     lacks the pipeline's traffic
     precision       activations are FP16 like the weights: 2 bytes per element
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
-    initial inputs  all of them are already in the SRAM of each node that needs
-                    them, at no cost
+    initial inputs  each is in the SRAM of every node that needs it when it is
+                    needed, at no cost; all 32 at once would not fit
     one by one      with tensor parallelism, an input starts when the one before
                     is done; in a pipeline, a node computes one input at a time,
                     and the next one while it sends
@@ -28,7 +29,7 @@ max are over all layers. Where the handout leaves a choice, it is read so:
                     computed there in a pipeline
     ring            one one-way link from each node to the next: 4 in the lab; a
                     pipeline's consecutive layers are on consecutive nodes
-    SRAM            taken to be enough: latency and traffic do not depend on it
+    SRAM            assumed to be enough; latency and traffic do not depend on it
 
 Every number is exact until it is printed.
 """
@@ -114,7 +115,7 @@ INPUTS = 32  # for Q2
 
 
 # ------------------------------------------------ tensor parallelism
-# Each node has 1 / P of each layer's filters: it computes C / P ops, which give a shard of
+# Each node has 1 / P of each layer's filters: it computes C / P ops; the result is a shard of
 # S = A / P bytes. The next layer needs the whole output on every node, so an all-gather sends
 # each shard to the P - 1 other nodes. After the last layer, a gather sends P - 1 shards to one
 # node, which has its own.
@@ -180,8 +181,8 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 
 # ------------------------------------------------ the answers
 def answers(network: Network, system: System, inputs: int) -> str:
-    """What the handout's "Deliverables" ask for: the lines of Q1, and of Q2 if there is more than
-    one input. A strategy that is not possible has a line that says why.
+    """The lines that the handout's "Deliverables" asks for: Q1's, and Q2's if there are several
+    inputs. For an impossible strategy, one line says why.
     """
     check(network, system, inputs)
     lines = ["-----Q1 single input-----", *_answers_of(network, system, 1)]
@@ -269,10 +270,10 @@ def check(network: Network, system: System, inputs: int = 1) -> None:
 
 # ------------------------------------------------ main
 def main() -> int:
-    """Print the answers. Returns the exit status: 0, or 2 for an argument or wrong constants."""
+    """Print the answers and return the exit status: 0, or 2 for an argument or wrong constants."""
     try:
         if len(sys.argv) > 1:
-            raise ValueError("takes no arguments: edit its NETWORK, SYSTEM or INPUTS instead")
+            raise ValueError("takes no arguments; edit NETWORK, SYSTEM or INPUTS in it")
         print(answers(NETWORK, SYSTEM, INPUTS))
     except ValueError as error:
         print(f"lab3.py: error: {error}", file=sys.stderr)

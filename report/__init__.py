@@ -1,1 +1,18 @@
-"""What analyses and explains lab3: one front door, `python3 report COMMAND`."""
+"""What explains, checks, changes and draws the answers of lab3.py: `python3 report COMMAND`.
+
+In the order in which one would read it:
+
+    __main__   the front door: which command, how it ends
+    question   what is asked: network, machine, inputs; the options that say it; `whatif`
+    steps      layer by layer: what is computed and sent, of both strategies; lower bounds
+    sram       what each node holds
+    timeline   who works when
+    results    what both strategies take and why, computed once
+    explain    `explain`: Q1 to Q4 on one page, topics that derive every number, JSON
+    check/     `check`: which mistake makes these numbers
+    pictures   `picture`: timeline, time per input against the number of inputs
+    deck/      `deck`: the slides
+    text       numbers and tables in 80 columns
+
+Imports go one way: from a module to lab3, to text and to those above it that it builds on.
+"""

@@ -4,214 +4,181 @@ import argparse
 import os
 import re
 import sys
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
-from itertools import takewhile
-from typing import Any, NoReturn
+from pathlib import Path
 
-if sys.version_info < (3, 10):
-    sys.exit("report needs Python 3.10 or newer; lab3.py needs 3.6")
+if sys.version_info < (3, 11):
+    sys.exit("report needs Python 3.11 or newer; lab3.py needs 3.6")
 
+PROG = "python3 report"
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
         "report.question",
-        "Answer Q1 and Q2 for other numbers than the lab's.",
+        "answer Q1 and Q2 for other numbers than the lab's",
         "whatif --nodes 8 --link-gbs 0.1",
         "whatif --inputs 64 --topology ring",
         "whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28",
     ),
     "explain": (
         "report.explain",
-        "Explain the answers and derive every number.",
+        "explain the answers and derive every number",
         "explain",
-        "explain --nodes 8 --link-gbs 0.1",
-        "explain --json",
+        "explain tensor pipeline --nodes 8",
+        "explain Q3 --sram-kib 1024",
     ),
     "check": (
-        "report.check.answer",
-        "Check a submission: what is right, and the mistake behind the rest.",
+        "report.check.command",
+        "check a submission: what is right, and the mistake behind the rest",
         "check output.txt",
         "check submissions/*.txt",
         "check --key key.txt submissions/*.txt",
     ),
-    "plans": (
-        "report.compare",
-        "Find the plans with least latency and traffic.",
-        "plans --plan 1-2:2,3,4",
-        "plans --nodes 8 --link-gbs 0.05 --all",
-        "plans --inputs 1 --sram-kib 700 --json",
-    ),
-    "trace": (
-        "report.schedule",
-        "Write the schedule as a trace for ui.perfetto.dev.",
-        "trace > trace.json",
-        "trace --inputs 8 --plan 1-2:2,3,4 > trace.json",
-    ),
     "picture": (
         "report.pictures",
-        "Draw a timeline, the distance to the lower bound, plans, or SRAM.",
-        "picture timeline --nodes 8 --plan 1-2:4,3-4:4",
+        "draw who works when, or the time per input against the number of inputs",
+        "picture timeline --nodes 8",
         "picture limits --link-gbs 0.05 --output limits.png",
     ),
     "deck": (
         "report.deck.build",
-        "Build the slide deck.",
+        "build the slide deck",
         "deck",
         "deck --output . --author 'First Last' --uid 123456789",
     ),
 }
-PROG = "python3 report"
-HELP = {"-h", "--help"}
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
+NOT_OURS = (
+    "lab3.py is not this project's: restore it, keep yours elsewhere,"
+    " then python3 YOURS | python3 report check"
+)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises ValueError for wrong options, which main prints like all others."""
+    """A parser that raises ValueError for wrong options, and takes none that is abbreviated."""
 
-    def error(self, message: str) -> NoReturn:
+    def __init__(self, **settings):
+        super().__init__(
+            allow_abbrev=False,
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
+            **settings,
+        )
+
+    def error(self, message):
         raise ValueError(message)
 
 
-def main(argv: list[str]) -> int:
-    """Print the answer. Returns the exit status: 0, also for a closed pipe; 1 if numbers are wrong,
-    output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C.
-    """
+def main(argv):
+    """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers
+    are wrong, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
     try:
-        text, status = answer(argv)
-        if sys.stdout is None:
-            raise OSError("stdout is closed")
-        encoding = sys.stdout.encoding or "utf-8"
-        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+        try:
+            status = run_command(argv)
+        except SystemExit:  # argparse has printed help
+            status = 0
+        sys.stdout.flush()
         return status
     except BrokenPipeError:
+        discard_output()
         return 0
-    except ValueError as error:
-        return end(2, str(error))
-    except ModuleNotFoundError as error:
-        again = f"then .venv/bin/python report {argv[0]} ..."
-        return end(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, {again}")
-    except OSError as error:
-        from report.terminal import path_text
-
-        what = f"cannot write {path_text(error.filename)}" if error.filename else "cannot write"
-        return end(1, f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
-        return end(130, "interrupted")
-    finally:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            try:
-                stream.flush()
-            except OSError:  # what cannot be written must not fail again at the exit
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return 130
+    except ValueError as error:
+        return fail(2, str(error))
+    except ModuleNotFoundError as error:
+        return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project")
+    except OSError as error:
+        discard_output()
+        where = f" {ascii(error.filename)}" if error.filename else ""
+        return fail(1, f"cannot write{where}: {error.strerror}")
 
 
-def end(status: int, why: str) -> int:
-    """Say why."""
-    if sys.stderr:
-        with suppress(OSError):
-            print(f"{PROG}: error: {why}", file=sys.stderr)
+def fail(status, why):
+    """Say why on stderr."""
+    print(f"{PROG}: error: {why}", file=sys.stderr)
     return status
 
 
-def answer(argv: list[str]) -> tuple[str, int]:
-    """What the command says, and its status."""
-    if argv[:1] == ["help"]:
-        argv = [*argv[1:], "--help"]
-    if not argv or argv[0] in HELP:
-        return overview(), 0
-    import_lab3()
+def discard_output():
+    """Let what cannot be written not fail again at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def run_command(argv):
+    """Parse the words and run the command, whose module is imported only now."""
+    parser = Parser(
+        prog=PROG,
+        description="The answers of lab3.py explained, checked, changed and drawn.",
+        epilog="\n  ".join(
+            ["examples:", *(f"{PROG} {example}" for _, _, example, *_ in COMMANDS.values())]
+        )
+        + f"\n\n{PROG} COMMAND --help shows the options of a command, with more examples.",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    parsers = {
+        name: commands.add_parser(
+            name,
+            help=does,
+            description=f"{does[0].upper()}{does[1:]}.",
+            epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
+        )
+        for name, (_, does, *examples) in COMMANDS.items()
+    }
+    if not argv or argv[0] in ("-h", "--help"):
+        parser.print_help()
+        return 0
+    check_lab3()
     name, *words = argv
     if name not in COMMANDS:
-        raise ValueError(no_command(name, words))
-    module, parser = parser_of(name)
-    if HELP & {*words}:  # argparse is silent if help cannot be written
-        return parser.format_help().rstrip(), 0
-    check_names(parser, name, words)
-    options, unknown = parser.parse_known_args(words)
-    if unknown:
-        raise ValueError(one_too_many(parser, name, unknown[0]))
-    said = module.run(options)
-    return said if isinstance(said, tuple) else (said, 0)
+        raise ValueError(explain_unknown(name))
+    module = import_module(COMMANDS[name][0])
+    module.add_options(parsers[name])
+    check_options(name, words, parsers[name])
+    return module.run(parser.parse_args(argv))
 
 
-def import_lab3() -> None:
-    """Import lab3. Raises ValueError if lab3.py is not this project's, or not Python."""
+def check_lab3():
+    """Raise ValueError if lab3.py is not this project's, or no Python."""
     try:
-        with redirect_stdout(StringIO()):  # another one prints its answers
-            if not {"NETWORK", "Rate", "check"} <= {*dir(import_module("lab3"))}:
-                raise ImportError
-    except (ImportError, SystemExit):
-        pipe = "keep yours elsewhere and pipe in what it prints: python3 yours/lab3.py | "
-        raise ValueError(f"report needs this project's lab3.py; {pipe}{PROG} check") from None
+        with redirect_stdout(StringIO()):  # somebody else's prints its answers
+            lab3 = import_module("lab3")
+    except SystemExit:
+        raise ValueError(NOT_OURS) from None
     except Exception as error:
         raise ValueError(f"lab3.py: {type(error).__name__}: {error}") from None
+    if not hasattr(lab3, "check_pipeline_parallel"):
+        raise ValueError(NOT_OURS)
 
 
-def parser_of(name: str) -> tuple[Any, Parser]:
-    """A command's module, and what parses its options."""
-    module_name, does, *examples = COMMANDS[name]
-    parser = Parser(
-        prog=f"{PROG} {name}",
-        description=does,
-        epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
-    )
-    module = import_module(module_name)
-    module.add_options(parser)
-    return module, parser
+def explain_unknown(name):
+    """Why a word is no command, and what was meant."""
+    from report.explain import TOPICS
+    from report.pictures import PICTURES
+    from report.text import quote, suggest
+
+    for command, names in (("explain", TOPICS), ("picture", PICTURES)):
+        if name.lower() in names:
+            return f"{quote(name)} is not a command; did you mean {command} {name}?"
+    return f"{quote(name)} is not a command; {suggest(name, COMMANDS)}"
 
 
-def no_command(name: str, words: list[str]) -> str:
-    """Why a name is not a command, and what was meant."""
-    from report.terminal import meant
+def check_options(command, words, parser):
+    """Refuse an option that the command has not, before argparse takes its value for a topic or a
+    file."""
+    from report.text import quote, suggest
 
-    command = next((word for word in words if word in COMMANDS), "")
-    if name.startswith("-") and command:
-        option = ascii(name.partition("=")[0])[1:-1]
-        return f"the command comes first: {PROG} {command} {option:.40} ..."
-    for its_command in ("explain", "picture"):  # a topic's, a picture's
-        with suppress(ValueError):
-            parser_of(its_command)[1].parse_args([name])
-            return f"{name!a:.40} is not a command; did you mean {its_command} {name:.40}?"
-    return f"{name!a:.40} is not a command; {meant(name, COMMANDS)}"
-
-
-def one_too_many(parser: Parser, name: str, word: str) -> str:
-    """Why a word is refused that is no option, and what was meant."""
-    known, option = option_names(parser), "--" + word.partition("=")[0]
-    if "--plan" in known and re.fullmatch("[0-9:,-]+|tensor|pipeline", word):
-        return f"{word!a:.40} is a plan: write --plan {word:.40}"
-    hint = f"; did you mean {option}?" if option in known else ""
-    return f"{word!a:.40} is one word too many for {name}{hint}"
-
-
-def option_names(parser: Parser) -> list[str]:
-    """The options that --help lists."""
-    return re.findall("--[a-z-]+", parser.format_usage())
-
-
-def check_names(parser: Parser, name: str, words: list[str]) -> None:
-    """Refuse an option that the command has not, before argparse takes its value for something."""
-    from report.terminal import meant
-
-    known = option_names(parser)
-    for word in takewhile(lambda word: word != "--", words):
-        option, _, value = word.partition("=")
-        if re.match("-[^0-9.]", word) and option not in known:
-            parser.error(f"{option!a:.40} is not an option of {name}; {meant(option, known)}")
-        if option in known and value == "--":  # which counts as no value before Python 3.13
-            parser.error(f"argument {option}: expected one argument")
-
-
-def overview() -> str:
-    """The commands, a line and an example each."""
-    lines = [f"usage: {PROG} COMMAND [options]", ""]
-    for name, (_, does, example, *_) in COMMANDS.items():
-        lines += [f"{name:<9}{does}", f"{'':<9}{PROG} {example}"]
-    return "\n".join([*lines, "", f"{PROG} COMMAND --help shows a command's options."])
+    known = re.findall("--[a-z-]+", parser.format_usage())
+    for word in words:
+        option = word.partition("=")[0]
+        if word == "--":
+            return
+        if option.startswith("--") and option not in [*known, "--help"]:
+            raise ValueError(
+                f"{quote(option)} is not an option of {command}; {suggest(option, known)}"
+            )
 
 
 if __name__ == "__main__":
-    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # of lab3, report
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # of lab3 and report
     sys.exit(main(sys.argv[1:]))

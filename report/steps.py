@@ -1,23 +1,14 @@
-"""The same as lab3.py, step by step and for every plan: one law for both strategies.
+"""The closed forms of lab3.py layer by layer: what is computed and sent for one input.
 
-An input goes through steps; each computes a layer or transfers its output. A stage is a run of
-steps that one input must finish before the next may start it. The first input goes through all
-steps. Each later input is done one interval after the one before it; the interval is the time of
-the longest stage.
-
-    latency = sum(steps) + (N - 1) * interval
-    traffic = N * sum(traffic bytes of the steps)
+Both strategies take an input through steps, one after the other. Each step computes a layer or
+transfers its output, and takes ops of a node / R + bytes of the busiest link / B seconds.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import zip_longest
 from typing import NamedTuple
 
-from lab3 import RING, Network, System
-from report.plans import Plan, placed
+import lab3
+from lab3 import Network, System
 
 
 class Step(NamedTuple):
@@ -25,118 +16,116 @@ class Step(NamedTuple):
 
     layer: int  # counted from 1
     work: str  # "compute", "all-gather", "gather" or "send"
-    node_ops: int = 0  # that each of its nodes computes
-    link_bytes: int = 0  # that the busiest link carries
-    traffic_bytes: int = 0  # that all links carry together
+    node_ops: int  # that each node at work computes
+    link_bytes: int  # that the busiest link carries
+    traffic_bytes: int  # that all links carry together
+    time_s: Fraction
 
 
-Stages = list[list[Step]]
+# ------------------------------------------------ the strategies
 
 
-def duration(steps: Sequence[Step], system: System) -> Fraction:
-    """time of steps = sum(node ops) / R + sum(link bytes) / B seconds, one after the other"""
-    node_ops = sum(step.node_ops for step in steps)
-    link_bytes = sum(step.link_bytes for step in steps)
-    return Fraction(node_ops, system.ops_per_s) + Fraction(link_bytes, system.link_bytes_per_s)
+def tensor_steps(network: Network, system: System) -> list[Step]:
+    """For each layer compute C / P ops on every node, then an all-gather of the shards S = A / P;
+    after the last layer a gather. All nodes wait for each other, so the next input starts when
+    this one is done. Raises the ValueErrors of lab3.check_tensor_parallel.
 
-
-def latency(stages: Stages, system: System, inputs: int = 1) -> Fraction:
-    """latency = sum(steps) + (N - 1) * interval seconds; interval: the longest stage"""
-    stages_s = [duration(stage, system) for stage in stages]
-    return sum(stages_s) + (inputs - 1) * max(stages_s)
-
-
-def traffic(stages: Stages, inputs: int = 1) -> int:
-    """traffic = N * sum(traffic bytes of the steps)"""
-    return inputs * sum(step.traffic_bytes for stage in stages for step in stage)
-
-
-# ------------------------------------------------ messages between nodes
-
-
-def shards_in_turn(system: System) -> int:
-    """How many shards the busiest link of a collective carries, one after the other.
-
-    all-to-all     1, because each node has a link of its own to each other node
-    one-way ring   P - 1: every shard but that of the node the link leads to
-
-    A single node sends nothing.
+    Source: handout, "Tensor Parallelism", "Notes and assumptions" and "Hints".
     """
-    peers = system.nodes - 1
-    return peers if system.topology == RING else min(peers, 1)
+    lab3.check_tensor_parallel(network, system)
+    steps = []
+    for number, layer in enumerate(network, 1):
+        steps.append(compute(number, layer.ops // system.nodes, system))
+        if system.nodes > 1:
+            exchange = all_gather if number < len(network) else gather
+            steps.append(exchange(number, layer.output_bytes // system.nodes, system))
+    return steps
+
+
+def pipeline_steps(network: Network, system: System) -> list[Step]:
+    """Layer l computes C ops on node l, then sends A bytes to node l + 1, but not after the last
+    layer. A node computes the next input while its output travels. Raises the ValueErrors of
+    lab3.check_pipeline_parallel.
+
+    Source: handout, "Pipeline Parallelism" and "Notes and assumptions".
+    """
+    lab3.check_pipeline_parallel(network, system)
+    steps = []
+    for number, layer in enumerate(network, 1):
+        steps.append(compute(number, layer.ops, system))
+        if number < len(network):
+            steps.append(transfer("send", number, layer.output_bytes, layer.output_bytes, system))
+    return steps
+
+
+STRATEGIES = {"tensor": tensor_steps, "pipeline": pipeline_steps}
+
+
+def interval(strategy: str, steps: list[Step]) -> Fraction:
+    """Seconds from one output to the next: with tensor parallelism the time of all steps, because
+    all nodes work on one input; in a pipeline that of the longest step, the bottleneck."""
+    times_s = [step.time_s for step in steps]
+    return Fraction(sum(times_s) if strategy == "tensor" else max(times_s))
+
+
+def compute(layer: int, node_ops: int, system: System) -> Step:
+    """node_ops / R seconds, no bytes."""
+    return Step(layer, "compute", node_ops, 0, 0, Fraction(node_ops) / system.ops_per_s)
+
+
+def transfer(work: str, layer: int, link_bytes: int, traffic_bytes: int, system: System) -> Step:
+    """link_bytes / B seconds, because links work at the same time."""
+    time_s = Fraction(link_bytes) / system.link_bytes_per_s
+    return Step(layer, work, 0, link_bytes, traffic_bytes, time_s)
+
+
+# ------------------------------------------------ messages between all nodes
 
 
 def all_gather(layer: int, shard_bytes: int, system: System) -> Step:
-    """All-gather: every node starts with a shard S and ends with all P of them.
+    """Every node starts with a shard S and ends with all P of them.
 
     all-to-all     S / B seconds
     one-way ring   (P - 1) * S / B seconds
     both           P * (P - 1) * S bytes, because each node lacks P - 1 shards
-
-    Source: handout, "Hints".
     """
-    link_bytes = shards_in_turn(system) * shard_bytes
     traffic_bytes = system.nodes * (system.nodes - 1) * shard_bytes
-    return Step(layer, "all-gather", link_bytes=link_bytes, traffic_bytes=traffic_bytes)
+    return transfer("all-gather", layer, rounds(system) * shard_bytes, traffic_bytes, system)
 
 
 def gather(layer: int, shard_bytes: int, system: System) -> Step:
-    """Gather: every node starts with a shard S and one ends with all P of them.
+    """Every node starts with a shard S and one ends with all P of them.
 
     all-to-all     S / B seconds, (P - 1) * S bytes
     one-way ring   (P - 1) * S / B seconds: the last link carries P - 1 shards,
                    P * (P - 1) / 2 * S bytes: shards cross 1, 2, ... P - 1 links
-
-    Source: handout, "Notes and assumptions".
     """
-    link_bytes = shards_in_turn(system) * shard_bytes
-    peers = system.nodes - 1
-    moved_shards = system.nodes * peers // 2 if system.topology == RING else peers
-    return Step(layer, "gather", link_bytes=link_bytes, traffic_bytes=moved_shards * shard_bytes)
+    traffic_bytes = gather_hops(system) * shard_bytes
+    return transfer("gather", layer, rounds(system) * shard_bytes, traffic_bytes, system)
 
 
-def send(layer: int, output_bytes: int, senders: int, receivers: int) -> Step:
-    """Each of p senders sends its shard A / p to each of q receivers, on links of their own:
-    A / (p * B) seconds, q * A bytes."""
-    traffic_bytes = receivers * output_bytes
-    return Step(layer, "send", link_bytes=output_bytes // senders, traffic_bytes=traffic_bytes)
+def rounds(system: System) -> int:
+    """How many shards the busiest link carries, one after the other: all-to-all 1, because each
+    node has a link of its own to each other node; on a ring P - 1, all that a node lacks."""
+    return system.nodes - 1 if system.topology == lab3.RING else min(1, system.nodes - 1)
 
 
-# ------------------------------------------------ a plan
+def gather_hops(system: System) -> int:
+    """How many links the shards of a gather cross, all added up."""
+    others = range(1, system.nodes)
+    return sum(others) if system.topology == lab3.RING else len(others)
 
 
-def plan_stages(network: Network, system: System, plan: Plan) -> Stages:
-    """The stages that one input goes through: each group's work, and between them the sends. Both
-    are stages of their own, because a group takes its next input while links carry its output.
-
-    Raises ValueError as plans.placed does.
-    """
-    groups = placed(network, system, plan)
-    stages = []
-    for group, following in zip_longest(groups, groups[1:]):
-        stages.append(group_steps(network, system, group.layers, len(group.nodes)))
-        if following:
-            last = group.layers[-1]
-            sent_bytes = network[last - 1].output_bytes
-            stages.append([send(last, sent_bytes, len(group.nodes), len(following.nodes))])
-    return stages
+# ------------------------------------------------ bounds
 
 
-def group_steps(network: Network, system: System, layers: range, nodes: int) -> list[Step]:
-    """What a group does for one input. Each of its p nodes has 1 / p of each layer's filters: it
-    computes C / p ops, which give a shard of A / p bytes. Between the group's layers come
-    all-gathers; after the network's last layer, a gather on one node. The nodes wait for each
-    other, so all this is one stage.
+def compute_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """lower bound = N * sum(C) / (P * R) seconds. No schedule takes less, because each input costs
+    sum(C) ops, 2 per MAC as in the handout, and P nodes do at most R ops per second each."""
+    ops = sum(layer.ops for layer in network)
+    return Fraction(inputs * ops) / (system.nodes * system.ops_per_s)
 
-    Source: handout, "Tensor Parallelism"; with one layer and one node, "Pipeline Parallelism".
-    """
-    steps = []
-    group = system._replace(nodes=nodes)
-    for number in layers:
-        layer = network[number - 1]
-        steps.append(Step(number, "compute", node_ops=layer.ops // nodes))
-        if nodes > 1 and number == len(network):
-            steps.append(gather(number, layer.output_bytes // nodes, group))
-        elif nodes > 1 and number < layers[-1]:
-            steps.append(all_gather(number, layer.output_bytes // nodes, group))
-    return steps
+
+def slowest_node_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
+    """lower bound of a pipeline = N * max(C / R) seconds: what its slowest node computes."""
+    return Fraction(inputs * max(layer.ops for layer in network)) / system.ops_per_s

@@ -1,0 +1,152 @@
+"""Numbers, sentences and tables for a terminal of 80 columns, in ASCII; JSON for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import lab3
+from lab3 import Rate
+
+COLUMNS = 80
+MS, US = 10**3, 10**6  # in a second
+GIGA, KIB = 10**9, 1024
+EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
+
+# ------------------------------------------------ numbers
+
+
+def format_number(value: Rate) -> str:
+    """With thousands grouped. An int is whole; a Fraction exact if 12 digits suffice, else rounded
+    to 9 digits, or to a whole number if that has more."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = lab3.plain(value, EXACT_DIGITS)
+    if Fraction(text) != value:
+        text = lab3.plain(value, max(ROUNDED_DIGITS, len(f"{int(value)}")))
+    return f"{Decimal(text):,f}"
+
+
+def round_to(value: Rate, digits: int = 4) -> Decimal:
+    """To so many significant digits; one that has fewer stays exact."""
+    return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def format_rounded(value: Rate, digits: int = 4) -> str:
+    """Rounded, for a sentence or a ratio."""
+    return f"{round_to(value, digits):,f}"
+
+
+def format_places(value: Rate, places: int) -> str:
+    """Rounded once to so many decimals."""
+    return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
+
+
+def format_ms(value_s: Rate) -> str:
+    """Seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
+    ms = Fraction(value_s) * MS
+    return f"{format_places(ms, 2) if ms >= Fraction(1, 10) else format_rounded(ms, 2)} ms"
+
+
+def equals(*values: Rate) -> str:
+    """= between values that are all printed whole, else ~."""
+    is_whole = all(Fraction(format_number(it).replace(",", "")) == it for it in values)
+    return "=" if is_whole else "~"
+
+
+def count(amount: int, thing: str) -> str:
+    """1 node, 1,000 nodes."""
+    return f"{amount:,} {thing}{'s' * (amount != 1)}"
+
+
+# ------------------------------------------------ sentences and names
+
+
+def wrap(text: str, margin: str = "") -> str:
+    """The text on lines of a terminal, those after the first behind the margin."""
+    return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
+
+
+def quote(text: str) -> str:
+    """A text in an error message: one line of ASCII in quotes, shortened if it is long."""
+    return ascii(text) if len(ascii(text)) <= 40 else f"{text[:30]!a}..."
+
+
+def format_path(path: object) -> str:
+    """A file's name in printable ASCII; one that has other characters as repr does."""
+    text = str(path)
+    return text if text.isascii() and text.isprintable() else ascii(text)
+
+
+def suggest(word: str, names: Iterable[str]) -> str:
+    """The end of a refusal: the name that was meant, or else all names."""
+    from difflib import get_close_matches  # only an error needs it
+
+    known = {name.lower(): name for name in names}
+    letters = word.lower()
+    begun = [name for name in known if letters and name.startswith(letters)]
+    found = begun or get_close_matches(letters, known, 1, cutoff=0.6)
+    return f"did you mean {known[found[0]]}?" if found else f"there are {', '.join(known.values())}"
+
+
+# ------------------------------------------------ tables
+
+
+def format_table(
+    heads: Sequence[str], rows: Sequence[Sequence[object]], summed: Sequence[str] = ()
+) -> str:
+    """Columns of text flush left and of numbers flush right, decimal points below each other; the
+    last column is wrapped if it is text. A last row adds up the columns whose heads are summed."""
+    values = [*zip(*rows, strict=True)]
+    if summed:
+        sums = [sum(it) if head in summed else "" for head, it in zip(heads, values, strict=True)]
+        values = [(*it, total) for it, total in zip(values, ["sum", *sums[1:]], strict=True)]
+    columns = [_align(head, it) for head, it in zip(heads, values, strict=True)]
+    lines = []
+    for *cells, last in zip(*columns, strict=True):
+        left = "  ".join([*cells, ""])
+        room = max(COLUMNS - len(left), max(map(len, last.split()), default=1))
+        first, *more = textwrap.wrap(last, room, break_on_hyphens=False) or [""]
+        lines += [left + first, *(" " * len(left) + each for each in more)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _align(head: str, values: Sequence[object]) -> list[str]:
+    """A column's lines, equally long."""
+    cells = [_format_cell(value) for value in values]
+    if isinstance(values[0], str):
+        return [cell.ljust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
+    after = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
+    cells = [cell + " " * (max(after) - own) for cell, own in zip(cells, after, strict=True)]
+    return [cell.rjust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
+
+
+def _format_cell(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    assert isinstance(value, (int, Fraction))
+    return format_number(value)
+
+
+# ------------------------------------------------ JSON
+
+
+def to_plain(value: Any) -> Any:
+    """Records as dictionaries of their fields, and tuples as lists."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: to_plain(each) for name, each in value.items()}
+    return [to_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def format_json(value: object) -> str:
+    """Ints as they are, Fractions as the nearest floats."""
+    import json  # takes as long as some answers
+
+    return json.dumps(to_plain(value), indent=2, default=float)

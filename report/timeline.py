@@ -1,0 +1,44 @@
+"""Who works when: every job of a strategy's nodes and links.
+
+Input i starts (i - 1) intervals after the first, just in time: then it never waits on its way. The
+interval is the time of all steps with tensor parallelism, of the longest one in a pipeline.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from lab3 import Network, System
+from report.steps import STRATEGIES, Step, interval
+
+
+class Job(NamedTuple):
+    """A step of one input, where it is done, and when."""
+
+    where: str  # "all nodes", "all links", "node 2" or "link 2 to 3"
+    work: str  # "compute", "all-gather", "gather" or "send"
+    layer: int  # counted from 1
+    input: int  # counted from 1
+    start_s: Fraction
+    end_s: Fraction
+
+
+def jobs(network: Network, system: System, strategy: str, inputs: int = 1) -> list[Job]:
+    """The jobs of all inputs; the last end is the latency. Raises ValueError if the strategy is not
+    possible."""
+    steps = STRATEGIES[strategy](network, system)
+    interval_s = interval(strategy, steps)
+    found = []
+    for number in range(1, inputs + 1):
+        end_s = (number - 1) * interval_s
+        for step in steps:
+            start_s, end_s = end_s, end_s + step.time_s
+            where = name_place(strategy, step)
+            found.append(Job(where, step.work, step.layer, number, start_s, end_s))
+    return found
+
+
+def name_place(strategy: str, step: Step) -> str:
+    """Where a step is done."""
+    if step.work == "compute":
+        return "all nodes" if strategy == "tensor" else f"node {step.layer}"
+    return "all links" if strategy == "tensor" else f"link {step.layer} to {step.layer + 1}"
