@@ -1,0 +1,73 @@
+"""Submissions as tests write them, and what `check --json` says of them."""
+
+import json
+from decimal import Context, Decimal
+from itertools import product
+
+import mistakes
+from program import call
+from report.question import LAB, STRATEGIES
+
+LINES = [
+    f"{asked} {strategy} {kind}"
+    for asked in ("Q1", "Q2")
+    for strategy in STRATEGIES
+    for kind in ("latency", "traffic")
+]
+UNITS = {"latency": "seconds", "traffic": "bytes"}
+
+
+def answer(tensor=(), pipeline=(), only="", question=LAB):
+    """The numbers of somebody who makes these changes, by line; the right ones outside `only`."""
+    numbers = {}
+    for strategy, clauses in (("tensor", tensor), ("pipeline", pipeline)):
+        right = mistakes.compute(question, strategy, ())
+        made = mistakes.compute(question, strategy, clauses)
+        for (asked, kind), value in made.items():
+            is_changed = only in ("", asked, kind)
+            numbers[f"{asked} {strategy} {kind}"] = value if is_changed else right[asked, kind]
+    return {line: numbers[line] for line in LINES if line in numbers}
+
+
+def write(numbers, digits=17, inputs=32):
+    """The handout's lines with these numbers: exact, or latencies of so many digits; or texts."""
+    rows = []
+    for line, value in numbers.items():
+        asked, strategy, kind = line.split()
+        heading = "-----Q1 single input-----"
+        if asked == "Q2":
+            heading = f"--------Q2 {inputs} inputs------"
+        if heading not in rows:
+            rows.append(heading)
+        if not isinstance(value, str):
+            rounded = Context(prec=digits if kind == "latency" else 17)
+            value = rounded.divide(Decimal(value.numerator), Decimal(value.denominator))
+            value = f"{value:f}"
+        name = {"latency": "latency", "traffic": "network traffic"}[kind]
+        unit = "" if value[-1:].isalpha() else f" {UNITS[kind]}"
+        rows.append(f"Total {name} of {strategy} parallelism is {value}{unit}")
+    return "\n".join(rows) + "\n"
+
+
+def judge(path, *options):
+    """The exit status, and what is said of one file."""
+    status, out, err = call(["check", "--json", *options, str(path)])
+    assert err == "", err
+    [found] = json.loads(out)["submissions"]
+    return status, found
+
+
+def explain(found):
+    """Per strategy that is explained, the alternatives: (changes, scope)."""
+    told = {}
+    for strategy in STRATEGIES:
+        ways = [
+            [({*clauses}, each["only"]) for clauses in each["changes"]]
+            for each in found["explanations"]
+            if strategy in each["strategies"]
+        ]
+        for parts in product(*ways) if ways else []:
+            changes = set().union(*(clauses for clauses, _ in parts))
+            [scope] = {only for _, only in parts}
+            told.setdefault(strategy, []).append((changes, scope))
+    return told
