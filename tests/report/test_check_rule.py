@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import mistakes
 from lab3 import ConvLayer, System
 from report.check.changes import CHANGES
-from report.question import LAB, STRATEGIES, Question
-from submissions import LINES, answer, explain, judge, write
+from report.question import LAB, Question
+from submissions import LINES, STRATEGIES, answer, explain, judge, write
 
 RIGHT = answer()
 MAC, INT8, FP32 = "1 MAC is 1 op", "an element is 1 byte (INT8)", "an element is 4 bytes (FP32)"
@@ -177,7 +177,11 @@ def test_lines_that_a_key_lacks_are_read_like_the_others(tmp_path):
 # ------------------------------------------------ another machine, many cases
 
 OTHER = Question(
-    (ConvLayer(10, 4, 2, 3, 21, 19), ConvLayer(15, 10, 1, 2, 20, 17), ConvLayer(5, 15, 3, 1, 20, 16)),
+    (
+        ConvLayer(10, 4, 2, 3, 21, 19),
+        ConvLayer(15, 10, 1, 2, 20, 17),
+        ConvLayer(5, 15, 3, 1, 20, 16),
+    ),
     System(5, 9 * 10**6, 40_000, 10**6, "ring"),
     7,
 )
@@ -215,7 +219,9 @@ def test_random_numbers_are_not_explained(tmp_path):
     explained = 0
     for seed in range(100):
         chance = random.Random(seed)
-        numbers = {line: f"{float(RIGHT[line] * 10) ** 1 / chance.uniform(1, 100):.4g}" for line in LINES}
+        numbers = {
+            line: f"{float(RIGHT[line] * 10) ** 1 / chance.uniform(1, 100):.4g}" for line in LINES
+        }
         (tmp_path / "output.txt").write_text(write(numbers))
         explained += bool(judge(tmp_path / "output.txt")[1]["explanations"])
     assert explained <= 1
