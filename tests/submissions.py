@@ -32,7 +32,7 @@ def answer(tensor=(), pipeline=(), only="", question=LAB):
 
 
 def write(numbers, digits=17, inputs=32):
-    """The handout's lines with these numbers: exact, or latencies of so many digits; or texts."""
+    """The handout's lines with these numbers: texts, or exact, or latencies of so many digits."""
     rows = []
     for line, value in numbers.items():
         asked, strategy, kind = line.split()
@@ -41,13 +41,12 @@ def write(numbers, digits=17, inputs=32):
             heading = f"--------Q2 {inputs} inputs------"
         if heading not in rows:
             rows.append(heading)
+        number = value
         if not isinstance(value, str):
             rounded = Context(prec=digits if kind == "latency" else 17)
-            value = rounded.divide(Decimal(value.numerator), Decimal(value.denominator))
-            value = f"{value:f}"
+            number = f"{rounded.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
         name = {"latency": "latency", "traffic": "network traffic"}[kind]
-        unit = "" if value[-1:].isalpha() else f" {UNITS[kind]}"
-        rows.append(f"Total {name} of {strategy} parallelism is {value}{unit}")
+        rows.append(f"Total {name} of {strategy} parallelism is {number} {UNITS[kind]}")
     return "\n".join(rows) + "\n"
 
 
