@@ -43,16 +43,13 @@ HAND = """
 an element is 1 byte (INT8)    | 3.08028416 98.56909312 961536   | 12.28427264 155.6350976 302080
 an element is 16 bytes         | 3.78492416 121.11757312 15384576| 14.54987264 157.9006976 4833280
 1 MAC is 1 op                  | 1.61060608 51.53939456 =        | 6.36869632 78.0441088 =
-1 MAC is 4 ops                 | 6.16056832 197.13818624 =       | 24.56854528 311.2701952 =
 each output's bias is an op more | 3.1291392 100.1324544 =       | 12.4428288 155.855872 =
 GOPS are 2^30 ops/s            | 2.91894037 93.40609169 =        | 11.60203346 145.10789284 =
 GB/s are 2^30 bytes/s          | 3.12080778 99.86584891 =        | 12.41456656 155.76539152 =
 the GOPS are shared by all nodes | 12.22718464 391.26990848 =    | 48.83501056 622.2383104 =
-GB/s are Gbit/s                | 3.78492416 121.11757312 =       | 14.54987264 157.9006976 =
 communication takes no time    | 3.03330816 97.06586112 =        | 12.13323264 155.4840576 =
 each output is as large (x and y) as its layer's input | 3.62363904 115.95644928 2209536 \
                                                        | 14.40802816 178.96892416 693248
-ops are counted with the input's x and y  | 3.60930304 115.49769728 = | 14.36348416 178.92438016 =
 outputs are sent with the input's x and y | 3.14159616 100.53107712 2209536 \
                                           | 12.47985664 155.8306816 693248
 the + 1 is forgotten in the output's x and y | 2.89282944 92.57054208 1787328 \
@@ -61,16 +58,9 @@ each layer's input is sent, not its output   | 3.10959616 99.50707712 1441536 \
                                              | 12.35185664 155.7026816 437248
 layer 1 has as many input channels as filters | 4.42326016 141.54432512 = \
                                               | 17.61931264 182.18020864 =
-layer 1 is not computed        | 3.09615616 99.07699712 =        | 12.31089664 155.6617216 =
 the last layer is not computed | 2.2779136 72.8932352 =          | 9.0379264 152.38875136 =
 layer 1's output is not sent   | 3.09846016 99.15072512 1231872  | 12.32011264 155.6709376 373760
-the last but one layer's output is not sent | 3.10562816 99.38010112 1403904 \
-                                            | 12.34878464 155.6996096 431104
-traffic counts what is sent and what is received | = = 3846144 | = = 1208320
 traffic is that of one node on average | = = 480768            | = = 151040
-traffic is that of one input   | = = x32:1923072               | = = x32:604160
-Q2 is of one input             | = 3.12726016 x32:1923072      | = 12.43531264 x32:604160
-Q2 is of N - 1 inputs          | = 96.94506496 x32:59615232    | = 151.16191744 x32:18728960
 Q2 is of N + 1 inputs          | = 103.19958528 x32:63461376   | = 160.41035776 x32:19937280
 Q2's latency is the average per input | = 3.12726016 =         | = 4.8683168 =
 the network's input is sent, too | 3.13033216 100.17062912 1941504 | 12.43838464 155.7892096 610304
