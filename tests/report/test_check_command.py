@@ -46,6 +46,7 @@ RIGHT_FORMATS = [
     replaced("0.00312726016 ", "0.003127 "),
     replaced("0.00312726016 ", "0.00312 "),  # truncated
     replaced("0.00312726016 ", "3.12726016e-03 "),
+    replaced("0.00312726016 ", "3.12726016 x 10^-3 "),
     replaced("0.00312726016 ", "0.0031272601600000002 "),
 ]
 OTHER_FORMATS = [
@@ -59,7 +60,6 @@ OTHER_FORMATS = [
     replaced("604160 bytes", "590 KB"),
     replaced("1923072 bytes", "1878 KiB"),
     replaced("1923072 bytes", "15384576 bits"),
-    replaced("0.1557861376", "1.557861376 x 10^-1"),
     replaced(" is 1923072", ": 1923072"),
     replaced("Total latency", "Latency"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY} (3.127 ms)"),
@@ -202,7 +202,7 @@ def test_what_whatif_prints_is_right(file_of):
 
 
 @pytest.mark.parametrize(
-    "text", [*REFUSED.values(), write({**RIGHT, "Q1 tensor latency": "0.00412"})]
+    "text", [*REFUSED.values(), write({**RIGHT, "Q1 tensor latency": "0.0041234567"})]
 )
 def test_a_key_that_is_refused(file_of, text):
     line = ["check", "--key", file_of(text, "key.txt"), file_of(LAB_TEXT)]
@@ -225,7 +225,7 @@ def test_a_key_and_many_files(file_of):
     assert status == 2 and err == ""
     whole = json.loads(out)
     assert {"version", "asked", "key", "occurrences", "submissions"} == {*whole}
-    assert whole["key"] == {"tensor": [], "pipeline": [SENDS]}
+    assert [each["changes"] for each in whole["key"]["readings"]] == [[], [SENDS]]
     assert whole["occurrences"][FP32] == 2
     assert [each["file"] for each in whole["submissions"]] == files
     assert [each.get("right") for each in whole["submissions"]] == [8, 7, 0, 0, None]
@@ -241,24 +241,24 @@ def test_the_json_of_a_file(file_of):
     numbers = answer([FP32], [FP32]) | {"Q1 tensor latency": "0.0071234567"}
     _, found = judge(file_of(write(numbers)))
     judged = {"right", "of", "numbers", "explanations", "swapped", "units", "unexplained", "format"}
-    assert {*found} == {"file", *judged}
+    assert {*found} >= {"file", *judged}
     assert [each["line"] for each in found["numbers"]] == LINES
     for each in found["numbers"]:
-        assert {*each} == {"line", "given", "right", "verdict", "times_right"}
+        assert {*each} >= {"line", "given", "right", "verdict", "times_right"}
     first, *_ = found["numbers"]
     assert "0.0071234567" in str(first["given"]) and "0.00312726016" in str(first["right"])
     assert first["times_right"] == pytest.approx(0.0071234567 / 0.00312726016, rel=1e-3)
     [both] = found["explanations"]
     assert {*both} == {"strategies", "changes", "only", "numbers"}
     assert both["strategies"] == ["tensor", "pipeline"] and both["changes"] == [[FP32]]
-    assert both["only"] is None and both["numbers"] == LINES[1:]
+    assert both["only"] is None and {*both["numbers"]} == {*LINES[1:]}
 
 
 def test_a_person_reads_ascii_of_80_columns(file_of):
     for text, status in [
         (LAB_TEXT, 0),
         (write(answer([FP32], [FP32, SENDS]) | {"Q1 tensor latency": "0.0071234567"}), 1),
-        (LAB_TEXT.replace("is 0", "is \u00e9\x1b[31m0").replace("Total", "Tot\u00e4l"), 1),
+        (replaced("bytes", "byt\u00e9s\x1b[31m"), 1),
     ]:
         ended, out, err = call(["check", file_of(text)])
         assert (ended, err) == (status, "")
@@ -277,9 +277,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join).map(str.enc
 
 
 @settings(max_examples=300)
-@given(
-    st.binary(max_size=300) | st.lists(PIECES, max_size=30).map(lambda its: " ".join(its).encode())
-)
+@given(st.binary(max_size=300) | TEXTS)
 def test_any_bytes_end_with_a_status_and_no_traceback(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "any.txt"
     path.write_bytes(content)
