@@ -237,6 +237,12 @@ def test_a_key_and_many_files(file_of):
     assert call(["check", files[1], files[1]])[0] == 0
 
 
+def test_equal_unexplained_numbers_are_grouped(file_of):
+    odd = write({**RIGHT, "Q1 tensor latency": "0.0071234567"})
+    files = [file_of(odd, f"{number}.txt") for number in range(3)]
+    assert "3 files have 0.0071234567" in " ".join(call(["check", *files])[1].split())
+
+
 def test_the_json_of_a_file(file_of):
     numbers = answer([FP32], [FP32]) | {"Q1 tensor latency": "0.0071234567"}
     _, found = judge(file_of(write(numbers)))

@@ -20,7 +20,8 @@ SENDS, ALONE = "a node does not compute while it sends", "inputs do not overlap"
 SHARED, UNDIVIDED = "the GOPS are shared by all nodes", "computing is not divided by the nodes"
 START, ONCE = "the network's input is sent, too", "traffic is that of one input"
 INPUTS = "each layer's input is sent, not its output"
-SLOWEST = "N inputs take N times the slowest stage"
+ONE_MORE = "N times the slowest stage is added to the first input, not N - 1 times"
+FEWER, SLOWEST = "Q2 is of N - 1 inputs", "N inputs take N times the slowest stage"
 ODD = {"Q1 tensor latency": "0.0071234567"}  # is nobody's
 ODD_BOTH = {**ODD, "Q2 tensor latency": "0.51234567"}
 
@@ -79,9 +80,14 @@ CASES = {  # why: a submission, what is told
         write(answer([INT8], [INT8], "Q2")), told([INT8], [INT8], "Q2")),
     "in traffic only": (
         write(answer([INPUTS], [INPUTS], "traffic")), told([INPUTS], [INPUTS], "traffic")),
-    "latency only is no scope": (write(answer([FP32], [FP32], "latency")),
-        told(["links have half the bandwidth"], ["links have half the bandwidth"])),
+    "latency only is no scope": (write(answer([INPUTS], [INPUTS], "latency")), {}),
     "a change of both in one strategy": (write(answer([], [MAC])), told(None, [MAC])),
+    # {LAST, ALONE} misses nothing, but two changes need four digits of each number
+    "without the digits the next best is told": (
+        write(answer([], [LAST]) | {"Q2 pipeline latency": "0.400"}), told(None, [LAST])),
+    "one change in a scope and two everywhere cost the same": (
+        write(answer([], [FEWER], "traffic")),
+        {"pipeline": [({FEWER}, "traffic"), ({FEWER, ONE_MORE}, None)]}),
     # no pipeline that contradicts the first; with its right numbers the second costs less
     "equals are told with or": (
         write(of_tensor(answer([UNDIVIDED]))),
@@ -146,6 +152,23 @@ def test_numbers_far_from_the_right_ones_are_in_no_other_unit(tmp_path):
         numbers = {line: RIGHT[line] * (factor if "latency" in line else 1) for line in RIGHT}
         (tmp_path / "output.txt").write_text(write(numbers))
         assert not judge(tmp_path / "output.txt")[1]["units"]
+
+
+@pytest.mark.parametrize("times", [3, 4, 8, 10, 12, 32, 1000, Fraction(1, 3), Fraction(1, 32)])
+def test_multiples_of_the_right_number(tmp_path, times):
+    for off, unexplained in [(0, []), (1, ["Q1 tensor latency"])]:
+        number = f"{float(RIGHT['Q1 tensor latency'] * times * (1 + off / 500)):.9g}"
+        (tmp_path / "output.txt").write_text(write({**RIGHT, "Q1 tensor latency": number}))
+        _, found = judge(tmp_path / "output.txt")
+        assert (found["unexplained"], found["explanations"]) == (unexplained, [])
+
+
+@pytest.mark.parametrize("times", [32, 31, 1, 30])
+def test_multiples_of_the_own_q1(tmp_path, times):
+    numbers = RIGHT | ODD | {"Q2 tensor latency": f"{times * 0.0071234567:.7g}"}
+    (tmp_path / "output.txt").write_text(write(numbers))
+    left = judge(tmp_path / "output.txt")[1]["unexplained"]
+    assert left == [line for line in numbers if line in ODD or (times == 30 and line in ODD_BOTH)]
 
 
 # ------------------------------------------------ a key
