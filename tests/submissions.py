@@ -62,13 +62,14 @@ def explain(found):
     """Per strategy that is explained, the alternatives: (changes, scope)."""
     told = {}
     for strategy in STRATEGIES:
-        ways = [
-            [({*clauses}, each["only"]) for clauses in each["changes"]]
-            for each in found["explanations"]
-            if strategy in each["strategies"]
-        ]
+        ways = []
+        for each in found["explanations"]:
+            if strategy in each["strategies"]:
+                scopes = each["only"]
+                if not isinstance(scopes, list):  # is that of all alternatives
+                    scopes = [scopes] * len(each["changes"])
+                ways.append([*zip(each["changes"], scopes, strict=True)])
         for parts in product(*ways) if ways else []:
-            changes = set().union(*(clauses for clauses, _ in parts))
             [scope] = {only for _, only in parts}
-            told.setdefault(strategy, []).append((changes, scope))
+            told.setdefault(strategy, []).append(({it for its, _ in parts for it in its}, scope))
     return told

@@ -78,7 +78,7 @@ an element is 4 bytes (FP32) & traffic also counts a node's own shards, which ar
 ROWS = MADE.splitlines()
 
 
-@pytest.mark.parametrize(("clauses", "numbers"), zip(ROWS[::2], ROWS[1::2], strict=True))
+@pytest.mark.parametrize(("clauses", "numbers"), [*zip(ROWS[::2], ROWS[1::2], strict=True)])
 def test_what_was_made_is_told(tmp_path, clauses, numbers):
     (tmp_path / "output.txt").write_text(write(dict(zip(LINES, numbers.split(), strict=True))))
     _, found = judge(tmp_path / "output.txt")
