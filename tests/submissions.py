@@ -50,8 +50,10 @@ def write(numbers, digits=17, inputs=32):
     return "\n".join(rows) + "\n"
 
 
-def judge(path, *options):
-    """The exit status, and what is said of one file."""
+def judge(folder, text, *options):
+    """The exit status, and what is said of a text."""
+    path = folder / "output.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     status, out, err = call(["check", "--json", *options, str(path)])
     assert err == "", err
     [found] = json.loads(out)["submissions"]

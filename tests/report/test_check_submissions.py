@@ -80,8 +80,7 @@ ROWS = MADE.splitlines()
 
 @pytest.mark.parametrize(("clauses", "numbers"), [*zip(ROWS[::2], ROWS[1::2], strict=True)])
 def test_what_was_made_is_told(tmp_path, clauses, numbers):
-    (tmp_path / "output.txt").write_text(write(dict(zip(LINES, numbers.split(), strict=True))))
-    _, found = judge(tmp_path / "output.txt")
+    _, found = judge(tmp_path, write(dict(zip(LINES, numbers.split(), strict=True))))
     made = {of: {it for it in clauses.split(" & ") if of in OF[it]} for of in STRATEGIES}
     assert explain(found) == {of: [(made[of], None)] for of in STRATEGIES if made[of]}
     assert found["unexplained"] == []
