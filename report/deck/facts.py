@@ -56,9 +56,9 @@ def ms(value_s: Rate, places: int = 2) -> str:
     return format_places(value_s * MS, places)
 
 
-def us(value_s: Rate) -> str:
-    """Exact for the lab."""
-    return format_places(value_s * US, 5)
+def us(value_s: Rate, places: int = 5) -> str:
+    """Five decimals are exact for the lab."""
+    return format_places(value_s * US, places)
 
 
 def percent(part: Rate, places: int = 0) -> str:
@@ -132,8 +132,8 @@ def tell_layers(results: Results, four: Four) -> Facts:
         compute, communication = us(one.compute_s), us(one.communication_s)
         facts |= {
             f"{name}-sums": [compute, communication, f"{one.traffic_bytes:,}"],
-            f"{name}-1-sum": f"{compute} + {communication} = {us(one.latency_s)}",
-            f"{name}-bytes-sum": f"{inputs}{DOT}{one.traffic_bytes:,} = {many.traffic_bytes:,}",
+            f"{name}-1-sum": [f"{compute} + {communication}", us(one.latency_s)],
+            f"{name}-bytes-sum": [f"{inputs}{DOT}{one.traffic_bytes:,}", f"{many.traffic_bytes:,}"],
         }
     rows[-1] += ["0", "0"]  # the pipeline's last layer sends nothing
     one_us, pace_us = us(four.pipeline_1.latency_s), us(four.pipeline_n.interval_s)
@@ -143,9 +143,9 @@ def tell_layers(results: Results, four: Four) -> Facts:
         "layer-rows": rows,
         "ops": f"{ops:,}",
         "layer-2-percent": percent(Fraction(layers[1]["ops"], ops)),
-        "tensor-n-sum": f"{inputs}{DOT}{us(four.tensor_1.latency_s)} = {us(four.tensor_n.latency_s)}",
-        "pipeline-n-sum": f"{one_us} + {inputs - 1}{DOT}{pace_us} = {us(four.pipeline_n.latency_s)}",
-        "no-overlap-sum": f"{inputs}{DOT}{one_us} = {us(no_overlap_s)}",
+        "tensor-n-sum": [f"{inputs}{DOT}{us(four.tensor_1.latency_s)}", us(four.tensor_n.latency_s)],
+        "pipeline-n-sum": [f"{one_us} + {inputs - 1}{DOT}{pace_us}", us(four.pipeline_n.latency_s)],
+        "no-overlap-sum": [f"{inputs}{DOT}{one_us}", us(no_overlap_s)],
         "no-overlap-ms": ms(no_overlap_s),
         "weight-sizes": DOT.join(whole(*(first[it] for it in ("filters", "in_channels", "fx", "fy")))),
         "weights-1": f"{first['weights']:,}",
@@ -189,8 +189,10 @@ def tell_bound(results: Results, four: Four) -> Facts:
         "pipeline-above-percent": percent(pipeline_s / bound_s - 1),
         "imbalance-percent": percent(losses.load_imbalance_s / (pipeline_s - bound_s)),
         "communication-percent": percent(four.tensor_1.communication_s / four.tensor_1.latency_s),
-        "pace-us": format_places(pace_s*US, 2),
-        "average-us": format_places(average_s*US, 2),
+        "pace-us": us(pace_s, 3),
+        "average-us": us(average_s, 3),
+        "tensor-sends-us": us(four.tensor_1.communication_s, 3),
+        "pipeline-sends-us": us(four.pipeline_1.communication_s, 3),
     }
 
 
