@@ -40,6 +40,7 @@ PICTURES = {
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
 INK, NOTE, PALE = "#222222", "#595959", "#E6E6E6"
 FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotlib the second
+SYMBOLS = ["New Computer Modern", "STIXGeneral"]  # likewise, of formulas
 
 PER_INCH = 72
 WIDTH_PT, FONT_PT, LINE_PT = 770, 14.5, 17.5
@@ -250,9 +251,9 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     axes.minorticks_off()
     axes.locator_params("y", nbins=5)
     axes.yaxis.set_major_formatter("{x:,g}")
-    for shift, style, text in ((14, "italic", "N"), (28, "normal", "inputs (log scale)")):
-        place: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
-        axes.annotate(text, (1, 0), (shift, -6), **place, style=style, color=NOTE)
+    looks: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
+    axes.annotate("N", (1, 0), (13, -6), **looks, color=NOTE, style="italic", family=SYMBOLS)
+    axes.annotate("inputs (log scale)", (1, 0), (28, -6), **looks, color=NOTE)
 
     axes.axhspan(0, scale(bound_s), color=PALE, label="lower bound")
     ends = {f"lower bound: {format_time(bound_s, unit)}": (scale(bound_s) - highest / LIMITS_LINES / 2, NOTE)}
@@ -268,7 +269,7 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
             place = n, scale(each_s)
             axes.plot(*place, "o", color=colour, ms=7, clip_on=False, zorder=3)
             shift = (7, 5) if is_above else (7, -6)
-            looks: Any = {"color": colour, "weight": "bold", "va": "bottom" if is_above else "top"}
+            looks = {"color": colour, "weight": "bold", "va": "bottom" if is_above else "top"}
             text = format_time(each_s, unit)
             axes.annotate(text, place, shift, textcoords="offset points", **looks)
         word = "falls to" if rest else "stays at"

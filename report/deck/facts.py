@@ -106,7 +106,6 @@ def tell_answers(four: Four) -> Facts:
         "pipeline-floor-ms": ms(pace_s, 3),
         "pipeline-rest-ms": ms(four.pipeline_1.latency_s - pace_s, 3),
         "bottleneck": four.pipeline_n.bottleneck,
-        "alt-tensor": "Each node computes a share of every layer's filters; an all-gather follows each layer, after the last a gather on node 1.", "alt-pipeline": "Each node computes a layer and sends its output to the next; the last output stays.",
     }
 
 
