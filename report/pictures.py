@@ -43,7 +43,7 @@ FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotli
 SYMBOLS = ["New Computer Modern", "STIXGeneral"]  # likewise, of formulas
 
 PER_INCH = 72
-WIDTH_PT, FONT_PT, LINE_PT = 770, 14.5, 17.5
+WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17.5
 LETTER_PT = FONT_PT / 2  # how wide a letter is
 BOTTOM_PT = 22  # for the numbers of an axis
 MOST_BARS = 1_000  # of a timeline
