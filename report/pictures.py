@@ -164,7 +164,8 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
         nodes = range(1, len(network) + 1)
         alike = f"nodes 1 to {system.nodes:,}" if system.nodes > 1 else "node 1"
         labels += ["", alike] if name == "tensor" else ["", *(f"node {node}" for node in nodes)]
-    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.3), 104, 14)
+    left_pt = 104
+    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.3), left_pt, 14)
     unit = choose_unit(end_s)
     axes.set(xlim=(0, float(end_s * UNITS[unit])), ylim=(len(labels) - 0.3, -0.6))
     axes.set_yticks(range(len(labels)), labels)
@@ -177,7 +178,8 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
     axes.text(1, 0, key, transform=axes.get_yaxis_transform(), ha="right", color=NOTE, **looks)
     for line, name in titles.items():
         title = describe_pace(name, paces[name], inputs)
-        axes.text(0, line, title, color=COLOURS[name][0], weight="bold", **looks)
+        looks |= {"textcoords": "offset points", "color": COLOURS[name][0], "weight": "bold"}
+        axes.annotate(title, (0, line), (-left_pt, 0), **looks)
         for job in jobs(network, system, name, started[name]):
             if job.start_s < end_s:
                 below = 1 if name == "tensor" else job.layer
@@ -245,8 +247,8 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     figure, axes = make_axes(question, LINE_PT * LIMITS_LINES, 30, 180, title)
     axes.set(xscale="log", xlim=(1, 10 * inputs), ylim=(0, highest))
     asked = sorted({1, inputs})
-    decades = (10**power for power in range(1, len(f"{10 * inputs}")))
-    ticks = [*asked, *(n for n in decades if n > 2 * inputs or 2 * n < inputs)]
+    decades = (10**power for power in range(1, len(f"{10 * inputs - 1}")))
+    ticks = [*asked, *(n for n in decades if n >= 2 * inputs or 2 * n <= inputs)]
     axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
     axes.minorticks_off()
     axes.locator_params("y", nbins=5)
@@ -263,10 +265,11 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
         axes.plot(counts, [floor + rest / n for n in counts], color=colour, lw=2.5, label=name)
         if rest:
             axes.axhline(floor, color=colour, ls="--", lw=1, label=f"{name} floor")
-        is_above = first_s == max(pace.first_s for pace in paces.values())
+        is_highest = first_s == max(pace.first_s for pace in paces.values())
         for n in asked:
             each_s = (first_s + (n - 1) * interval_s) / n
             place = n, scale(each_s)
+            is_above = is_highest or place[1] < 1.5 * highest / LIMITS_LINES
             axes.plot(*place, "o", color=colour, ms=7, clip_on=False, zorder=3)
             shift = (7, 5) if is_above else (7, -6)
             looks = {"color": colour, "weight": "bold", "va": "bottom" if is_above else "top"}
