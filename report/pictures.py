@@ -258,7 +258,12 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     axes.annotate("inputs (log scale)", (1, 0), (28, -6), **looks, color=NOTE)
 
     axes.axhspan(0, scale(bound_s), color=PALE, label="lower bound")
-    ends = {f"lower bound: {format_time(bound_s, unit)}": (scale(bound_s) - highest / LIMITS_LINES / 2, NOTE)}
+    ends = {
+        f"lower bound: {format_time(bound_s, unit)}": (
+            scale(bound_s) - highest / LIMITS_LINES / 2,
+            NOTE,
+        )
+    }
     counts = [(10 * inputs) ** (dot / DOTS) for dot in range(DOTS + 1)]
     for name, (_, first_s, interval_s) in paces.items():
         colour, floor, rest = COLOURS[name][0], scale(interval_s), scale(first_s - interval_s)
