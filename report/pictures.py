@@ -14,15 +14,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from report.question import (
-    Question,
-    check_possible,
-    describe_question,
-    find_impossible,
-    number_of,
-    read_options,
-)
-from report.question import add_options as add_question_options
+from report import question as asking
+from report.question import Question
 from report.steps import STRATEGIES, Step, compute_bound, interval
 from report.text import MS, format_path, format_places, format_rounded, quote
 from report.timeline import Job, jobs
@@ -35,7 +28,7 @@ PICTURES = {
     "timeline": "who works when",
     "limits": "the time per input against the number of inputs, and what bounds it",
 }
-# Of clearly different luminance, for grey print and the colour-blind; a second shade for every
+# Their luminance differs clearly, for grey print and the colour-blind. The second shade is for every
 # other input.
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
 INK, NOTE, PALE = "#222222", "#595959", "#E6E6E6"
@@ -73,9 +66,8 @@ def draw(name: str, question: Question, ending: str, until_s: Fraction | None = 
             draw_timeline(question, until_s) if name == "timeline" else draw_limits(question)
         )
         width, height = figure.get_size_inches() * PER_INCH
-        file, about = BytesIO(), {"Title": alt}
-        if ending == ".svg":
-            about["Date"] = None
+        file = BytesIO()
+        about = {"Title": alt} | ({"Date": None} if ending == ".svg" else {})
         figure.savefig(file, format=ending[1:], dpi=200, metadata=about)
     return Picture(file.getvalue(), width, height, alt)
 
@@ -93,24 +85,26 @@ class Pace(NamedTuple):
 
 def find_paces(question: Question) -> dict[str, Pace]:
     """Of the strategies that are possible. Raises ValueError if none is."""
-    check_possible(question)
+    asking.check_possible(question)
+    impossible = asking.find_impossible(question)
     paces = {}
-    for strategy in STRATEGIES.keys() - find_impossible(question):
-        steps = STRATEGIES[strategy](question.network, question.system)
-        first_s = Fraction(sum(step.time_s for step in steps))
-        paces[strategy] = Pace(steps, first_s, interval(strategy, steps))
-    return {strategy: paces[strategy] for strategy in STRATEGIES if strategy in paces}
+    for strategy, find_steps in STRATEGIES.items():
+        if strategy not in impossible:
+            steps = find_steps(question.network, question.system)
+            first_s = Fraction(sum(step.time_s for step in steps))
+            paces[strategy] = Pace(steps, first_s, interval(strategy, steps))
+    return paces
 
 
 def make_axes(
     question: Question, height_pt: float, left_pt: float, right_pt: float, title: str = ""
 ) -> "tuple[Figure, Axes]":
-    """Axes of this height, with room on both sides. Above them a title, how the question differs from the
-    lab's, and why a strategy is missing."""
+    """Axes of this height, with room on both sides. Above them how the question differs from the
+    lab's, why a strategy is missing, and a title."""
     from matplotlib.figure import Figure
 
-    notes = list(find_impossible(question).values())
-    if difference := describe_question(question):
+    notes = list(asking.find_impossible(question).values())
+    if difference := asking.describe_question(question):
         notes.insert(0, f"what if: {difference}")
     head = "\n".join(fill(note, int(WIDTH_PT / LETTER_PT)) for note in notes)
     all_pt = LINE_PT * (len(head.splitlines()) + bool(title)) + height_pt + BOTTOM_PT
@@ -155,46 +149,38 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
     later = min(inputs - 1, 1)
     end_s = until_s or max(pace.first_s + later * pace.interval_s for pace in paces.values())
     started = {name: min(inputs, ceil(end_s / pace.interval_s)) for name, pace in paces.items()}
-    check_bars(sum(started[name] * len(pace.steps) for name, pace in paces.items()))
-
-    labels: list[str] = []
-    titles = {}
-    for name, pace in paces.items():
-        titles[len(labels)] = name
-        nodes = range(1, len(network) + 1)
-        alike = f"nodes 1 to {system.nodes:,}" if system.nodes > 1 else "node 1"
-        labels += ["", alike] if name == "tensor" else ["", *(f"node {node}" for node in nodes)]
-    left_pt = 104
-    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.3), left_pt, 14)
-    unit = choose_unit(end_s)
-    axes.set(xlim=(0, float(end_s * UNITS[unit])), ylim=(len(labels) - 0.3, -0.6))
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params("y", labelcolor=INK)
-    axes.xaxis.set_major_formatter("{x:,g}")
-    place: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(f"time, {unit}", (0, 0), (-10, -6), **place, color=NOTE, ha="right", va="top")
-    looks: Any = {"va": "center_baseline"}
-    key = "number: the input; black: communication"
-    axes.text(1, 0, key, transform=axes.get_yaxis_transform(), ha="right", color=NOTE, **looks)
-    for line, name in titles.items():
-        title = describe_pace(name, paces[name], inputs)
-        looks |= {"textcoords": "offset points", "color": COLOURS[name][0], "weight": "bold"}
-        axes.annotate(title, (0, line), (-left_pt, 0), **looks)
-        for job in jobs(network, system, name, started[name]):
-            if job.start_s < end_s:
-                below = 1 if name == "tensor" else job.layer
-                draw_job(axes, job, COLOURS[name], line + below, end_s, unit)
-    told = "; ".join(describe_pace(name, pace, inputs) for name, pace in paces.items())
-    return figure, f"Timeline of the first {describe_time(end_s)}. {told}."
-
-
-def check_bars(bars: int) -> None:
-    """Raise ValueError if they are too many to be seen."""
+    bars = sum(started[name] * len(pace.steps) for name, pace in paces.items())
     if bars > MOST_BARS:
         raise ValueError(
             f"--until: a timeline of {bars:,} bars cannot be read; end it earlier, so that it has"
             f" at most {MOST_BARS:,}"
         )
+    alike = f"nodes 1 to {system.nodes:,}" if system.nodes > 1 else "node 1"
+    nodes = [f"node {node}" for node in range(1, len(network) + 1)]
+    labels, titles = [], {}
+    for name in paces:
+        titles[name] = len(labels)
+        labels += ["", alike] if name == "tensor" else ["", *nodes]
+    left_pt, unit = 104, choose_unit(end_s)
+    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.3), left_pt, 14)
+    axes.set(xlim=(0, float(end_s * UNITS[unit])), ylim=(len(labels) - 0.3, -0.6))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params("y", labelcolor=INK)
+    axes.xaxis.set_major_formatter("{x:,g}")
+    looks: Any = {"textcoords": "offset points", "color": NOTE, "ha": "right"}
+    axes.annotate(f"time, {unit}", (0, 0), (-10, -6), "axes fraction", va="top", **looks)
+    key, top = "number: the input; black: communication", ("axes fraction", "data")
+    axes.annotate(key, (1, 0), (0, 0), top, va="center_baseline", **looks)
+    told = []
+    for name, line in titles.items():
+        told.append(describe_pace(name, paces[name], inputs))
+        looks = {"color": COLOURS[name][0], "weight": "bold", "va": "center_baseline"}
+        axes.annotate(told[-1], (0, line), (-left_pt, 0), textcoords="offset points", **looks)
+        for job in jobs(network, system, name, started[name]):
+            if job.start_s < end_s:
+                below = 1 if name == "tensor" else job.layer
+                draw_job(axes, job, COLOURS[name], line + below, end_s, unit)
+    return figure, f"Timeline of the first {describe_time(end_s)}. {'; '.join(told)}."
 
 
 def describe_pace(strategy: str, pace: Pace, inputs: int) -> str:
@@ -304,11 +290,11 @@ def add_options(parser: ArgumentParser) -> None:
     """Which picture, what if, and where to."""
     told = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())
     parser.add_argument("picture", choices=PICTURES, help=told)
-    add_question_options(parser)
+    asking.add_options(parser)
     parser.add_argument(
         "--until",
         metavar="MS",
-        type=number_of("ms", Decimal("0.000001"), 10**12),
+        type=asking.number_of("ms", Decimal("0.000001"), 10**12),
         help="where a timeline ends (default: the second output of the slowest strategy)",
     )
     parser.add_argument("--output", metavar="FILE", help="FILE.svg or FILE.png (default: .svg)")
@@ -316,7 +302,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the picture, and say where it is."""
-    question = read_options(options)
+    question = asking.read_options(options)
     output = Path(options.output or f"{options.picture}.svg")
     ending = output.suffix.lower()
     if ending not in (".svg", ".png"):

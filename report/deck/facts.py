@@ -1,5 +1,5 @@
-"""The deck's numbers: each a text with a name, which slides.typ prints as it is. Lengths of bars are
-shares of the longest."""
+"""The deck's numbers: each a text with a name, which slides.typ prints as it is. Only the lengths of
+bars are floats, of the longest."""
 
 from fractions import Fraction
 from typing import Any
@@ -32,7 +32,7 @@ def compute_facts(results: Results) -> Facts:
         **tell_question(results),
         **tell_comparison(*answers.values()),
         **tell_layers(results),
-        **tell_losses(results, *answers.values()),
+        **tell_losses(results, answers["tensor-n"], answers["pipeline-n"]),
         **tell_sram(results),
     }
 
@@ -138,12 +138,10 @@ def tell_layers(results: Results) -> Facts:
     }
 
 
-def tell_losses(results: Results, *answers: Result) -> Facts:
+def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
     """Where the time of all inputs goes: of each part its place in a bar, and ms."""
-    _, pipeline_1, tensor, pipeline, _ = answers
-    losses = results.losses
-    assert losses
-    bound_s, imbalance_s, fill_s, sends_s = losses
+    assert results.losses
+    bound_s, imbalance_s, fill_s, sends_s = results.losses
     slowest_s, above_s = bound_s + imbalance_s, pipeline.latency_s - bound_s
     parts = {
         "bound": (Fraction(0), bound_s),

@@ -119,7 +119,8 @@ def test_a_strategys_colour_is_darker_than_the_others_and_both_can_be_read_on_wh
     def luminance(colour):
         parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
         linear = (it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in parts)
-        return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
+        red, green, blue = linear
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     shades = [luminance(it) for both in pictures.COLOURS.values() for it in both]
     tensor, pale_tensor, pipeline, pale_pipeline = shades

@@ -117,7 +117,7 @@ def find_text(page):
     """Without the foot."""
     text, foot, _ = page.get_textpage().get_text_range().partition("Lab 3: distributed")
     assert foot
-    return " ".join(text.replace("’s", "").split())
+    return " ".join(text.replace("\N{RIGHT SINGLE QUOTATION MARK}s", "").split())
 
 
 @pytest.mark.parametrize("number", PAGES)

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from fractions import Fraction
 from io import BytesIO
+from itertools import pairwise
 
 import matplotlib as mpl
 import pytest
@@ -26,17 +27,13 @@ OPTIONS = [
     *("--inputs=5", "--nodes=2", "--gops=10", "--link-gbs=0.5", "--sram-kib=64", "--topology=ring"),
     *("--element-bytes=1", "--layer=8,2,3,3,10,10", "--layer=4,8,3,3,8,8"),
 ]
-IMPOSSIBLE = {  # strategy that is left, options
-    "tensor": ["--nodes=2"],
-    "pipeline": ["--nodes=5"],
-}
 
 
 def find_texts(svg):
     """Of each text that is drawn."""
     return [
         "".join(it.itertext()).strip()
-        for it in ET.fromstring(svg).iter()  # noqa: S314, our own file
+        for it in ET.fromstring(svg).iter()
         if it.tag.endswith("}text")
     ]
 
@@ -58,13 +55,10 @@ def draw_file(tmp_path, *arguments, name="picture.svg"):
 def find_bars(axes):
     """Line, work, start and length of each, in the unit of the axis."""
     names = [label.get_text() for label in axes.get_yticklabels()]
-    for bar in (bar for bars in axes.containers for bar in bars):
-        line = int(bar.get_y() + 0.5)
-        yield names[line], bars_label(axes, bar), round(bar.get_x(), 6), round(bar.get_width(), 6)
-
-
-def bars_label(axes, bar):
-    return next(it.get_label() for it in axes.containers if bar in it)
+    for bars in axes.containers:
+        for bar in bars:
+            line = names[int(bar.get_y() + 0.5)]
+            yield line, bars.get_label(), round(bar.get_x(), 6), round(bar.get_width(), 6)
 
 
 def test_the_labs_timeline_ends_with_the_pipelines_second_output():
@@ -107,7 +101,7 @@ def test_another_machines_timeline_has_its_own_jobs():
 def test_bars_have_the_numbers_of_their_inputs():
     texts = find_texts(draw("timeline", LAB, until_s=Fraction(18, 1000)).file)
     # wide bars of layers 2 to 4; the last input's third one is too narrow
-    tensor = {number: 3 for number in "12345"} | {"6": 2}
+    tensor = dict.fromkeys("12345", 3) | {"6": 2}
     assert Counter(texts) > Counter(tensor) + Counter({"1": 3, "2": 3, "3": 2, "4": 1})
     axis = {f"{ms}" for ms in range(0, 20, 2)}
     assert {*texts} > {"nodes 1 to 4", "node 1", "node 4", "time, ms"} | axis
@@ -188,7 +182,7 @@ def test_labels_of_limits_are_in_order_and_apart(tmp_path):
     axes = figure.axes[0]
     places = {it.get_text(): it.get_position()[1] for it in axes.texts}
     heights = [places[label] for label in labels]
-    gap = min(after - before for before, after in zip(heights, heights[1:], strict=False))
+    gap = min(after - before for before, after in pairwise(heights))
     assert gap * axes.bbox.height / axes.get_ylim()[1] * 72 / figure.dpi > pictures.FONT_PT
 
 
