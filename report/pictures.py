@@ -28,8 +28,8 @@ PICTURES = {
     "timeline": "who works when",
     "limits": "the time per input against the number of inputs, and what bounds it",
 }
-# Their luminance differs clearly, for grey print and the colour-blind. The second shade is for every
-# other input.
+# Their luminance differs clearly, for grey print and the colour-blind. The second shade is that of
+# every other input.
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
 INK, NOTE, PALE = "#222222", "#595959", "#E6E6E6"
 FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotlib the second
@@ -157,7 +157,8 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
         )
     alike = f"nodes 1 to {system.nodes:,}" if system.nodes > 1 else "node 1"
     nodes = [f"node {node}" for node in range(1, len(network) + 1)]
-    labels, titles = [], {}
+    labels: list[str] = []
+    titles = {}
     for name in paces:
         titles[name] = len(labels)
         labels += ["", alike] if name == "tensor" else ["", *nodes]

@@ -49,7 +49,8 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
         "looks": {
             "tensor": pictures.COLOURS["tensor"],
             "pipeline": pictures.COLOURS["pipeline"],
-            "shades": [pictures.INK, pictures.NOTE, pictures.PALE],
+            "ink": pictures.INK,
+            "note": pictures.NOTE,
             "face": pictures.FACES[0],
             "small": pictures.FONT_PT,
         },

@@ -1,5 +1,5 @@
-"""The deck's numbers: each a text with a name, which slides.typ prints as it is. Only the lengths of
-bars are floats, of the longest."""
+"""The deck's numbers: each a text with a name, which slides.typ prints as it is. Only lengths of
+bars are floats."""
 
 from fractions import Fraction
 from typing import Any
