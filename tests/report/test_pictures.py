@@ -38,15 +38,16 @@ def find_texts(svg):
     ]
 
 
-def draw(name, question, **options):
-    return pictures.draw(name, question, ".svg", **options)
-
-
-def draw_file(tmp_path, *arguments, name="picture.svg"):
+@pytest.fixture
+def draw_file(monkeypatch):
     """What the command draws."""
-    path = tmp_path / name
-    assert output(["picture", *arguments, f"--output={path}"]) == f"wrote {path}\n"
-    return path.read_bytes()
+    monkeypatch.chdir(tmp_path)
+
+    def draw(*arguments, name="picture.svg"):
+        assert output(["picture", *arguments, f"--output={name}"]) == f"wrote {name}\n"
+        return (tmp_path / name).read_bytes()
+
+    return draw
 
 
 # ------------------------------------------------ who works when
@@ -98,8 +99,8 @@ def test_another_machines_timeline_has_its_own_jobs():
     assert "2.61 µs" in alt and "after 4.94 µs, then one every 2.07 µs" in alt
 
 
-def test_bars_have_the_numbers_of_their_inputs():
-    texts = find_texts(draw("timeline", LAB, until_s=Fraction(18, 1000)).file)
+def test_bars_have_the_numbers_of_their_inputs(draw_file):
+    texts = find_texts(draw_file("timeline", "--until=18"))
     # wide bars of layers 2 to 4; the last input's third one is too narrow
     tensor = dict.fromkeys("12345", 3) | {"6": 2}
     assert Counter(texts) > Counter(tensor) + Counter({"1": 3, "2": 3, "3": 2, "4": 1})
@@ -107,12 +108,12 @@ def test_bars_have_the_numbers_of_their_inputs():
     assert {*texts} > {"nodes 1 to 4", "node 1", "node 4", "time, ms"} | axis
 
 
-def test_until_ends_a_timeline(tmp_path):
+def test_until_ends_a_timeline(draw_file):
     figure, _ = pictures.draw_timeline(LAB, Fraction(1, 1000))
     assert figure.axes[0].get_xlim() == (0, 1)
-    assert "Timeline of the first 500.00 µs" in draw_file(
-        tmp_path, "timeline", "--until", "0.5"
-    ).decode("utf-8")
+    assert "Timeline of the first 500.00 µs" in draw_file("timeline", "--until", "0.5").decode(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,12 +172,12 @@ def test_limits_go_to_ten_times_what_is_asked(question, most, bound, tensor, pip
         (["--inputs=1"], "12.44 3.13 1"),
     ],
 )
-def test_limits_mark_what_is_asked(arguments, texts, tmp_path):
-    found = find_texts(draw_file(tmp_path, "limits", *arguments))
+def test_limits_mark_what_is_asked(arguments, texts, draw_file):
+    found = find_texts(draw_file("limits", *arguments))
     assert Counter(found) >= Counter(texts.split())
 
 
-def test_labels_of_limits_are_in_order_and_apart(tmp_path):
+def test_labels_of_limits_are_in_order_and_apart():
     labels = ["lower bound: 0.095", "tensor stays at 0.098", "pipeline falls to 4.62"]
     figure, _ = pictures.draw_limits(Question(system=System(nodes=128)))  # 0.0977 and 0.0948 ms
     axes = figure.axes[0]
@@ -190,30 +191,30 @@ def test_labels_of_limits_are_in_order_and_apart(tmp_path):
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
-def test_a_picture_says_what_is_asked(name, tmp_path):
+def test_a_picture_says_what_is_asked(name, draw_file):
     asked = "5 inputs, 2 nodes, ring, 10 GOPS, 0.5 GB/s, 64 KiB of SRAM, elements of 1 byte"
-    other = " ".join(find_texts(draw_file(tmp_path, name, *OPTIONS)))
+    other = " ".join(find_texts(draw_file(name, *OPTIONS)))
     assert asked in other and "8x2x3x3 on 10x10" in other
-    assert "what if" not in " ".join(find_texts(draw_file(tmp_path, name)))
+    assert "what if" not in " ".join(find_texts(draw_file(name)))
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
-def test_an_impossible_strategy_is_named_and_not_drawn(name, tmp_path):
-    texts = " ".join(find_texts(draw_file(tmp_path, name, "--nodes=5")))
+def test_an_impossible_strategy_is_named_and_not_drawn(name, draw_file):
+    texts = " ".join(find_texts(draw_file(name, "--nodes=5")))
     assert "Tensor parallelism is not possible" in texts and "tensor stays" not in texts
-    texts = " ".join(find_texts(draw_file(tmp_path, name, "--nodes=2")))
+    texts = " ".join(find_texts(draw_file(name, "--nodes=2")))
     assert "Pipeline parallelism is not possible" in texts and "node 2" not in texts
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
-def test_files_open_and_are_the_same_on_every_run(name, tmp_path, monkeypatch):
+def test_files_open_and_are_the_same_on_every_run(name, draw_file, monkeypatch):
     monkeypatch.setitem(mpl.rcParams, "font.size", 30)  # the user's own settings
-    image = Image.open(BytesIO(draw_file(tmp_path, name, name="picture.PNG")))
-    picture = draw(name, LAB)
+    image = Image.open(BytesIO(draw_file(name, name="picture.PNG")))
+    picture = pictures.draw(name, LAB, ".svg")
     assert image.size == pytest.approx((picture.width_pt / 0.36, picture.height_pt / 0.36), abs=1)
     assert image.info["Title"] == picture.alt
     monkeypatch.undo()
-    assert draw(name, LAB) == picture
+    assert pictures.draw(name, LAB, ".svg") == picture
 
 
 def test_by_default_it_is_an_svg_here(tmp_path, monkeypatch):
