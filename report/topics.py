@@ -192,18 +192,13 @@ def explain_readings(results: Results) -> str:
         (what, "; another reading: ".join(filter(None, [read_as, " or ".join(others)])))
         for what, read_as, *others in READINGS
     ]
-    inputs = [it.inputs for it in results.bounds]
-    heads = [*(f"{count(it, 'input')} s" for it in inputs), "traffic bytes", "reading"]
+    heads = [*(f"{count(it.inputs, 'input')} s" for it in results.bounds), "traffic bytes", "if"]
     blocks = []
     for name in results.strategies:
-        changed = [it for it in list_readings(results.asked) if it.strategy == name]
         cells = [
-            (
-                *(round_to(it, 9) for it in found.latencies_s),
-                found.traffic_bytes,
-                found.clause or "as read here",
-            )
-            for found in changed
+            (*it.latencies_s, it.traffic_bytes, it.clause or "(as read here)")
+            for it in list_readings(results.asked)
+            if it.strategy == name
         ]
         blocks += [f"{name.capitalize()} parallelism:", format_table(heads, cells)]
     return join_paragraphs(
