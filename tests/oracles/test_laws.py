@@ -97,7 +97,7 @@ SRAM = [sram.tensor_sram, sram.pipeline_sram, sram.data_sram]
 
 
 @given(cases_of_both(), st.integers(2, 9))
-def test_what_nodes_hold(case, k):
+def test_sharing_out_never_needs_more_sram(case, k):
     network, system = case
     tensor, pipeline, data = (function(*case) for function in SRAM)
     # Sharing out loses no weights and never needs more.
@@ -114,7 +114,7 @@ def test_what_nodes_hold(case, k):
 
 
 @given(cases_of_both(), st.integers(1, 1_000))
-def test_what_one_input_at_a_time_does_not_count(case, inputs):
+def test_inputs_that_wait_or_overlap_need_more_sram(case, inputs):
     fullest_bytes = max(use.total_bytes for use in sram.tensor_sram(*case))
     waiting_bytes = sram.tensor_sram_inputs_waiting(*case, inputs) - fullest_bytes
     assert waiting_bytes == (inputs - 1) * case[0][0].input_bytes
