@@ -13,12 +13,7 @@ from report.question import Question
 # Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's.
 # SRAM: where, layer, work, bytes of weights, input and output, their sum.
 
-# ------------------------------------------------ the lab
-#
-# In a microsecond a node does 50,000 ops and a link carries 2,000 bytes. With tensor parallelism a
-# node computes a quarter, 6,220,800 / 4 ops of layer 1 in 31.104 us, and has a shard of 230,400 / 4
-# = 57,600 bytes for three others: 28.8 us, and 12 links carry 691,200. In the end three nodes send
-# 147,456 / 4 = 36,864 bytes to the fourth. Compute 3,033.30816 us, communication 93.952 us.
+# ------------------------------------------------ the lab: test_lab3.py has the working
 
 LAB_TENSOR_STEPS = [
     (1, "compute", 1_555_200, 0, 0, "31.104"),
@@ -30,8 +25,6 @@ LAB_TENSOR_STEPS = [
     (4, "compute", 42_467_328, 0, 0, "849.34656"),
     (4, "gather", 0, 36_864, 110_592, "18.432"),
 ]
-# One node computes a layer, one link carries its output: 12,133.23264 + 302.08 us, and 31 times
-# 4,624.22016 us for 32 inputs.
 LAB_PIPELINE_STEPS = [
     (1, "compute", 6_220_800, 0, 0, "124.416"),
     (1, "send", 0, 230_400, 230_400, "115.2"),
@@ -67,7 +60,6 @@ LAB_SRAM = {
         ("every node", 4, "compute", 891_648, 173_056, 147_456, 1_212_160),
     ],
 }
-
 
 # ------------------------------------------------ everything differs
 #
@@ -149,7 +141,6 @@ ODD_SRAM = {
         ("every node", 3, "compute", 10_512, 540, 648, 11_700),
     ],
 }
-
 
 # ------------------------------------------------ random
 
