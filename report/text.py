@@ -92,6 +92,16 @@ def suggest(word: str, names: Iterable[str]) -> str:
     return f"did you mean {known[found[0]]}?" if found else f"there are {', '.join(known.values())}"
 
 
+def join(*blocks: str) -> str:
+    """Blocks one below the other; those of one line are wrapped."""
+    return "\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
+
+
+def join_paragraphs(*blocks: str) -> str:
+    """Blocks with empty lines between them; those of one line are wrapped."""
+    return "\n\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
+
+
 # ------------------------------------------------ tables
 
 
