@@ -1,4 +1,4 @@
-"""report/explain.py: its numbers by hand, added up again on random questions; which topics and what
+"""report/explain.py and topics.py: numbers by hand, added up again on random questions; which topics and what
 JSON there are for which question."""
 
 import json
@@ -146,7 +146,7 @@ def test_sizes_by_hand():
         ("Q3", ["31 waiting", "693,952", "169,664 over", "node 2", "956,416", "432,128 over"]),
         ("Q3", ["32 outputs", "4,718,592", "2,097,152"]),
         ("Q4", ["3 shards", "3 times", "3,033.30816", "3 * 93.952", "= 3,315.16416"]),
-        ("Q4", ["6.01 %", "110,592"]),
+        ("Q4", ["6.01 %", "110,592", "pipeline", "unaffected"]),
         ("tensor", ["rounds = 1 ", "gather_hops = 3", "32 * 3,127.26016", "32 * 1,923,072"]),
         ("pipeline", ["31 * 4,624.22016", "node 2", "= 155,786.1376", "= 19,333,120"]),
         # 1,981.824 / 1,434.304; 7,920 / 1,260; 11,474.432 / 6,013.824
@@ -158,6 +158,8 @@ def test_sizes_by_hand():
         (f"Q3 {ODD_OPTIONS}", ["7 waiting", "4,074", "5,142 free", "9,504", "288 over"]),
         (f"Q4 {ODD_OPTIONS}", ["5 shards", "162,304", "5 * 254,400", "244 %", "1,080"]),
         (f"tensor {ODD_OPTIONS}", ["rounds = 5 ", "gather_hops = 15"]),
+        # 2,463,721,536.276 has more digits than are printed
+        ("tensor --gops 64 --inputs 999999", ["= 2,463.724", "~ 2,463,721,536 us"]),
         # weights fit, but not with 431,104 bytes more; all fit
         ("Q3 --sram-kib 1090", ["891,648", " 206,592 bytes"]),
         ("Q3 --sram-kib 1292", ["possible: 97.07 ms"]),
@@ -283,6 +285,7 @@ def test_topics_come_in_the_order_asked_and_once():
 
     assert read_tables(output("explain ring model RING")) == tables("ring model")
     assert read_tables(output("explain")) == tables("q1 q2 q3 q4")
+    assert "report explain all" in output("explain") and "report" not in output("explain ring")
     assert read_tables(output("explain Q3 Q4")) == tables("sram ring")
     assert read_tables(output("explain all")) == tables(" ".join(DERIVATIONS))
 
