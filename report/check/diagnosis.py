@@ -26,7 +26,7 @@ Clauses = tuple[str, ...]  # of changes, in the table's order
 class Explanation(NamedTuple):
     """Changes that make numbers of a strategy."""
 
-    strategy: str
+    strategy: str  # or "both", of what these share
     clauses: Clauses = ()
     only: str | None = None  # where: one of SCOPES, or everywhere
     made: tuple[Line, ...] = ()  # wrong numbers that these changes make

@@ -144,7 +144,7 @@ def read_number(text: str, kind: str) -> Number:
         return Number(said, "two numbers, not one")
     word = re.split(r"\W", behind, maxsplit=1)[0].lower()
     if word and word not in SPELLINGS:
-        return Number(said, f"{shorten(word)!r} is not a known unit")
+        return Number(said, f"{shorten(word, 9)!r} is no known unit")
     mantissa = re.sub("[, _]", "", found["mantissa"])
     if not re.search(r"\d", mantissa):
         return Number(said, "not a finite number")

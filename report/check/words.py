@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import lab3
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
-from report.check.diagnosis import WITHOUT, Key
-from report.check.judge import Cause, Check, Part, list_causes
+from report.check.diagnosis import WITHOUT, Explanation, Key
+from report.check.judge import Cause, Check, list_causes
 from report.check.submission import Line, describe_lines
 from report.text import EXACT_DIGITS, format_table, wrap
 
@@ -45,9 +45,8 @@ def describe_cause(cause: Cause, inputs: int, has_key: bool = False) -> str:
     return ", or ".join("; ".join(map(": ".join, it.items())) for it in alternatives) + end
 
 
-def _describe_place(part: Part) -> str:
-    strategies = "both" if part.strategies == BOTH else part.strategies[0]
-    return f"{strategies}, in {part.only} only" if part.only else strategies
+def _describe_place(part: Explanation) -> str:
+    return f"{part.strategy}, in {part.only} only" if part.only else part.strategy
 
 
 def describe_clause(clause: str, inputs: int, is_q1: bool = False, has_key: bool = False) -> str:
