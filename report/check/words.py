@@ -68,7 +68,7 @@ def describe_key(key: Key, inputs: int) -> str:
     causes = [describe_cause(it, inputs, True) for it in list_causes([(tensor, pipeline)])]
     said = "; ".join(causes) or "as this project does (python3 report explain readings)"
     lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
-    return f"The key reads the handout so: {said}.{lacks}"
+    return f"The key reads the handout as follows: {said}.{lacks}"
 
 
 # ------------------------------------------------ one submission
