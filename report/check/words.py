@@ -14,9 +14,9 @@ from report.text import EXACT_DIGITS, format_table, wrap
 MOST_ALTERNATIVES = 3
 UNITS_OF = {"latency": "latencies are", "traffic": "traffic is"}
 OF_Q1 = {  # what is told of Q1 alone
-    "N inputs take N times the slowest stage, also for N = 1": "only the slowest stage is counted",
+    "N inputs take N times the slowest stage, also for N = 1": "Q1 counts only the slowest stage",
     "N inputs take (N + layers - 1) times the slowest stage, also for N = 1": (
-        "the slowest stage is counted once for each layer"
+        "Q1 counts the slowest stage once for each layer"
     ),
 }
 TWICE = "traffic counts what is sent and what is received"
