@@ -82,7 +82,7 @@ def main(argv: list[str]) -> int:
             status = run_command(argv)
         except SystemExit:  # argparse has printed help
             status = 0
-        sys.stdout.flush()
+        print(end="", flush=True)  # to nowhere if stdout is closed
         return status
     except BrokenPipeError:
         discard_output()
@@ -118,7 +118,7 @@ def run_command(argv: list[str]) -> int:
         epilog="\n  ".join(
             ["examples:", *(f"{PROG} {example}" for _, _, example, *_ in COMMANDS.values())]
         )
-        + f"\n\n{PROG} COMMAND --help shows the options of a command, with more examples.",
+        + f"\n\n{PROG} COMMAND --help shows its options, with more examples.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     parsers = {
@@ -179,6 +179,8 @@ def check_options(command: str, words: list[str], parser: Parser) -> None:
         option = word.partition("=")[0]
         if word == "--":
             return
+        if word.endswith("=--"):  # argparse would drop the value
+            raise ValueError(f"argument {option}: '--' is not a value")
         if option.startswith("--") and option not in [*known, "--help"]:
             raise ValueError(
                 f"{quote(option)} is not an option of {command}; {suggest(option, known)}"

@@ -1,14 +1,15 @@
 """The `explain` command: Q1 to Q4 on one page, topics that derive every number, and JSON."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 import lab3
-from report import question, sram
+from report import question as asking
+from report import sram, topics
 from report.question import Question, prefix_question, read_options
 from report.results import VERSION, Result, Results, compute_results
-from report.steps import Step, gather_hops, rounds
 from report.text import (
     GIGA,
     MS,
@@ -20,6 +21,8 @@ from report.text import (
     format_number,
     format_rounded,
     format_table,
+    join,
+    join_paragraphs,
     quote,
     round_to,
     suggest,
@@ -42,21 +45,15 @@ def explain_asked(results: Results) -> str:
     return "\n".join(map(wrap, [asked, *(f"{why}." for why in results.impossible.values())]))
 
 
-def find_results(results: Results, inputs: int) -> dict[str, Result]:
-    """Of the possible strategies, on the machine as it is."""
-    topology = results.asked.system.topology
-    return {name: it.find(inputs, topology) for name, it in results.strategies.items()}
-
-
 # ------------------------------------------------ Q1 and Q2
 
 
 def explain_q1(results: Results) -> str:
     """One input: latency, traffic, and why."""
-    found = find_results(results, 1)
+    found = results.find(1)
     heads = "strategy", "latency s", "traffic bytes", "compute s", "communication s"
     rows = [
-        (name, round_to(it.latency_s, 17), it.traffic_bytes, it.compute_s, it.communication_s)
+        (name, round_latency(it.latency_s), it.traffic_bytes, it.compute_s, it.communication_s)
         for name, it in found.items()
     ]
     why = [compare_latencies(found), compare_traffic(results), warn_of_sram(results)]
@@ -66,12 +63,12 @@ def explain_q1(results: Results) -> str:
 def explain_q2(results: Results) -> str:
     """All inputs: latency, traffic, interval, bottleneck and utilisation."""
     inputs = results.asked.inputs
-    found = find_results(results, inputs)
+    found = results.find(inputs)
     heads = "strategy", "latency s", "traffic bytes", "interval ms", "bottleneck", "used %"
     rows = [
         (
             name,
-            round_to(it.latency_s, 17),
+            round_latency(it.latency_s),
             it.traffic_bytes,
             it.interval_s * MS,
             it.bottleneck,
@@ -90,6 +87,11 @@ def explain_q2(results: Results) -> str:
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
 
+def round_latency(latency_s: Fraction) -> Decimal:
+    """As lab3.py prints it."""
+    return Decimal(lab3.plain(latency_s))
+
+
 def compare_latencies(found: dict[str, Result]) -> str:
     """Which strategy is faster."""
     if len(found) < 2:
@@ -104,7 +106,7 @@ def compare_latencies(found: dict[str, Result]) -> str:
 
 def compare_traffic(results: Results) -> str:
     """Why tensor parallelism sends more bytes, and yet may communicate for less time."""
-    found = find_results(results, 1)
+    found = results.find(1)
     system = results.asked.system
     if len(found) < 2 or not (found["pipeline"].traffic_bytes and found["tensor"].traffic_bytes):
         return ""
@@ -240,7 +242,7 @@ def explain_q4(results: Results) -> str:
         direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
         is_same = direct._replace(topology=lab3.RING) == ring
         for it in [direct] if is_same else [direct, ring]:
-            topology, latency_s = "either" if is_same else it.topology, round_to(it.latency_s, 17)
+            topology, latency_s = "either" if is_same else it.topology, round_latency(it.latency_s)
             rows.append((name, topology, it.communication_s, latency_s, it.traffic_bytes))
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
@@ -271,253 +273,42 @@ def explain_ring(results: Results) -> str:
     return " ".join(text)
 
 
-# ------------------------------------------------ topics that derive
-
-SYMBOLS = """\
-N  inputs           C  ops of a layer (1 MAC is 2 ops)
-L  layers           A  bytes of a layer's output; A_L of the last one's
-P  nodes            S  A / P: bytes of a shard, the part that one node computes
-R  ops/s of a node  B  bytes/s of a one-way link
-sum and max are over all layers"""
-SIZES = """\
-out_x = x - fx + 1
-out_y = y - fy + 1
-weights = filters * in_channels * fx * fy
-macs = weights * out_x * out_y
-ops = C = 2 * macs
-weight_bytes = weights * element_bytes
-input_bytes = in_channels * x * y * element_bytes
-output_bytes = A = filters * out_x * out_y * element_bytes"""
-
-
-def explain_model(results: Results) -> str:
-    """The layers' sizes."""
-    number, *heads = results.layers[0]
-    fields, amounts = [number, *heads[:9]], [number, *heads[10:]]
-    summed = "macs", "ops", "weight_bytes", "output_bytes"
-    return join_paragraphs(
-        "THE MODEL",
-        "Layers are convolutions of stride 1, without padding or pooling, one after the other.",
-        SIZES,
-        format_table(fields, [[layer[it] for it in fields] for layer in results.layers]),
-        format_table(amounts, [[layer[it] for it in amounts] for layer in results.layers], summed),
-    )
-
-
-def explain_tensor(results: Results) -> str:
-    """Tensor parallelism: its steps and sums."""
-    if "tensor" in results.impossible:
-        return ""
-    system = results.asked.system
-    return join_paragraphs(
-        "TENSOR PARALLELISM",
-        "Each node has 1 / P of each layer's filters: it computes C / P ops; the result is a shard"
-        " of S bytes. Between layers an all-gather sends each shard to the P - 1 other nodes; after"
-        " the last layer a gather sends P - 1 shards to one node. Only then does the next input"
-        " start.",
-        *list_paragraphs(lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-        f"Here rounds = {rounds(system):,} and gather_hops = {gather_hops(system):,}.",
-        format_steps(results.strategies["tensor"].steps),
-        *add_up(results, "tensor"),
-    )
-
-
-LOSSES = (  # in the order of results.Losses
-    ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
-    ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
-    ("fill and drain", "sum(C / R) of 1 input without the bottleneck"),
-    ("communication", "sum(A / B) of 1 input without it, and N * (interval - max(C / R))"),
-)
-
-
-def explain_pipeline(results: Results) -> str:
-    """Pipeline parallelism: its steps and sums, and where its time goes."""
-    if results.losses is None:
-        return ""
-    latency_s = sum(results.losses)
-    rows = [
-        (part, part_s * US, round_to(part_s / latency_s * 100), formula)
-        for (part, formula), part_s in zip(LOSSES, results.losses, strict=True)
-    ]
-    return join_paragraphs(
-        "PIPELINE PARALLELISM",
-        "Each layer has its own node, which computes C ops, then sends A bytes to the next layer's"
-        " node while it computes the next input. The last output, A_L, is not sent.",
-        *list_paragraphs(lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
-        format_steps(results.strategies["pipeline"].steps),
-        *add_up(results, "pipeline"),
-        f"Where the time of {count(results.asked.inputs, 'input')} goes:",
-        format_table(("part", "us", "%", "formula"), rows, summed=["us"]),
-    )
-
-
-def list_paragraphs(*functions: Callable[..., object]) -> list[str]:
-    """The paragraphs of the docstrings of lab3.py's formulas."""
-    texts = [function.__doc__ or "" for function in functions]  # none with python -OO
-    return [" ".join(part.split()) for text in texts for part in text.split("\n\n") if part.strip()]
-
-
-def format_steps(steps: list[Step]) -> str:
-    """A row each, and their sum."""
-    heads = "layer", "step", "ops of a node", "bytes of a link", "time us", "traffic bytes"
-    rows = [(f"{it.layer}", *it[1:4], it.time_s * US, it.traffic_bytes) for it in steps]
-    return format_table(heads, rows, summed=heads[2:])
-
-
-def add_up(results: Results, strategy: str) -> list[str]:
-    """The sums of one input and of all, to be checked by hand."""
-    inputs = results.asked.inputs
-    one, many = (find_results(results, it)[strategy] for it in (1, inputs))
-    one_us, many_us, interval_us = (
-        it * US for it in (one.latency_s, many.latency_s, one.interval_s)
-    )
-    parts_us = one.compute_s * US, one.communication_s * US
-    compute, communication, latency = map(format_number, (*parts_us, one_us))
-    lines = [
-        f"1 input: {compute} (compute) + {communication} (communication)"
-        f" {equals(*parts_us, one_us)} {latency} us"
-    ]
-    if inputs > 1:
-        first = "" if strategy == "tensor" else f"{latency} (1 input) + "
-        times = inputs if strategy == "tensor" else inputs - 1
-        each = f" (the interval, {one.bottleneck})" if strategy == "pipeline" else ""
-        lines += [
-            f"{inputs:,} inputs: {first}{times:,} * {format_number(interval_us)}{each}"
-            f" {equals(one_us, interval_us, many_us)} {format_number(many_us)} us",
-            f"{inputs:,} inputs: {inputs:,} * {one.traffic_bytes:,} = {many.traffic_bytes:,} bytes",
-        ]
-    return lines
-
-
-def explain_bounds(results: Results) -> str:
-    """How far from the lower bounds."""
-    bounds = results.bounds
-    found = [find_results(results, it.inputs) for it in bounds]
-    rows: list[tuple[str, list[Fraction], str]] = []
-    rows.append(("lower bound", [it.lower_bound_s for it in bounds], "N * sum(C) / (P * R)"))
-    if "tensor" in results.strategies:
-        latencies_s = [it["tensor"].latency_s for it in found]
-        rows.append(("tensor", latencies_s, "lower bound + N * communication"))
-    if "pipeline" in results.strategies:
-        slowest_s = [it.slowest_node_s for it in bounds if it.slowest_node_s]
-        rows.append(("slowest node", slowest_s, "N * max(C / R)"))
-        latencies_s = [it["pipeline"].latency_s for it in found]
-        rows.append(("pipeline", latencies_s, "1 input + (N - 1) * interval"))
-    rows.append(("data", [it.data_parallel_s for it in bounds], "ceil(N / P) * sum(C) / R"))
-    return join_paragraphs(
-        "LOWER BOUNDS",
-        "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
-        " nodes do at most R ops per second each. Tensor parallelism takes N times its"
-        " communication more, on either topology. A pipeline takes at least as long as its slowest"
-        " node computes. Data parallelism sends nothing, but needs enough SRAM (Q3).",
-        format_table(
-            ["latency, us", *(count(it.inputs, "input") for it in bounds), "formula"],
-            [(name, *(it * US for it in times_s), formula) for name, times_s, formula in rows],
-        ),
-    )
-
-
-# ------------------------------------------------ readings of the handout
-
-READINGS = (  # what, how it is read, and the clauses of `check` that read it otherwise
-    ("Q2's lines", "the same four as Q1's; the sample repeats two, and lacks pipeline traffic"),
-    ("precision", "activations are FP16 like the weights: 2 bytes per element"),
-    ('"reduced by 2"', "x - fx + 1: stride 1, no padding, no pooling"),
-    ("GOPS", "10^9 ops/s", "GOPS are 2^30 ops/s"),
-    ("GB/s", "10^9 bytes/s", "GB/s are 2^30 bytes/s", "GB/s are Gbit/s"),
-    ("KB of SRAM", "1,024 bytes"),
-    (
-        *("initial inputs", "each is in the SRAM where it is needed when it is needed, at no cost"),
-        "the network's input is sent, too",
-    ),
-    (
-        *("one by one", "no batches: a pipeline overlaps inputs, tensor parallelism does not"),
-        *("a node does not compute while it sends", "inputs do not overlap"),
-    ),
-    ("transfers", "start when a whole output, or a node's shard of it, is computed"),
-    ("traffic", "a byte counts on each link that it crosses"),
-    ("final output", "complete on one node", "the last output goes to all nodes"),
-    ("ring", "one-way, from each node to the next, like the 12 one-way links of all-to-all"),
-)
-
-
-def explain_readings(results: Results) -> str:
-    """How the handout is read, and what other readings and common mistakes would give."""
-    from report.check.model import list_readings  # only this topic needs it
-
-    rows = [
-        (what, "; another reading: ".join(filter(None, [read_as, " or ".join(others)])))
-        for what, read_as, *others in READINGS
-    ]
-    inputs = [it.inputs for it in results.bounds]
-    heads = [*(f"{count(it, 'input')} s" for it in inputs), "traffic bytes", "reading"]
-    blocks = []
-    for name in results.strategies:
-        changed = [it for it in list_readings(results.asked) if it.strategy == name]
-        cells = [
-            (
-                *(round_to(it, 9) for it in found.latencies_s),
-                found.traffic_bytes,
-                found.clause or "as read here",
-            )
-            for found in changed
-        ]
-        blocks += [f"{name.capitalize()} parallelism:", format_table(heads, cells)]
-    return join_paragraphs(
-        "READINGS OF THE HANDOUT",
-        format_table(("what", "read as"), rows),
-        "Other readings and common mistakes, one at a time; traffic is that of"
-        f" {count(results.asked.inputs, 'input')}.",
-        *blocks,
-    )
-
-
 # ------------------------------------------------ the page, the topics
-
-
-def join(*blocks: str) -> str:
-    """Blocks of an answer, one below the other; sentences are wrapped."""
-    return "\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
-
-
-def join_paragraphs(*blocks: str) -> str:
-    """Blocks of a topic, with empty lines between them."""
-    return "\n\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
 
 
 QUESTIONS = {"q1": explain_q1, "q2": explain_q2, "q3": explain_q3, "q4": explain_q4}
 DERIVATIONS = {
-    "model": explain_model,
-    "tensor": explain_tensor,
-    "pipeline": explain_pipeline,
+    "model": topics.explain_model,
+    "tensor": topics.explain_tensor,
+    "pipeline": topics.explain_pipeline,
     "sram": explain_q3,
     "ring": explain_q4,
-    "bounds": explain_bounds,
-    "readings": explain_readings,
+    "bounds": topics.explain_bounds,
+    "readings": topics.explain_readings,
 }
 TOPICS = {**QUESTIONS, **DERIVATIONS}
-WITH_SYMBOLS = {"model", "tensor", "pipeline", "bounds"}
+WITHOUT_SYMBOLS = {"sram", "ring", "readings", *QUESTIONS}
 ALL = "all"
 NAMES = [*DERIVATIONS, ALL, "Q1", "Q2", "Q3", "Q4"]
 
 
-def explain(question: Question, topics: list[str] | tuple[str, ...] = ()) -> str:
+def explain(question: Question, names: Sequence[str] = ()) -> str:
     """Topics by their names, or the page if there are none. Raises ValueError for Q2 of one input,
     for a topic of an impossible strategy, and if neither strategy is possible."""
     results = compute_results(question)
-    for topic in topics:
+    for topic in names:
         if topic in results.impossible:
             raise ValueError(results.impossible[topic])
         if topic == "q2" and question.inputs == 1:
             raise ValueError("Q2 needs --inputs 2 or more")
-    chosen = [*DERIVATIONS] if ALL in topics else topics
+    chosen = DERIVATIONS if ALL in names else names
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
     more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
-        SYMBOLS if WITH_SYMBOLS & {*chosen} else "",
+        "" if {*chosen} <= WITHOUT_SYMBOLS else topics.SYMBOLS,
         *(explain_it(results) for explain_it in dict.fromkeys(TOPICS[it] for it in chosen or page)),
-        "" if topics else more,
+        "" if names else more,
     )
 
 
@@ -538,7 +329,7 @@ def add_options(parser: ArgumentParser) -> None:
         default=[],
         help=f"{', '.join(NAMES)} (default: Q1 to Q4 on one page)",
     )
-    question.add_options(parser)
+    asking.add_options(parser)
     parser.add_argument(
         "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
     )

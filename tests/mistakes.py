@@ -1,235 +1,248 @@
-"""Numbers with mistakes in them, worked out in a way that report/check/readings.py does not know:
-tensor parallelism message by message, the pipeline input by input.
+"""What the changes of report/check/changes.py make of the numbers, worked out in another way than
+report/check/model.py does it: tensor parallelism message by message, the pipeline input by input.
 """
 
+from collections import Counter
 from fractions import Fraction
-from functools import cache
+from operator import add
 
-from report.question import LAB
-
-GIGA = Fraction(2**30, 10**9)
-
-# Changes by thing: those of one thing exclude each other.
-OF_BOTH = (
-    ("an element is 1 byte (INT8)", "an element is 4 bytes (FP32)"),
-    ("1 MAC is 1 op", "the GOPS are shared by all nodes"),
-    ("GOPS are 2^30 ops/s",),
-    (
-        "GB/s are 2^30 bytes/s",
-        "GB/s are Gbit/s",
-        "links have half the bandwidth",
-        "communication takes no time",
-    ),
-    (
-        "each output is as large (x and y) as its layer's input",
-        "ops are counted with the input's x and y",
-    ),
-    ("layer 1 has as many input channels as filters",),
-    ("traffic is counted in bits",),
-    ("traffic is that of one input",),
-    ("Q2 is of N - 1 inputs",),
-    ("the network's input is sent, too",),
-)
-OF_TENSOR = (
-    ("the last output goes to all nodes", "the last output is not gathered"),
-    (
-        "whole outputs are sent, not shards",
-        "all shards go over one link",
-        "a node sends and receives one shard at a time",
-        "a node sends to one node after the other",
-        "one node collects each output and sends it to all",
-        "the bytes are spread over all links",
-    ),
-    ("computing is not divided by the nodes",),
-    (
-        "traffic counts each output once",
-        "traffic is that of one link",
-        "traffic counts gathers to one node only",
-        "traffic also counts a node's own shards, which are not sent",
-    ),
-)
-OF_PIPELINE = (
-    ("the last output is sent, too",),
-    ("computing is divided by the nodes",),
-    ("a node does not compute while it sends", "a node does not compute while it receives"),
-    (
-        "the last stage is the slowest",
-        "inputs do not overlap",
-        "N inputs take N / P times as long as one",
-        "N times the slowest stage is added to the first input, not N - 1 times",
-        "N inputs take N times the slowest stage",
-        "N inputs take N times the slowest stage, also for N = 1",
-        "N inputs take N + L - 1 times the slowest stage",
-        "N inputs take N + L - 1 times the slowest stage, also for N = 1",
-    ),
-)
-# Computing divided by the nodes is one thing: nobody divides it in the pipeline alone.
-EXCLUDED = [*OF_BOTH, *OF_TENSOR, *OF_PIPELINE]
-EXCLUDED.append(("computing is not divided by the nodes", "computing is divided by the nodes"))
-THINGS = {"both": OF_BOTH, "tensor": OF_TENSOR, "pipeline": OF_PIPELINE}
+BINARY = Fraction(2**30, 10**9)
+ONLY_THE_LAST = "only the last output is gathered, nothing is sent between layers"
+BOTTLENECK = "N inputs take N times the slowest stage"
+SLOTS = "N inputs take (N + layers - 1) times the slowest stage"
+BY_LAYERS = "N inputs take (N + layers - 1) / layers times as long as one"
+ONE_MORE = "N times the slowest stage is added to the first input, not N - 1 times"
+ELEMENT_BYTES = {
+    "an element is 1 byte (INT8)": 1,
+    "an element is 2 bytes (FP16)": 2,
+    "an element is 4 bytes (FP32)": 4,
+    "an element is 16 bytes": 16,
+}
+SLOWER_LINKS = {
+    "GB/s are 2^30 bytes/s": 1 / BINARY,
+    "GB/s are Gbit/s": 8,
+    "links have half the bandwidth": 2,
+    "communication takes no time": 0,
+}
 
 
-class Mistaken:
-    """A question as somebody reads it, with changes by their names in report/check/changes.py."""
+def compute(question, strategy, clauses):
+    """The numbers of somebody who makes these changes: {("Q1", "latency"): seconds, ...}."""
+    somebody, numbers = Somebody(question, clauses), {}
+    for name, inputs in somebody.asked.items():
+        latency_s, traffic_bytes = getattr(somebody, strategy)(inputs)
+        if name == "Q2" and somebody.has("Q2's latency is the average per input"):
+            latency_s /= inputs
+        numbers[name, "latency"] = latency_s
+        numbers[name, "traffic"] = traffic_bytes * somebody.scale
+        if not somebody.has("traffic is that of one input"):
+            numbers[name, "traffic"] *= inputs
+    return numbers
 
-    def __init__(self, changes, question):
-        def has(*parts):
-            return any(part in name for part in parts for name in changes)
 
-        network, self.system, self.inputs = question
-        self.has, self.nodes = has, [*range(self.system.nodes)]
-        self.is_ring = self.system.topology == "ring"
-        element = network[0].element_bytes
-        element = 1 if has("INT8") else 2 if has("FP16") else 4 if has("FP32") else element
-        self.op_s = 1 / Fraction(self.system.ops_per_s) / (GIGA if has("GOPS are 2") else 1)
-        self.op_s *= len(self.nodes) if has("GOPS are shared") else 1
-        self.byte_s = 1 / Fraction(self.system.link_bytes_per_s)
-        self.byte_s *= 8 if has("Gbit") else 2 if has("half") else 0 if has("no time") else 1
-        self.byte_s /= GIGA if has("GB/s are 2^30") else 1
-        self.ops, self.outputs = [], []
-        self.input = network[0].in_channels * network[0].x * network[0].y * element
-        channels = network[0].filters if has("layer 1 has") else network[0].in_channels
-        for layer in network:
-            out = (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1)
-            computed = layer.x * layer.y if has("as large", "input's x and y") else out
-            sent = layer.x * layer.y if has("as large") else out
-            macs = layer.filters * channels * layer.fx * layer.fy * computed
-            self.ops.append(macs * (1 if has("1 MAC") else 2))
-            self.outputs.append(layer.filters * sent * element)
+class Somebody:
+    """Who understands a question with these changes."""
+
+    def __init__(self, question, clauses):
+        network, system, inputs = question
+        self.clauses = clauses
+        self.nodes, self.is_ring = [*range(system.nodes)], system.topology == "ring"
+        peers = len(self.nodes) - 1
+        self.links = len(self.nodes) * (min(peers, 1) if self.is_ring else peers)
+        self.asked = {"Q1": 1}
+        if inputs > 1:
+            others = {"Q2 is of one input": 1, "Q2 is of N - 1 inputs": inputs - 1}
+            others["Q2 is of N + 1 inputs"] = inputs + 1
+            self.asked["Q2"] = self.choose(inputs, others)
+        scales = {
+            "traffic is counted in bits": 8,
+            "traffic counts what is sent and what is received": 2,
+            "traffic is that of one node on average": Fraction(1, len(self.nodes)),
+            "traffic is that of one link on average": Fraction(1, self.links or 1),
+        }
+        self.scale = self.choose(1, scales)
+        self.op_s = 1 / Fraction(system.ops_per_s)
+        self.op_s *= self.choose(1, {"the GOPS are shared by all nodes": system.nodes})
+        self.op_s /= self.choose(1, {"GOPS are 2^30 ops/s": BINARY})
+        self.byte_s = self.choose(1, SLOWER_LINKS) / Fraction(system.link_bytes_per_s)
+
+        element_bytes = self.choose(network[0].element_bytes, ELEMENT_BYTES)
+        self.input = network[0].in_channels * network[0].x * network[0].y * element_bytes
+        layers = [self.count(layer, number == 1) for number, layer in enumerate(network, 1)]
+        self.ops = [ops for ops, _ in layers]
+        self.outputs = [elements * element_bytes for _, elements in layers]
+        if self.has("layer 1 is not computed"):
+            self.ops[0] = 0
+        if self.has("the last layer is not computed"):
+            self.ops[-1] = 0
+        if self.has("layer 1's output is not sent"):
+            self.outputs[0] = 0
+        if self.has("the last but one layer's output is not sent") and len(network) > 1:
+            self.outputs[-2] = 0
+
+    def has(self, clause):
+        return clause in self.clauses
+
+    def choose(self, right, by_clause):
+        return next((value for clause, value in by_clause.items() if self.has(clause)), right)
+
+    def count(self, layer, is_first):
+        """A layer's ops, and how many elements it sends."""
+        right, of_input = layer.out_x * layer.out_y, layer.x * layer.y
+        one_less = (layer.x - layer.fx) * (layer.y - layer.fy)
+        sizes = {
+            "each output is as large (x and y) as its layer's input": (of_input, of_input),
+            "ops are counted with the input's x and y": (of_input, right),
+            "outputs are sent with the input's x and y": (right, of_input),
+            "the + 1 is forgotten in the output's x and y": (one_less, one_less),
+        }
+        computed, sent = self.choose((right, right), sizes)
+        channels = layer.in_channels
+        if is_first and self.has("layer 1 has as many input channels as filters"):
             channels = layer.filters
+        ops_of_a_mac = self.choose(2, {"1 MAC is 1 op": 1, "1 MAC is 4 ops": 4})
+        ops_of_a_bias = self.choose(0, {"each output's bias is an op more": 1})
+        ops = computed * (channels * layer.fx * layer.fy * ops_of_a_mac + ops_of_a_bias)
+        if self.has("each layer's input is sent, not its output"):
+            return layer.filters * ops, layer.in_channels * of_input
+        return layer.filters * ops, layer.filters * sent
 
-    # What nodes exchange: rounds of messages {(source, destination): bytes}, one round after the
-    # other. On a ring a node reaches only the next one, the last one node 0.
-
-    def to_all_from_all(self, part):
-        if self.is_ring:
-            return [{(a, (a + 1) % len(self.nodes)): part for a in self.nodes}] * self.nodes[-1]
-        return [{(a, b): part for a in self.nodes for b in self.nodes if a != b}]
+    # ------------------------------------------------ tensor parallelism
+    # A message: its bytes, the node that sends it, the nodes that need it.
 
     def to_one(self, part):
-        last = self.nodes[-1]
-        if self.is_ring:  # at first each node but node 0 has a part to hand on, then one fewer
-            ring = [*self.nodes, 0]
-            return [{(a, ring[a + 1]): part for a in range(n, last + 1)} for n in self.nodes[1:]]
-        return [{(a, 0): part for a in self.nodes[1:]}]
+        return [(part, node, [0]) for node in self.nodes[1:]]
 
-    def to_all_from_one(self, whole):
-        if self.is_ring:
-            return [{(a - 1, a): whole} for a in self.nodes[1:]]
-        return [{(0, a): whole for a in self.nodes[1:]}]
+    def to_all(self, part):
+        return [(part, node, [end for end in self.nodes if end != node]) for node in self.nodes]
+
+    def from_one(self, whole):
+        return [(whole, 0, self.nodes[1:])]
+
+    def rounds(self, messages):
+        """What is sent at the same time: (bytes, from, to). On a ring nodes pass messages on."""
+        if not self.is_ring:
+            yield [(size, node, end) for size, node, ends in messages for end in ends]
+            return
+        number = len(self.nodes)
+        for hop in range(number - 1):
+            yield [
+                (size, (node + hop) % number, (node + hop + 1) % number)
+                for size, node, ends in messages
+                if any((end - node) % number > hop for end in ends)
+            ]
+
+    def exchange(self, messages, in_turn=False):
+        """What decides how long it takes, and what all links carry."""
+        waits = self.has("a node sends and receives one shard at a time")
+        waits_to_send = waits or self.has("a node sends to one node after the other")
+        busiest = everything = 0
+        for sent in self.rounds(messages):
+            load = Counter()
+            for size, source, destination in sent:
+                load["link", source, destination] += size
+                load["out of", source] += size * waits_to_send
+                load["into", destination] += size * (waits or in_turn)
+            busiest += max(load.values(), default=0)
+            everything += sum(size for size, _, _ in sent)
+        if self.has("all shards go over one link"):
+            busiest = everything
+        elif self.has("the bytes are spread over all links"):
+            busiest = Fraction(everything, self.links or 1)
+        return busiest, everything
+
+    def send_all(self):
+        """The exchanges of an input, and the bytes that stay where they are computed."""
+        is_whole = self.has("whole outputs are sent, not shards")
+        goes_to_all = self.has("the last output goes to all nodes")
+        done, own = [], 0
+        if self.has("the network's input is sent, too"):
+            done.append(self.exchange(self.from_one(self.input)))
+        for number, output in enumerate(self.outputs, 1):
+            is_last, shard = number == len(self.outputs), Fraction(output, len(self.nodes))
+            part = output if is_whole else shard
+            if is_last and not goes_to_all:
+                if not self.has("the last output is not gathered"):
+                    in_turn = self.has("the last output's shards arrive one after the other")
+                    done.append(self.exchange(self.to_one(shard if in_turn else part), in_turn))
+                    own += part
+            elif is_last or not self.has(ONLY_THE_LAST):
+                own += part * len(self.nodes)
+                if self.has("one node collects each output and sends it to all"):
+                    done.append(self.exchange(self.to_one(shard)))
+                    done.append(self.exchange(self.from_one(output)))
+                else:
+                    done.append(self.exchange(self.to_all(part)))
+        return done, own
 
     def tensor(self, inputs):
-        """Seconds and bytes."""
-        has, last, kept, inputs = self.has, len(self.outputs) - 1, 0, self.taken(inputs)
-        compute_s = sum(self.ops) * self.op_s
-        if not has("not divided"):
-            compute_s /= len(self.nodes)
-        if len(self.nodes) == 1:
-            return inputs * compute_s, 0
-        rounds = self.to_all_from_one(self.input) if has("network's input") else []
-        for number, output in enumerate(self.outputs):
-            part = output if has("whole outputs") else output // len(self.nodes)
-            if number == last and not has("goes to all nodes"):
-                if not has("not gathered"):
-                    rounds += self.to_one(part)
-                    kept += part
-                continue
-            kept += part * len(self.nodes)
-            if has("collects"):
-                rounds += self.to_one(part) + self.to_all_from_one(output)
-            else:
-                rounds += self.to_all_from_all(part)
-        carried = sum(map(self.busiest, rounds))
-        traffic = sum(sum(each.values()) for each in rounds)
-        if has("each output once"):
-            traffic = sum(self.outputs)
-        elif has("that of one link"):
-            traffic = carried
-        elif has("gathers to one"):
-            shards = (output // len(self.nodes) for output in self.outputs)
-            traffic = sum(sum(each.values()) for it in shards for each in self.to_one(it))
-        elif has("own shards"):
-            traffic += kept
-        return inputs * (compute_s + carried * self.byte_s), self.counted(traffic, inputs)
+        """Seconds of these inputs, bytes of one."""
+        done, own = self.send_all()
+        link_bytes, traffic_bytes = (sum(carried) for carried in zip((0, 0), *done, strict=True))
+        shards = [Fraction(output, len(self.nodes)) for output in self.outputs]
+        gathers = [self.exchange(self.to_one(shard))[1] for shard in shards]
+        counts = {
+            "traffic counts each output once": sum(self.outputs),
+            "traffic counts each shard once": sum(self.outputs[:-1]) + gathers[-1],
+            "traffic is that of one link": link_bytes,
+            "traffic counts gathers to one node only": sum(gathers),
+            "traffic also counts a node's own shards, which are not sent": traffic_bytes + own,
+        }
+        divisors = {
+            "computing is not divided by the nodes": 1,
+            "computing is multiplied by the nodes, not divided": Fraction(1, len(self.nodes)),
+        }
+        compute_s = sum(self.ops) * self.op_s / self.choose(len(self.nodes), divisors)
+        counted = self.choose(traffic_bytes, counts) if self.links else 0
+        return inputs * (compute_s + link_bytes * self.byte_s), counted
 
-    def busiest(self, messages):
-        """What the busiest link carries of a round."""
-        has, everything = self.has, sum(messages.values())
-        if has("over one link"):
-            return everything
-        if has("spread over"):
-            return Fraction(everything, len(self.nodes) * (1 if self.is_ring else self.nodes[-1]))
-        if has("one shard at a time", "one node after the other"):
-            ends_that_wait = (0, 1) if has("one shard") else (0,)
-            return max(
-                sum(sent for ends, sent in messages.items() if ends[end] == node)
-                for node in self.nodes
-                for end in ends_that_wait
-            )
-        return max(messages.values())
-
+    # ------------------------------------------------ pipeline parallelism
     def pipeline(self, inputs):
-        """Seconds and bytes; a stage is what holds an input while another may be elsewhere."""
-        has, sent, inputs = self.has, [*self.outputs], self.taken(inputs)
-        if not has("the last output is sent") or len(self.nodes) == 1:
+        """Seconds of these inputs, bytes of one."""
+        sent, nodes = [0, *self.outputs], len(self.nodes)
+        if self.has("the network's input is sent, too") and nodes > 1:
+            sent[0] = self.input
+        if not self.has("the last output is sent, too") or nodes == 1:
             sent[-1] = 0
-        divisor = len(self.nodes) if has("computing is divided") else 1
-        compute = [ops * self.op_s / divisor for ops in self.ops]
+        divisor = self.choose(1, {"computing is divided by the nodes": nodes})
+        compute = [0, *(ops * self.op_s / divisor for ops in self.ops)]
         send = [each * self.byte_s for each in sent]
-        first = 0
-        if has("network's input") and len(self.nodes) > 1:
-            first = self.input * self.byte_s
-            sent.append(self.input)
-        if has("while it sends"):
-            stages = [first, *(a + b for a, b in zip(compute, send, strict=True))]
-        elif has("while it receives"):
-            received = [first, *send[:-1]]
-            stages = [*(a + b for a, b in zip(received, compute, strict=True)), send[-1]]
-        else:
-            stages = [first, *(part for both in zip(compute, send, strict=True) for part in both)]
-        seconds = finished(stages, inputs)
-        slowest = finished(stages, 2) - finished(stages, 1)
-        is_read_so = inputs > 1 or has("also for N = 1")
-        if has("last stage"):
-            seconds = finished(stages, 1) + finished(compute[-1:], inputs - 1)
-        elif has("do not overlap"):
-            seconds = inputs * finished(stages, 1)
-        elif has("N / P") and is_read_so:
-            seconds = Fraction(inputs, len(self.nodes)) * finished(stages, 1)
-        elif has("not N - 1 times") and is_read_so:
-            seconds = finished(stages, inputs + 1)
-        elif has("N times the slowest") and is_read_so:
-            seconds = inputs * slowest
-        elif has("N + L - 1 times") and is_read_so:
-            seconds = finished([slowest] * len(compute), inputs)
-        return seconds, self.counted(sum(sent), inputs)
+        stages = [part for pair in zip(compute, send, strict=True) for part in pair]
+        if self.has("a node does not compute while it sends"):
+            stages = [*map(add, compute, send)]
+        elif self.has("a node does not compute while it receives"):
+            stages = [*map(add, [*compute, 0], [0, *send])]
 
-    def taken(self, inputs):
-        """How many inputs there are instead."""
-        return inputs - 1 if inputs == self.inputs > 1 and self.has("N - 1 inputs") else inputs
+        def finish(many):
+            return finish_inputs(stages, many)
 
-    def counted(self, traffic, inputs):
-        traffic *= 8 if self.has("in bits") else 1
-        return traffic if self.has("that of one input") else inputs * traffic
+        first = finish(1)
+        slowest, layers = finish(2) - first, len(self.ops)
+        slots = finish_inputs([slowest] * layers, inputs)
+        formulas = {
+            "the last stage is the slowest": first + (inputs - 1) * compute[-1],
+            f"{BOTTLENECK}, also for N = 1": inputs * slowest,
+            f"{SLOTS}, also for N = 1": slots,
+        }
+        if inputs > 1:
+            formulas |= {
+                "inputs do not overlap": inputs * first,
+                "all inputs take as long as one": first,
+                "N inputs take N / nodes times as long as one": inputs * first / nodes,
+                BY_LAYERS: (inputs + layers - 1) * first / layers,
+                ONE_MORE: finish(inputs + 1),
+                BOTTLENECK: inputs * slowest,
+                SLOTS: slots,
+            }
+        to_others = self.choose(1, {"each output is sent to all other nodes": nodes - 1})
+        return self.choose(finish(inputs), formulas), to_others * sum(sent)
 
 
-def finished(stages, inputs):
-    """When the last input has left the last stage, each of which holds one input at a time."""
-    free, arrived = [0] * len(stages), 0
+def finish_inputs(stages, inputs):
+    """When the last input leaves the last stage, each of which holds one input at a time."""
+    left = [0] * len(stages)
     for _ in range(inputs):
         arrived = 0
         for number, stage in enumerate(stages):
-            free[number] = arrived = max(arrived, free[number]) + stage
+            left[number] = arrived = max(arrived, left[number]) + stage
     return arrived
-
-
-@cache
-def numbers(changes=frozenset(), question=LAB):
-    """By line: "Q1 tensor latency" in seconds, "Q2 pipeline traffic" in bytes, ..."""
-    it, found = Mistaken(changes, question), {}
-    for name, inputs in (("Q1", 1), ("Q2", question.inputs)):
-        for strategy in ("tensor", "pipeline"):
-            latency, traffic = getattr(it, strategy)(inputs)
-            found[f"{name} {strategy} latency"] = latency
-            found[f"{name} {strategy} traffic"] = traffic
-    return found
