@@ -66,9 +66,9 @@ def describe_key(key: Key, inputs: int) -> str:
     """How a course's key reads the handout, and which lines it lacks."""
     tensor, pipeline = key.readings
     causes = [describe_cause(it, inputs, True) for it in list_causes([(tensor, pipeline)])]
-    said = "; ".join(causes) or "as this project does (python3 report explain readings)"
+    said = f"as follows: {'; '.join(causes)}" if causes else "as this project does"
     lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
-    return f"The key reads the handout as follows: {said}.{lacks}"
+    return f"The key reads the handout {said}.{lacks}"
 
 
 # ------------------------------------------------ one submission
