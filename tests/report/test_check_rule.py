@@ -105,6 +105,8 @@ CASES = {  # why: a submission, what is told
     "set aside it is no evidence": (write({**RIGHT, "Q1 tensor traffic": "604160"}), {}),
     "the right Q1 in Q2 is not set aside": (
         write(answer([ONCE], [ONCE])), told([ONCE], [ONCE])),
+    "unless Q1 has Q2's": (
+        write({**RIGHT, "Q1 tensor traffic": "61538304", "Q2 tensor traffic": "1923072"}), {}),
     "too few digits are no evidence": (write({**RIGHT, "Q1 tensor latency": "0.0032"}), {}),
     "too few digits agree all the same": (
         write(answer([UNGATHERED]) | {"Q1 tensor latency": "0.0031"}), told([UNGATHERED])),
@@ -133,7 +135,7 @@ def test_swapped_lines(tmp_path, one, other):
     for clauses, slip in [((), {}), ((MAC,), {}), ((), ODD)]:
         numbers = swap(one, other, answer(clauses, clauses)) | slip
         _, found = judge(tmp_path, write(numbers))
-        assert found["swapped"] == [one, other]
+        assert (found["swapped"], found["right"]) == ([one, other], 0)
         assert explain(found) == told(clauses, clauses)
     assert judge(tmp_path, write(numbers | ODD_BOTH))[1]["swapped"] == []
 
