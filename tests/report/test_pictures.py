@@ -39,7 +39,7 @@ def find_texts(svg):
 
 
 @pytest.fixture
-def draw_file(monkeypatch):
+def draw_file(tmp_path, monkeypatch):
     """What the command draws."""
     monkeypatch.chdir(tmp_path)
 
