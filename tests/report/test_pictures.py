@@ -208,11 +208,12 @@ def test_an_impossible_strategy_is_named_and_not_drawn(name, draw_file):
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_files_open_and_are_the_same_on_every_run(name, draw_file, monkeypatch):
-    monkeypatch.setitem(mpl.rcParams, "font.size", 30)  # the user's own settings
+    monkeypatch.setitem(mpl.rcParams, "axes.grid", True)  # the user's own setting
     image = Image.open(BytesIO(draw_file(name, name="picture.PNG")))
     picture = pictures.draw(name, LAB, ".svg")
     assert image.size == pytest.approx((picture.width_pt / 0.36, picture.height_pt / 0.36), abs=1)
     assert image.info["Title"] == picture.alt
+    assert mpl.rcParams["axes.grid"]
     monkeypatch.undo()
     assert pictures.draw(name, LAB, ".svg") == picture
 
