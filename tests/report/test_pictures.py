@@ -230,6 +230,7 @@ def test_by_default_it_is_an_svg_here(tmp_path, monkeypatch):
         ("picture", "picture"),
         ("picture sram", "timeline"),
         ("picture limits --output limits.pdf", ".svg or .png"),
+        ("picture limits --output=", ".svg or .png"),
         ("picture limits --until 3", "--until"),
         ("picture timeline --until 0", "--until"),
         ("picture timeline --nodes 3", "3 nodes"),
