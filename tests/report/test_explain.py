@@ -1,5 +1,4 @@
-"""report/explain.py and topics.py: numbers by hand, added up again on random questions; which topics and what
-JSON there are for which question."""
+"""report/explain.py and topics.py: numbers by hand, sums on random questions, topics, JSON."""
 
 import json
 import re
