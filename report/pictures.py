@@ -199,7 +199,7 @@ def draw_job(
     start = float(job.start_s * UNITS[unit])
     length = float(min(job.end_s, end_s) * UNITS[unit]) - start
     if job.work != "compute":
-        axes.barh(line + 0.4, length, 0.3, start, align="edge", color=INK, label=job.work)
+        axes.barh(line + 0.38, length, 0.24, start, align="edge", color=INK, label=job.work)
         return
     shade = (job.input - 1) % 2
     axes.barh(line, length, 0.76, start, color=colours[shade], label=job.work)
