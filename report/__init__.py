@@ -8,7 +8,8 @@ In the order in which one would read it:
     sram       what each node holds
     timeline   who works when
     results    what both strategies take and why, computed once
-    explain    `explain`: Q1 to Q4 on one page, topics that derive every number, JSON
+    topics     derivations of every number, for `explain`
+    explain    `explain`: Q1 to Q4 on one page, topics, JSON
     check/     `check`: which mistake makes these numbers
     pictures   `picture`: timeline, time per input against the number of inputs
     deck/      `deck`: the slides

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from typing import Any, NoReturn
 
 if sys.version_info < (3, 11):
     sys.exit("report needs Python 3.11 or newer; lab3.py needs 3.6")
@@ -58,18 +59,22 @@ NOT_OURS = (
 class Parser(argparse.ArgumentParser):
     """A parser that raises ValueError for wrong options, and takes none that is abbreviated."""
 
-    def __init__(self, **settings):
+    def __init__(self, **settings: Any) -> None:
         super().__init__(
             allow_abbrev=False,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
             **settings,
         )
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise ValueError(message)
 
+    def print_help(self, file: Any = None) -> None:
+        """Print help; argparse's own is silent if it cannot."""
+        print(self.format_help(), end="", file=file)
 
-def main(argv):
+
+def main(argv: list[str]) -> int:
     """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers
     are wrong, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
     try:
@@ -77,7 +82,7 @@ def main(argv):
             status = run_command(argv)
         except SystemExit:  # argparse has printed help
             status = 0
-        sys.stdout.flush()
+        print(end="", flush=True)  # to nowhere if stdout is closed
         return status
     except BrokenPipeError:
         discard_output()
@@ -90,22 +95,22 @@ def main(argv):
         return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project")
     except OSError as error:
         discard_output()
-        where = f" {ascii(error.filename)}" if error.filename else ""
+        where = f" {error.filename!a}" if error.filename else ""
         return fail(1, f"cannot write{where}: {error.strerror}")
 
 
-def fail(status, why):
+def fail(status: int, why: str) -> int:
     """Say why on stderr."""
     print(f"{PROG}: error: {why}", file=sys.stderr)
     return status
 
 
-def discard_output():
+def discard_output() -> None:
     """Let what cannot be written not fail again at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def run_command(argv):
+def run_command(argv: list[str]) -> int:
     """Parse the words and run the command, whose module is imported only now."""
     parser = Parser(
         prog=PROG,
@@ -113,7 +118,7 @@ def run_command(argv):
         epilog="\n  ".join(
             ["examples:", *(f"{PROG} {example}" for _, _, example, *_ in COMMANDS.values())]
         )
-        + f"\n\n{PROG} COMMAND --help shows the options of a command, with more examples.",
+        + f"\n\n{PROG} COMMAND --help shows its options, with more examples.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     parsers = {
@@ -135,10 +140,11 @@ def run_command(argv):
     module = import_module(COMMANDS[name][0])
     module.add_options(parsers[name])
     check_options(name, words, parsers[name])
-    return module.run(parser.parse_args(argv))
+    status: int = module.run(parser.parse_args(argv))
+    return status
 
 
-def check_lab3():
+def check_lab3() -> None:
     """Raise ValueError if lab3.py is not this project's, or no Python."""
     try:
         with redirect_stdout(StringIO()):  # somebody else's prints its answers
@@ -151,7 +157,7 @@ def check_lab3():
         raise ValueError(NOT_OURS)
 
 
-def explain_unknown(name):
+def explain_unknown(name: str) -> str:
     """Why a word is no command, and what was meant."""
     from report.explain import TOPICS
     from report.pictures import PICTURES
@@ -163,7 +169,7 @@ def explain_unknown(name):
     return f"{quote(name)} is not a command; {suggest(name, COMMANDS)}"
 
 
-def check_options(command, words, parser):
+def check_options(command: str, words: list[str], parser: Parser) -> None:
     """Refuse an option that the command has not, before argparse takes its value for a topic or a
     file."""
     from report.text import quote, suggest
@@ -173,6 +179,8 @@ def check_options(command, words, parser):
         option = word.partition("=")[0]
         if word == "--":
             return
+        if word.endswith("=--"):  # argparse would drop the value
+            raise ValueError(f"argument {option}: '--' is not a value")
         if option.startswith("--") and option not in [*known, "--help"]:
             raise ValueError(
                 f"{quote(option)} is not an option of {command}; {suggest(option, known)}"

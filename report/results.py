@@ -91,6 +91,11 @@ class Results(NamedTuple):
     sram: dict[str, Sram]  # of data parallelism, too
     totals: Totals
 
+    def find(self, inputs: int) -> dict[str, Result]:
+        """The possible strategies' results for one input or for all, on the machine as it is."""
+        topology = self.asked.system.topology
+        return {name: it.find(inputs, topology) for name, it in self.strategies.items()}
+
 
 def compute_results(question: Question) -> Results:
     """All of them. Raises ValueError if neither strategy is possible."""

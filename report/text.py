@@ -92,6 +92,16 @@ def suggest(word: str, names: Iterable[str]) -> str:
     return f"did you mean {known[found[0]]}?" if found else f"there are {', '.join(known.values())}"
 
 
+def join(*blocks: str) -> str:
+    """Blocks one below the other; those of one line are wrapped."""
+    return "\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
+
+
+def join_paragraphs(*blocks: str) -> str:
+    """Blocks with empty lines between them; those of one line are wrapped."""
+    return "\n\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
+
+
 # ------------------------------------------------ tables
 
 
@@ -109,7 +119,9 @@ def format_table(
     for *cells, last in zip(*columns, strict=True):
         left = "  ".join([*cells, ""])
         room = max(COLUMNS - len(left), max(map(len, last.split()), default=1))
-        first, *more = textwrap.wrap(last, room, break_on_hyphens=False) or [""]
+        is_text = isinstance(values[-1][0], str)
+        parts = textwrap.wrap(last, room, break_on_hyphens=False) if is_text else [last]
+        first, *more = parts or [""]
         lines += [left + first, *(" " * len(left) + each for each in more)]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -8,9 +8,7 @@ from importlib.util import find_spec
 
 REPORT = ["hypothesis", "matplotlib", "numpy", "pypdf", "pypdfium2", "simpy", "typst"]
 ORACLES = {
-    "test_mpi.py": "mpi4py",
     "test_peers.py": "heteropipe",
-    "test_streaming_theorems.py": "z3",
     "test_theorems.py": "z3",
 }
 PYTEST = ".venv/bin/python -m pytest -n 2 --dist worksteal"

@@ -1,24 +1,169 @@
-"""Networks, systems and plans for Hypothesis to draw."""
+"""The machines of the tests: the lab, ODD, which differs from it in everything, both worked out by
+hand; and networks, systems and questions for Hypothesis to choose.
+"""
 
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from lab3 import NETWORK, ConvLayer, System
+from lab3 import ALL_TO_ALL, NETWORK, RING, ConvLayer, System
 from report.question import Question
 
+# Steps: layer, work, ops of a node, bytes of the busiest link, bytes of all links, microseconds.
+# Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's.
+# SRAM: where, layer, work, bytes of weights, input and output, their sum.
+
+# ------------------------------------------------ the lab
+#
+# In a microsecond a node does 50,000 ops and a link carries 2,000 bytes. With tensor parallelism a
+# node computes a quarter, 6,220,800 / 4 ops of layer 1 in 31.104 us, and has a shard of 230,400 / 4
+# = 57,600 bytes for three others: 28.8 us, and 12 links carry 691,200. In the end three nodes send
+# 147,456 / 4 = 36,864 bytes to the fourth. Compute 3,033.30816 us, communication 93.952 us.
+
+LAB_TENSOR_STEPS = [
+    (1, "compute", 1_555_200, 0, 0, "31.104"),
+    (1, "all-gather", 0, 57_600, 691_200, "28.8"),
+    (2, "compute", 57_802_752, 0, 0, "1156.05504"),
+    (2, "all-gather", 0, 50_176, 602_112, "25.088"),
+    (3, "compute", 49_840_128, 0, 0, "996.80256"),
+    (3, "all-gather", 0, 43_264, 519_168, "21.632"),
+    (4, "compute", 42_467_328, 0, 0, "849.34656"),
+    (4, "gather", 0, 36_864, 110_592, "18.432"),
+]
+# One node computes a layer, one link carries its output: 12,133.23264 + 302.08 us, and 31 times
+# 4,624.22016 us for 32 inputs.
+LAB_PIPELINE_STEPS = [
+    (1, "compute", 6_220_800, 0, 0, "124.416"),
+    (1, "send", 0, 230_400, 230_400, "115.2"),
+    (2, "compute", 231_211_008, 0, 0, "4624.22016"),
+    (2, "send", 0, 200_704, 200_704, "100.352"),
+    (3, "compute", 199_360_512, 0, 0, "3987.21024"),
+    (3, "send", 0, 173_056, 173_056, "86.528"),
+    (4, "compute", 169_869_312, 0, 0, "3397.38624"),
+]
+LAB_NUMBERS = {
+    1: ("0.00312726016", 1_923_072, "0.01243531264", 604_160),
+    32: ("0.10007232512", 61_538_304, "0.1557861376", 19_333_120),
+}
+# All weights are 6,912 + 3 * 294,912 = 891,648 bytes, a quarter of them 222,912.
+LAB_SRAM = {
+    "tensor": [
+        ("every node", 1, "compute", 222_912, 6_144, 57_600, 286_656),
+        ("every node", 2, "compute", 222_912, 230_400, 50_176, 503_488),
+        ("every node", 3, "compute", 222_912, 200_704, 43_264, 466_880),
+        ("every node", 4, "compute", 222_912, 173_056, 36_864, 432_832),
+        ("one node", 4, "gather", 222_912, 0, 147_456, 370_368),
+    ],
+    "pipeline": [
+        ("node 1", 1, "compute", 6_912, 6_144, 230_400, 243_456),
+        ("node 2", 2, "compute", 294_912, 230_400, 200_704, 726_016),
+        ("node 3", 3, "compute", 294_912, 200_704, 173_056, 668_672),
+        ("node 4", 4, "compute", 294_912, 173_056, 147_456, 615_424),
+    ],
+    "data": [
+        ("every node", 1, "compute", 891_648, 6_144, 230_400, 1_128_192),
+        ("every node", 2, "compute", 891_648, 230_400, 200_704, 1_322_752),
+        ("every node", 3, "compute", 891_648, 200_704, 173_056, 1_265_408),
+        ("every node", 4, "compute", 891_648, 173_056, 147_456, 1_212_160),
+    ],
+}
+
+
+# ------------------------------------------------ everything differs
+#
+# Six nodes on a ring, three of which have no layer in a pipeline; its bottleneck is a send; data
+# parallelism alone does not fit in the SRAM. Elements are of 3 bytes.
+#
+#   layer  output  weights                MACs             ops C   bytes A  S    weights  input
+#   1      8 x 5   6 *  1 * 2 * 4 =    48  * 40 =  1,920   3,840   720      120    144    216
+#   2      5 x 3  12 *  6 * 4 * 3 =   864  * 15 = 12,960  25,920   540       90  2,592    720
+#   3      3 x 2  36 * 12 * 3 * 2 = 2,592  *  6 = 15,552  31,104   648      108  7,776    540
+
+ODD = Question(
+    (
+        ConvLayer(6, 1, 2, 4, 9, 8, 3),
+        ConvLayer(12, 6, 4, 3, 8, 5, 3),
+        ConvLayer(36, 12, 3, 2, 5, 3, 3),
+    ),
+    System(6, ops_per_s=62_500, link_bytes_per_s=1_250, sram_bytes=9 * 1024, topology=RING),
+    8,
+)
+ODD_OPTIONS = (
+    "--inputs 8 --nodes 6 --gops 0.0000625 --link-gbs 0.00000125 --sram-kib 9 --element-bytes 3"
+    " --topology ring --layer 6,1,2,4,9,8 --layer 12,6,4,3,8,5 --layer 36,12,3,2,5,3"
+)
+ODD_ALL_TO_ALL = ODD._replace(system=ODD.system._replace(topology=ALL_TO_ALL))
+
+# In a millisecond a node does 62.5 ops and a link carries 1.25 bytes. Five shards cross each link,
+# one after the other, and six links carry as much; in the gather, shards cross 1 + 2 + 3 + 4 + 5 =
+# 15 links. Compute 162.304 ms, communication 1,272 ms.
+ODD_TENSOR_STEPS = [
+    (1, "compute", 640, 0, 0, "10240"),
+    (1, "all-gather", 0, 600, 3_600, "480000"),
+    (2, "compute", 4_320, 0, 0, "69120"),
+    (2, "all-gather", 0, 450, 2_700, "360000"),
+    (3, "compute", 5_184, 0, 0, "82944"),
+    (3, "gather", 0, 540, 1_620, "432000"),
+]
+# Each of 30 links carries one shard, five the last: 162.304 + 254.4 ms.
+ODD_TENSOR_STEPS_ALL_TO_ALL = [
+    (1, "compute", 640, 0, 0, "10240"),
+    (1, "all-gather", 0, 120, 3_600, "96000"),
+    (2, "compute", 4_320, 0, 0, "69120"),
+    (2, "all-gather", 0, 90, 2_700, "72000"),
+    (3, "compute", 5_184, 0, 0, "82944"),
+    (3, "gather", 0, 108, 540, "86400"),
+]
+# On either topology: 973.824 + 1,008 ms, and 7 * 576 ms for 8 inputs.
+ODD_PIPELINE_STEPS = [
+    (1, "compute", 3_840, 0, 0, "61440"),
+    (1, "send", 0, 720, 720, "576000"),
+    (2, "compute", 25_920, 0, 0, "414720"),
+    (2, "send", 0, 540, 540, "432000"),
+    (3, "compute", 31_104, 0, 0, "497664"),
+]
+ODD_NUMBERS = {
+    1: ("1.434304", 7_920, "1.981824", 1_260),
+    8: ("11.474432", 63_360, "6.013824", 10_080),
+}
+ODD_NUMBERS_ALL_TO_ALL = {
+    1: ("0.416704", 6_840, "1.981824", 1_260),
+    8: ("3.333632", 54_720, "6.013824", 10_080),
+}
+# All weights are 10,512 bytes, a sixth of them 1,752.
+ODD_SRAM = {
+    "tensor": [
+        ("every node", 1, "compute", 1_752, 216, 120, 2_088),
+        ("every node", 2, "compute", 1_752, 720, 90, 2_562),
+        ("every node", 3, "compute", 1_752, 540, 108, 2_400),
+        ("one node", 3, "gather", 1_752, 0, 648, 2_400),
+    ],
+    "pipeline": [
+        ("node 1", 1, "compute", 144, 216, 720, 1_080),
+        ("node 2", 2, "compute", 2_592, 720, 540, 3_852),
+        ("node 3", 3, "compute", 7_776, 540, 648, 8_964),
+    ],
+    "data": [
+        ("every node", 1, "compute", 10_512, 216, 720, 11_448),
+        ("every node", 2, "compute", 10_512, 720, 540, 11_772),
+        ("every node", 3, "compute", 10_512, 540, 648, 11_700),
+    ],
+}
+
+
+# ------------------------------------------------ random
+
 RATES = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**6))
-TOPOLOGIES = st.sampled_from(["all-to-all", "ring"])
+TOPOLOGIES = st.sampled_from([ALL_TO_ALL, RING])
 
 
 @st.composite
-def chains(draw, multiples):
-    """Layers that chain, not square; the filters of each are a multiple of the one given for it."""
+def networks(draw, layers, filters_of=1):
+    """As many layers or fewer, not square, the filters of each a multiple of filters_of."""
     sizes = st.integers(1, 4)
-    x, y = draw(sizes), draw(sizes)  # of the last output
-    filters = [draw(sizes) * multiple for multiple in multiples]
+    x, y, element_bytes = draw(sizes), draw(sizes), draw(sizes)  # of the last output
+    filters = [filters_of * draw(sizes) for _ in range(draw(st.integers(1, layers)))]
     in_channels = [draw(sizes), *filters[:-1]]
-    element_bytes = draw(sizes)
     network = []
     for layer in reversed(range(len(filters))):
         fx, fy = draw(sizes), draw(sizes)
@@ -28,22 +173,13 @@ def chains(draw, multiples):
 
 
 @st.composite
-def networks(draw, layers, filters_of=1):
-    """As many layers or fewer, the filters of each a multiple of filters_of."""
-    return draw(chains([filters_of] * draw(st.integers(1, layers))))
-
-
-@st.composite
 def systems(draw, min_nodes=1, max_nodes=8, topologies=TOPOLOGIES):
+    """Of any rates, from fast links to such slow ones that sends decide."""
     ops_per_s = draw(RATES)
-    ops_a_byte = st.sampled_from([10, 1_000, 100_000])  # from fast to slow links
-    return System(
-        nodes=draw(st.integers(min_nodes, max_nodes)),
-        ops_per_s=ops_per_s,
-        link_bytes_per_s=draw(RATES | ops_a_byte.map(lambda ops: ops_per_s / ops)),
-        sram_bytes=draw(st.integers(1, 10**6)),
-        topology=draw(topologies),
-    )
+    slow = st.sampled_from([10, 1_000, 100_000]).map(lambda ops_per_byte: ops_per_s / ops_per_byte)
+    nodes = draw(st.integers(min_nodes, max_nodes))
+    sram_bytes = draw(st.integers(1, 10**6))
+    return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes, draw(topologies))
 
 
 @st.composite
@@ -59,37 +195,9 @@ def cases_of_both(draw, layers=6):
 
 
 @st.composite
-def plan_cases(draw):
-    """Draw network, system, plan; the plan as (layers, nodes) of each group.
-
-    A ring knows one group on all nodes and groups of one node; all-to-all, nodes may be left over.
-    """
-    shape = draw(st.sampled_from(["one group", "groups of one node", "any groups"]))
-    plan = {
-        "one group": st.tuples(st.tuples(st.integers(1, 4), st.integers(1, 12))),
-        "groups of one node": st.lists(
-            st.tuples(st.integers(1, 3), st.just(1)), min_size=1, max_size=10
-        ),
-        "any groups": st.lists(
-            st.tuples(st.integers(1, 3), st.integers(1, 4)), min_size=2, max_size=4
-        ),
-    }[shape]
-    plan = tuple(draw(plan))
-    network = draw(chains([nodes for layers, nodes in plan for _ in range(layers)]))
-
-    used = sum(nodes for _, nodes in plan)
-    on_a_ring = shape != "any groups" and draw(st.booleans())
-    system = draw(systems(used, used + 3, st.just("ring" if on_a_ring else "all-to-all")))
-    if on_a_ring and shape == "one group":
-        system = system._replace(nodes=used)
-    return network, system, plan
-
-
-@st.composite
 def questions(draw, is_lab, topology):
-    """Of which one strategy is possible or both: the lab's network or small ones, from 1 input to a
-    billion, on machines of all kinds, down to links so slow that sends decide."""
-    system = draw(systems(max_nodes=8, topologies=st.just(topology)))
+    """Of which one strategy is possible or both: the lab's network or small ones."""
+    system = draw(systems(topologies=st.just(topology)))
     if is_lab:
         nodes, sram_bytes = draw(st.sampled_from([1, 2, 4, 5, 8])), draw(st.integers(10**5, 10**7))
         network, system = NETWORK, system._replace(nodes=nodes, sram_bytes=sram_bytes)
@@ -97,4 +205,4 @@ def questions(draw, is_lab, topology):
         network = draw(networks(5, filters_of=system.nodes))
     else:
         network = draw(networks(min(5, system.nodes)))
-    return Question(network, system, draw(st.sampled_from([1, 2, 3, 32, 10**9])))
+    return Question(network, system, draw(st.sampled_from([1, 2, 3, 32, 10**6])))

@@ -1,11 +1,11 @@
 """How tests run `python3 report COMMAND`, in this process or in one of its own."""
 
-import contextlib
-import io
 import os
 import shlex
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import lab3
@@ -35,23 +35,19 @@ def shell(command, **more):
 
 
 def call(line):
-    """Status, stdout and stderr of `python3 report` with this line of options, in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    words = shlex.split(line) if isinstance(line, str) else line
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            status = main(words)
-        except SystemExit as end:  # by argparse
-            status = end.code
+    """Status, stdout and stderr of `python3 report` with this line or words, in this process."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main(shlex.split(line) if isinstance(line, str) else line)
     return status, out.getvalue(), err.getvalue()
 
 
 def output(line):
-    """What an answered line prints: ASCII for a terminal of 80 columns."""
+    """What an answered line prints: ASCII, and unless it is JSON for a terminal of 80 columns."""
     status, out, err = call(line)
     assert (status, err) == (0, "")
     assert out.isascii() and out.endswith("\n") and not out.endswith("\n\n")
-    if not out.startswith("{"):  # is for people, not JSON
+    if not out.startswith("{"):
         assert [row for row in out.splitlines() if len(row) > 80 or row != row.rstrip()] == []
     return out
 
@@ -59,13 +55,13 @@ def output(line):
 def refusal(line):
     """Why a line is refused: one sentence, and status 2."""
     status, out, err = call(line)
-    assert (status, out) == (2, "")
+    assert (status, out, err.count("\n")) == (2, "", 1)
     return sentence(err)
 
 
 def sentence(err):
-    """What the last line of stderr says, which is ASCII."""
-    program, error, said = err.splitlines()[-1].partition(": error: ")
+    """The message of the last line of stderr, which is ASCII."""
+    program, error, message = err.splitlines()[-1].partition(": error: ")
     assert program.startswith(PROG) and error
-    assert said.isascii() and said.isprintable() and 0 < len(said) < 300
-    return said
+    assert message.isascii() and message.isprintable() and 0 < len(message) < 300
+    return message

@@ -1,209 +1,317 @@
-"""The judgement of a submission, or of a course's own key."""
+"""The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from __future__ import annotations
-
-import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-import lab3
-from report.check import readings, verdicts
-from report.check.changes import BOTH, CHANGES, NAMED
-from report.check.pairs import Found, explain
-from report.check.readings import Course, Parts
+from lab3 import Rate
+from report.check.changes import BOTH, NAMED
+from report.check.diagnosis import (
+    Course,
+    Evidence,
+    Explanation,
+    Key,
+    Outcome,
+    Pair,
+    explain,
+    list_shared,
+    predict,
+)
+from report.check.model import count_links
 from report.check.submission import (
-    Kind,
+    ASKED_UNIT,
+    LEAST_DIGITS,
     Line,
     Number,
-    Verdict,
-    Written,
-    form_faults,
-    numbers_of,
-    whose,
-    written,
+    describe_lines,
+    list_lines,
+    read_submission,
 )
-from report.check.verdicts import Right
-from report.question import LAB, Question, possible_strategies
-from report.terminal import count
+from report.question import LAB, Question, check_possible
+from report.text import count, format_rounded, round_to
 
-MOST_HEADS = 4  # of which the numbers of inputs are tried
-THESE_ARE = "these are the right numbers "
+SWAPS = ("tensor", "pipeline"), ("Q1", "Q2")
+OTHER_UNITS = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # that may not be said
+FAR, NEAR = 50, 10  # times the right number
+WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
 
 
-class Submission(NamedTuple):
-    """What a submission says, and what explains it."""
+class Judgement(NamedTuple):
+    """What a line's number is."""
 
-    numbers: list[Number]
-    explained: list[Found]
-    notes: list[str]  # what is true of several numbers: exchanged, in ms, of a ring
-    form: list[str]  # what is not as the handout asks, besides numbers
+    line: Line
+    given: str | None  # as it is written, without its unit
+    right: Rate
+    kind: str  # right, explained, multiple, unexplained, swapped, other line, ...
+    verdict: str  # in words
+    times_right: Fraction | None  # how many times the right number, if both are numbers
+
+
+class Cause(NamedTuple):
+    """What makes wrong numbers: one or the other of alternatives, each in one part or several."""
+
+    alternatives: list[list[Explanation]]
+    lines: list[Line]
+
+
+class Check(NamedTuple):
+    """What is right in a submission, and what makes the rest."""
+
+    numbers: list[Judgement]
+    causes: list[Cause]
+    swapped: tuple[str, ...]  # "tensor", "pipeline" or "Q1", "Q2", if those are
+    units: dict[str, str]  # in which numbers of a kind are read that do not say so
+    notes: list[str]  # which lines are read as others
+    faults: list[str]  # of the format
 
     @property
-    def lines(self) -> int:
-        """How many lines there must be."""
-        return len({number.line for number in self.numbers})
+    def right(self) -> int:
+        """How many numbers are right."""
+        return sum(number.kind == "right" for number in self.numbers)
 
     @property
-    def right_lines(self) -> int:
-        """How many lines have right numbers only."""
-        return self.lines - len({number.line for number in self.numbers if not _is_right(number)})
-
-    @property
-    def missing(self) -> int:
-        return sum(number.kind is Kind.MISSING for number in self.numbers)
+    def is_all_right(self) -> bool:
+        """Whether all numbers are right, and in the handout's format."""
+        return self.right == len(self.numbers) and not self.faults
 
 
-class NoSubmissionError(ValueError):
-    """A text that cannot be judged: what it is, and what is wanted."""
+def check(text: str, question: Question = LAB, key: Key | None = None) -> Check:
+    """Judge what somebody's lab3.py printed, by this project's reading or that of a key (read_key).
 
-    def __init__(self, what: str, wanted: str):
-        super().__init__(f"text {what}; {wanted}")
-        self.what, self.wanted = what, wanted
-
-
-HOW = "prints: python3 lab3.py | python3 report check"
-PIPE_IN = f"pipe in what lab3.py {HOW}"
-PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()", re.M | re.ASCII)
-
-
-def check(text: str, question: Question = LAB, key: Parts = ()) -> Submission:
-    """Judges what somebody's lab3.py printed; with a key (key_of) by its readings.
-
-    Raises ValueError if no strategy is possible, and for a text that cannot be judged.
+    Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    course = Course(readings.checked(question), key)
-    right = _right_numbers(course)
-    found = written(text, question.inputs)
-    submission = _explained(course, found, right)
-    if not any(number.given for number in submission.numbers):
-        _refuse(text, bool(found.behind))
-    if any(map(verdicts.is_rounded_up, submission.numbers)):  # by a program that cuts none
-        submission = _explained(course, found, right, may_be_cut=False)
-    questions = readings.inputs_of(question.inputs)
-    form = form_faults(found, questions, submission.numbers)
-    return submission._replace(form=[*form, *_unexpected(question, right, found)])
+    course = _read_course(question, key)
+    right = find_right(course)
+    submission = read_submission(text, course.question)
+    numbers, units = read_units(submission.numbers, right)
+    swapped, evidence, outcome = _diagnose(course, right, numbers)
+    judgements = []
+    for line, answer in right.items():
+        number, meant = numbers.get(line), swap(line, swapped)
+        kind, verdict = _judge(course.question, evidence, outcome.pairs[0], meant, number)
+        if kind == "right" and right[meant] != answer:
+            kind = verdict = "swapped"
+        times = number.amount / answer if number and not number.fault and answer else None
+        given = number.text if number else None
+        judgements.append(Judgement(line, given, answer, kind, verdict, times))
+    faults = [f"{kind} in {unit}, not in {ASKED_UNIT[kind]}" for kind, unit in units.items()]
+    return Check(
+        judgements,
+        list_causes(outcome.pairs, swapped),
+        swapped,
+        units,
+        submission.notes,
+        submission.faults + faults,
+    )
 
 
-def _explained(course: Course, found: Written, right: Right, may_be_cut: bool = True) -> Submission:
-    """The numbers, what makes the wrong ones, and what is true of several."""
-    numbers = _judged(found, right, may_be_cut)
-    if notes := _right_elsewhere(course, found, numbers):
-        for number in numbers:
-            if number.given and not number.has_right_value:
-                number.verdict = Verdict(Kind.ELSEWHERE, notes[0].removeprefix(THESE_ARE))
-        return Submission(numbers, [], notes, [])
-    notes = verdicts.read_in_ms(numbers, right) + verdicts.exchanged(numbers, right)
-    verdicts.read_alike(numbers)
-    return Submission(numbers, explain(course, numbers), notes, [])
+def _read_course(question: Question, key: Key | None = None) -> Course:
+    check_possible(question)
+    return Course(question._replace(network=tuple(question.network)), key or Key())
 
 
-def _is_right(number: Number) -> bool:
-    return number.kind is Kind.RIGHT
+def find_right(course: Course) -> dict[Line, Rate]:
+    """The right numbers, as the course reads the handout."""
+    lines = list_lines(course.question)
+    return {line: predict(course, line.strategy)[line.question, line.kind] for line in lines}
 
 
-def _right_numbers(course: Course) -> Right:
-    """The lines that a submission must have, in order, and their right numbers: as read here, which
-    is what lab3.py gives, or by the changes of a key."""
-    network, system, inputs = course.question
-    possible, _ = possible_strategies(network, system)
-    taken = {strategy: readings.taken_by_sets(course, strategy, 0)[()] for strategy in possible}
-    return {
-        Line(asked, strategy, kind): taken[strategy][asked, kind]
-        for asked in readings.inputs_of(inputs)
-        for strategy in possible
-        for kind in ("latency", "traffic")
-    }
+# ------------------------------------------------ what is given
 
 
-def _judged(found: Written, right: Right, may_be_cut: bool = True) -> list[Number]:
-    """The numbers of all lines that there must be, each by itself."""
-    numbers = [
-        number
-        for line, answer in right.items()
-        for number in numbers_of(line, answer, found.behind.get(line, []))
-    ]
-    for number in numbers:
-        number.may_be_cut = may_be_cut or number.line.kind == "traffic"
-        verdicts.judge(number, right)
-    return numbers
+def read_units(
+    numbers: Mapping[Line, Number], right: Mapping[Line, Rate]
+) -> tuple[dict[Line, Number], dict[str, str]]:
+    """The numbers, of which those of a kind may be in a unit that they do not say; and that unit,
+    by kind. A number that is 0 is none, unless that is right."""
+    read, units = {}, {}
+    for line, number in numbers.items():
+        is_zero = not number.fault and not number.value and right[line]
+        read[line] = number._replace(fault="zero") if is_zero else number
+    for kind, candidates in OTHER_UNITS.items():
+        own = {it: read[it] for it in read if it.kind == kind and not read[it].fault and right[it]}
+        if len(own) < 2 or not {it.unit for it in own.values()} <= {"", ASKED_UNIT[kind]}:
+            continue
+        for unit in candidates:
+            as_unit = {line: number.read_in(unit) for line, number in own.items()}
+            times, near = _find_ratios(own, right), _find_ratios(as_unit, right)
+            is_far = times[0] >= FAR or times[-1] <= Fraction(1, FAR)
+            if kind not in units and is_far and Fraction(1, NEAR) <= near[0] and near[-1] <= NEAR:
+                read |= as_unit
+                units[kind] = unit
+    return read, units
 
 
-def _right_elsewhere(course: Course, found: Written, numbers: Sequence[Number]) -> list[str]:
-    """What the numbers are, if some are wrong but all are the right ones of the other topology or
-    of other inputs that a head names."""
-    given = [number.line for number in numbers if number.kind is not Kind.MISSING]
-    if all(_is_right(number) for number in numbers if number.line in given):
-        return []
-    topologies = {lab3.RING: "of a ring", lab3.ALL_TO_ALL: "of an all-to-all network"}
-    question = course.question
-    named_first = [*found.inputs_named][:MOST_HEADS]
-    for inputs in (question.inputs, *(n for n in named_first if n not in (1, question.inputs))):
-        for topology, where in topologies.items():
-            other = question.on(topology=topology)._replace(inputs=inputs)
-            if other != question and (inputs > 1) == (question.inputs > 1):
-                its = _judged(found, _right_numbers(course._replace(question=other)))
-                right = [number.line for number in its if _is_right(number)]
-                if right == given:
-                    named = [where] * (topology != question.system.topology)
-                    named += [f"for {count(inputs, 'input')}"] * (inputs != question.inputs)
-                    return [f"{THESE_ARE}{' '.join(named)}"]
-    return []
+def _find_ratios(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> list[Fraction]:
+    """How many times the right numbers these are, the least first."""
+    return sorted(number.amount / right[line] for line, number in numbers.items())
 
 
-def _refuse(text: str, has_lines: bool) -> None:
-    """What a text without any number is, if it cannot be judged."""
-    if not text.strip():
-        raise NoSubmissionError("is empty", PIPE_IN)
-    if text.startswith("%PDF"):
-        raise NoSubmissionError("is a PDF", PIPE_IN)
-    if PROGRAM.search(text):
-        raise NoSubmissionError("is a program", f"pipe in what it {HOW}")
-    if not has_lines:
-        like = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
-        raise NoSubmissionError("has no result lines", like)
+def collect_evidence(numbers: Mapping[Line, Number], right: dict[Line, Rate]) -> Evidence:
+    """Which numbers are given, which of them are wrong, and which other lines' right ones."""
+    given = {line: number for line, number in numbers.items() if not number.fault}
+    wrong = [line for line, number in given.items() if not number.agrees(right[line])]
+    aside = {line: other for line in wrong if (other := _find_other_line(line, given, right))}
+    enough = [it for it in wrong if it not in aside and given[it].digits >= LEAST_DIGITS]
+    return Evidence(right, given, aside, enough)
 
 
-def _unexpected(question: Question, right: Right, found: Written) -> list[str]:
-    _, impossible = possible_strategies(question.network, question.system)
-    why = {strategy: reason.reason for strategy, reason in impossible.items()}
-    reasons: Counter[str] = Counter()
-    for line, behind in found.behind.items():
-        if line not in right:
-            reasons[why.get(line.strategy, "With 1 input there is no Q2")] += len(behind)
+def _find_other_line(
+    line: Line, given: Mapping[Line, Number], right: Mapping[Line, Rate]
+) -> Line | None:
+    """The line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless Q1
+    has Q2's."""
+    for other, answer in right.items():
+        if given[line].agrees(answer) and given[line].has_digits(answer):
+            is_own_q1 = other == line._replace(question="Q1")
+            if not is_own_q1 or (other in given and given[other].agrees(right[line])):
+                return other
+    return None
+
+
+def swap(line: Line, words: Sequence[str]) -> Line:
+    """The line with one of two words in place of the other."""
+    return Line(*(words[it == words[0]] if it in words else it for it in line))
+
+
+def _diagnose(
+    course: Course, right: dict[Line, Rate], numbers: Mapping[Line, Number]
+) -> tuple[tuple[str, ...], Evidence, Outcome]:
+    """What explains the numbers as they are; or with two strategies or questions swapped, which
+    costs 1, if that misses at most one number and is better. Here, numbers aside are missed."""
+    tries = []
+    for words in ((), *SWAPS):
+        moved = {swap(line, words): number for line, number in numbers.items()}
+        if moved.keys() <= right.keys():
+            evidence = collect_evidence(moved, right)
+            outcome = explain(course, evidence)
+            missed = outcome.misses + len(evidence.aside)
+            if not words or missed <= 1:
+                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome))
+        if not words and not missed:
+            break
+    return min(tries, key=lambda it: it[:2])[2:]
+
+
+# ------------------------------------------------ verdicts
+
+
+def _judge(
+    question: Question, evidence: Evidence, pair: Pair, line: Line, number: Number | None
+) -> tuple[str, str]:
+    """What a number is as that of a line: the kind of its verdict, and in words."""
+    if number is None or number.fault:
+        return ("no number", number.fault) if number else ("missing", "missing")
+    answer = evidence.right[line]
+    if number.agrees(answer):
+        if number.has_digits(answer):
+            return "right", "right"
+        digits = count(number.digits, "digit")
+        return "few digits", f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
+    if line in evidence.aside:
+        return "other line", f"this is {evidence.aside[line]}"
+    if any(line in explanation.made for explanation in pair):
+        return "explained", "explained"
+    if multiple := _find_multiple(question, number, answer) or _find_origin(
+        question.inputs, line, evidence
+    ):
+        return "multiple", multiple
+    return "unexplained", f"unexplained, {_describe_distance(number, answer, line.kind)}"
+
+
+def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
+    """Which multiple or part of the right number it is, if any."""
+    nodes = question.system.nodes
+    for times in (2, 3, 4, 8, 10, nodes, count_links(question.system), question.inputs, 1000):
+        for value, words in (
+            (times * answer, "twice" if times == 2 else f"{times:,} times"),
+            (Fraction(answer) / times, "half" if times == 2 else f"1/{times:,} of"),
+        ):
+            if number.agrees(value) and number.has_digits(value):
+                return f"{words} the right number"
+    return ""
+
+
+def _find_origin(inputs: int, line: Line, evidence: Evidence) -> str:
+    """How a number of Q2 follows from the submission's own wrong one of Q1, if it does."""
+    of_q1 = line._replace(question="Q1")
+    number, own = evidence.given[line], evidence.given.get(of_q1)
+    if own is None or of_q1 == line or own.agrees(evidence.right[of_q1]):
+        return ""
+    for times in (inputs, inputs - 1, 1):
+        off = abs(number.amount - times * own.amount)
+        if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
+            return f"{'the same as' if times == 1 else f'{times:,} times'} your Q1, which is wrong"
+    return ""
+
+
+def _describe_distance(number: Number, answer: Rate, kind: str) -> str:
+    """How far a number is from the right one."""
+    if not answer:
+        return "the right number is 0"
+    times = number.amount / answer
+    if Fraction(4, 5) <= times <= Fraction(5, 4):
+        many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
+        return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
+    is_long = not Fraction(1, 10**4) < times < 10**6
+    far = f"{round_to(times, 3):.2e}" if is_long else format_rounded(times, 3)
+    return f"{far} times the right number"
+
+
+# ------------------------------------------------ causes
+
+
+def list_causes(pairs: Sequence[Pair], swapped: Sequence[str] = ()) -> list[Cause]:
+    """What both strategies share, then what each has for itself, as alternatives; whole pairs if
+    not all of these go together."""
+    rows = [_split(*pair) for pair in pairs]
+    columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
+    tensor, pipeline = ([swap(line, swapped) for line in it.made] for it in pairs[0])
+    if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
+        return [Cause([[it for it in row if it.clauses] for row in rows], tensor + pipeline)]
     return [
-        f"{count(lines, 'line')} {'is' if lines == 1 else 'are'} not expected. {reason}"
-        for reason, lines in reasons.items()
+        Cause([[it] for it in column], lines)
+        for column, lines in zip(columns, (tensor + pipeline, tensor, pipeline), strict=True)
+        if any(it.clauses for it in column)
     ]
+
+
+def _split(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
+    """What both share, and what each has for itself."""
+    shared = tuple(list_shared(tensor, pipeline))
+    parts = [Explanation("both", shared, tensor.only if shared else None)]
+    for one in (tensor, pipeline):
+        own = tuple(clause for clause in one.clauses if clause not in shared)
+        parts.append(Explanation(one.strategy, own, one.only if own else None))
+    return parts
 
 
 # ------------------------------------------------ a course's own key
 
 
-def key_of(text: str, question: Question = LAB) -> Parts:
-    """The changes that make all numbers of a course's own key, by strategy.
+def read_key(text: str, question: Question = LAB) -> Key:
+    """How the course's own program reads the handout, from what it prints.
 
     Raises ValueError with the lines that no changes make, and as check does.
     """
-    own = check(text, question)
-    given = {number.line.strategy for number in own.numbers if number.kind is not Kind.MISSING}
-    names: dict[str, set[str]] = {strategy: set() for strategy in BOTH}
-    for each in own.explained:
-        made = {line.strategy for line in each.lines}
-        for name in each.sets[0]:
-            for strategy in NAMED[name].strategies:  # that the key lacks is read like the other
-                if strategy in made or strategy not in given:
-                    names[strategy].add(name)
-    key = tuple(
-        (strategy, tuple(change.name for change in CHANGES if change.name in its_own))
-        for strategy, its_own in names.items()
-    )
-    by_key = [
-        number for number in check(text, question, key).numbers if number.kind is not Kind.MISSING
-    ]
-    wrong = [number.line for number in by_key if not number.has_right_value]
+    course = _read_course(question)
+    right = find_right(course)
+    numbers, _ = read_units(read_submission(text, course.question).numbers, right)
+    evidence = collect_evidence(numbers, right)
+    pair = explain(course, evidence, is_key=True).pairs[0]
+    kinds = {it: _judge(course.question, evidence, pair, it, numbers[it])[0] for it in numbers}
+    wrong = [line for line, kind in kinds.items() if kind not in ("right", "explained")]
     if wrong:
-        elsewhere = [f"{note}; add the options that ask for them" for note in own.notes]
-        why = f"no known reading or mistake makes its {whose(wrong)}"
-        raise ValueError(". ".join(elsewhere) or why)
-    return key
+        raise ValueError(f"no known reading or mistake makes its {describe_lines(wrong)}")
+    given = {line.strategy for line in numbers}
+    readings = (
+        one._replace(made=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
+        for one, other in (pair, pair[::-1])
+    )
+    return Key(tuple(readings), tuple(line for line in right if line not in numbers))
+
+
+def _adopt(other: Explanation, strategy: str) -> Explanation:
+    """The changes of the other strategy that are of both."""
+    clauses = tuple(it for it in other.clauses if NAMED[it].strategies == BOTH)
+    return Explanation(strategy, clauses, other.only)

@@ -1,26 +1,36 @@
-"""What a submission says: its lines, their heads, and where its form is not the handout's."""
-
-from __future__ import annotations
+"""What a submission says: a number for each line, and where its format is not the handout's."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum, auto
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from lab3 import Rate
-from report.check.numbers import ASKED, SPELLINGS, UNITS, Given, given, start
-from report.terminal import count
+from lab3 import Rate, plain
+from report.check.changes import BOTH
+from report.check.model import count_inputs
+from report.question import Question, find_impossible
+from report.text import count
 
-MOST_ROW = 1_000  # characters of a row that are read
+LEAST_DIGITS = 3  # of a number that is called right
+MOST_DIGITS = 10  # of a latency: beyond, floats are noise
+MOST_CHARACTERS = 120  # of a number
+MOST_POWER = 100  # of ten
+MOST_ROW = 300  # characters of a row that are read
 MOST_QUOTED = 3  # rows
+ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 
-# ------------------------------------------------ lines and heads
+
+class NoSubmissionError(ValueError):
+    """A text that cannot be judged: what it is, and what to do."""
+
+    def __init__(self, what: str, advice: str):
+        super().__init__(f"text {what}; {advice}")
+        self.what, self.advice = what, advice
 
 
 class Line(NamedTuple):
-    """What a line of the answers is about; the first two are its pair."""
+    """What a line of the answers is about."""
 
     question: str  # Q1 or Q2
     strategy: str
@@ -29,248 +39,339 @@ class Line(NamedTuple):
     def __str__(self) -> str:
         return " ".join(self)
 
-    @property
-    def of_q1(self) -> Line:
-        return self._replace(question="Q1")
 
-
-PIPELINE_LATENCY = "pipeline", "latency"  # Q2's does not follow from Q1's, unlike all others
-LINE = re.compile(
-    r"(?:\btotal\s+|^\W*)(latency|(?:(?:network|communication)\s+)?traf[a-z]*)\s+(?:of|for)\s+"
-    r"(tensor|pipeline)[\s-]+par+al[a-z]*\b[\s*_]*(?:\bis\b|(?=[:=]))\s*(.*)",
-    re.ASCII | re.IGNORECASE,
-)
-LIKE_A_LINE = re.compile(
-    r"(?=.*\b(?:tensor|pipeline)\b)(?=.*\b(?:latency|traf[a-z]*)\b).*\d", re.ASCII | re.IGNORECASE
-)
-QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", re.ASCII | re.IGNORECASE)
-INPUTS = re.compile(r"\b(single|one|[0-9]{1,20})\s+inputs?\b", re.ASCII | re.IGNORECASE)
-
-
-@dataclass
-class Written:
-    """What a text says."""
-
-    behind: dict[Line, list[str]] = field(default_factory=dict)  # the texts behind "is"
-    heads: dict[str, list[str]] = field(default_factory=dict)  # by question
-    inputs_named: dict[int, None] = field(default_factory=dict)  # by heads, in order
-    not_read: list[str] = field(default_factory=list)  # rows that are almost lines
-
-
-def written(text: str, inputs: int) -> Written:
-    """What a text says, if so many inputs are asked in Q2."""
-    found = Written()
-    lines: list[tuple[Line, str]] = []
-    below = "Q1"
-    for row in (row[:MOST_ROW].strip() for row in text.replace("\u00a0", " ").splitlines()):
-        if line := LINE.search(row):
-            kind = "latency" if line[1].lower() == "latency" else "traffic"
-            lines.append((Line(below, line[2].lower(), kind), line[3]))
-            continue
-        question, named = _head(row, inputs)
-        if named:
-            found.inputs_named[named] = None
-        if question:
-            below = question
-            found.heads.setdefault(below, []).append(row)
-        elif not named and LIKE_A_LINE.match(row):
-            found.not_read.append(row)
-    for line_of, behind in lines:  # without a head the second of two lines is Q2's
-        is_q2 = line_of in found.behind and "Q2" not in found.heads and inputs > 1
-        own = line_of._replace(question="Q2") if is_q2 else line_of
-        found.behind.setdefault(own, []).append(behind)
-    return found
-
-
-def _head(row: str, inputs: int) -> tuple[str, int]:
-    """Of which question the lines below a row are, empty if it is no head; and how many inputs it
-    names, or 0. Without Q1 or Q2 it must name as many as are asked, and no other number or unit."""
-    named = INPUTS.search(row)
-    amount = 0 if not named else 1 if named[1].lower() in ("single", "one") else int(named[1])
-    if question := QUESTION.search(row):
-        return f"Q{question[1]}", amount
-    if not named:
-        return "", 0
-    words = re.findall("[a-z]+|[0-9]", (row[: named.start()] + row[named.end() :]).lower())
-    if any(word.isdigit() or word in SPELLINGS for word in words):
-        return "", 0
-    return {1: "Q1", inputs: "Q2"}.get(amount, ""), amount
+def list_lines(question: Question) -> list[Line]:
+    """The lines that the handout asks for, without those of an impossible strategy."""
+    possible = [strategy for strategy in BOTH if strategy not in find_impossible(question)]
+    names = count_inputs(question)
+    return [Line(name, of, kind) for name in names for of in possible for kind in ASKED_UNIT]
 
 
 # ------------------------------------------------ numbers
 
 
-class Kind(Enum):
-    """What a number is."""
+class Unit(NamedTuple):
+    """A unit of latency or of traffic."""
 
-    RIGHT = auto()
-    OTHER_UNIT = auto()  # right, but not in the unit that it says
-    OTHER_LINE = auto()  # another line's right number
-    EXCHANGED = auto()  # so are both
-    ELSEWHERE = auto()  # right for another topology, or for other inputs
-    WRONG = auto()  # and changes make it, once all is judged
-    MULTIPLE = auto()
-    FROM_Q1 = auto()
-    NOT_EXPLAINED = auto()
-    TOO_FEW_DIGITS = auto()
-    NO_NUMBER = auto()
-    MISSING = auto()
+    kind: str
+    factors: tuple[Rate, ...]  # how many are a second or a byte; one or the other may be meant
+    spellings: str
 
 
-class Verdict(NamedTuple):
-    """What a number is, and how that is said."""
+UNITS = {
+    "seconds": Unit("latency", (1,), "s sec secs second seconds"),
+    "ms": Unit("latency", (10**3,), "ms msec millisecond milliseconds"),
+    "us": Unit("latency", (10**6,), "us usec microsecond microseconds"),
+    "ns": Unit("latency", (10**9,), "ns nsec nanosecond nanoseconds"),
+    "bytes": Unit("traffic", (1,), "b byte bytes"),
+    "kB": Unit("traffic", (Fraction(1, 10**3), Fraction(1, 2**10)), "kb kilobyte kilobytes"),
+    "MB": Unit("traffic", (Fraction(1, 10**6), Fraction(1, 2**20)), "mb megabyte megabytes"),
+    "GB": Unit("traffic", (Fraction(1, 10**9), Fraction(1, 2**30)), "gb gigabyte gigabytes"),
+    "KiB": Unit("traffic", (Fraction(1, 2**10),), "kib kibibyte kibibytes"),
+    "MiB": Unit("traffic", (Fraction(1, 2**20),), "mib mebibyte mebibytes"),
+    "GiB": Unit("traffic", (Fraction(1, 2**30),), "gib gibibyte gibibytes"),
+    "bits": Unit("traffic", (8,), "bit bits"),
+}
+SPELLINGS = {word: name for name, unit in UNITS.items() for word in unit.spellings.split()}
+ONE_LETTER = str.maketrans("\u00b5\u03bc\u00d7\u2212\u00a0", "uux- ")  # micro, times, minus, space
+MARKS = "*_`\"'~ \t"  # that may be around a number
+NUMBER = re.compile(
+    r"(?P<mantissa>[+-]?(?:(?:\d{1,3}(?:[, ]\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+"
+    r"|(?:inf(?:inity)?|nan)\b))"
+    r"(?:e(?P<e>[+-]?\d{1,3})|\s*[x*]\s*10\s*(?:\^|\*\*)\s*(?P<power>[+-]?\d{1,3}))?"
+    r"(?![\d_.,]*\d|e[+-]?\d)",
+    re.ASCII | re.IGNORECASE,
+)
+OPERATOR = re.compile(r"(?:\s*[-+*/^]+|\s+x)\s*[\d(.]", re.ASCII | re.IGNORECASE)
+ANOTHER = re.compile(r"(?<![\w.])\.?\d", re.ASCII)
 
-    kind: Kind
-    words: str
 
+class Number(NamedTuple):
+    """A number of a line, or what stands there instead."""
 
-WRONG = Verdict(Kind.WRONG, "wrong")
-
-
-@dataclass(eq=False)
-class Number:
-    """A number of a submission, or what is there instead, and how it is judged."""
-
-    line: Line
-    right: Rate  # the right one; seconds, bytes
-    text: str  # with what is before and behind it
-    given: Given | None
-    verdict: Verdict = WRONG
-    different: int = 1  # how many different numbers its line has
-    unit: str = ""  # in which it is read, though it says another
-    spans: Sequence[tuple[Fraction, Fraction]] = ()  # of answers; the end is excluded
-    may_be_cut: bool = True  # rather than rounded
-    answer: Rate | None = None  # with which it agrees: the right one, or what changes make
-    belongs_to: Line | None = None  # the other line whose right number it is
-
-    @property
-    def kind(self) -> Kind:
-        return self.verdict.kind
-
-    @property
-    def said(self) -> str | None:
-        """As it may be repeated; none of a line that is missing."""
-        if self.kind is Kind.MISSING:
-            return None
-        return start(self.given.text if self.given else self.text)
+    text: str  # without the unit
+    fault: str = ""  # why it is no number; then the rest says nothing
+    unit: str = ""  # as it is written: one of UNITS, or empty
+    value: Fraction = Fraction(0)  # in the unit in which it is read
+    digits: int = 0  # that count
+    last_place: Fraction = Fraction(0)  # what the last of them counts for
+    factors: tuple[Rate, ...] = (1,)  # of the unit in which it is read
+    spans: tuple[tuple[Fraction, Fraction], ...] = ()  # of the answers with which it agrees
 
     @property
-    def has_right_value(self) -> bool:
-        """Whatever unit it says."""
-        return self.kind in (Kind.RIGHT, Kind.OTHER_UNIT)
+    def amount(self) -> Fraction:
+        """In seconds or bytes."""
+        return self.value / self.factors[0]
 
-    def read_in(self, *units: str) -> None:
-        """Set the answers with which it agrees."""
-        assert self.given
-        if self.given.value:
-            self.spans = [self.span(unit) for unit in units]
-        else:
-            self.spans = [(Fraction(0), Fraction(1, 10**400))]
-
-    def span(self, unit: str) -> tuple[Fraction, Fraction]:
-        """The answers with which it agrees in a unit."""
-        assert self.given
-        return self.given.span(UNITS[unit].kind, UNITS[unit].factor, self.may_be_cut)
+    @property
+    def rounding(self) -> Fraction:
+        """Half of what the last digit counts for, in seconds or bytes."""
+        return self.last_place / 2 / self.factors[0]
 
     def agrees(self, answer: Rate) -> bool:
+        """Whether the answer, rounded or truncated to these digits, is this number."""
         return any(low <= answer < high for low, high in self.spans)
 
-    @property
-    def value(self) -> Fraction:
-        """In seconds or bytes."""
-        assert self.given
-        unit = self.unit or self.said_unit
-        return Fraction(self.given.value) / UNITS[unit].factor
+    def has_digits(self, answer: Rate) -> bool:
+        """Whether these digits are enough to say that it is an answer with which it agrees."""
+        is_exact = any(self.value == answer * factor for factor in self.factors)
+        return is_exact or self.digits >= LEAST_DIGITS
 
-    @property
-    def times_right(self) -> Fraction | None:
-        """How many times the right number it is, unless that is 0."""
-        return Fraction(self.value / self.right) if self.right else None
-
-    @property
-    def said_unit(self) -> str:
-        """The unit that it says, or else the handout's."""
-        said = self.given.unit if self.given else ""
-        return said if said and UNITS[said].kind == self.line.kind else ASKED[self.line.kind]
+    def read_in(self, unit: str) -> "Number":
+        """The same digits in a unit, with the answers that these are, in seconds or bytes: each
+        span is from its first to before its second."""
+        low, high = self.value - self.last_place / 2, self.value + self.last_place
+        factors = UNITS[unit].factors
+        spans = tuple((low / factor, high / factor) for factor in factors)
+        return self._replace(factors=factors, spans=spans)
 
 
-SIGNS = ":=~ "  # that may stand before a number
-MOST_NUMBERS = 4  # of a line, that differ and are judged
-SAMPLE_LACKS = "Q2", "pipeline", "traffic"  # where the handout's sample repeats two other lines
+def read_number(text: str, kind: str) -> Number:
+    """The latency or traffic with which a text begins, or why there is none."""
+    text = text.translate(ONE_LETTER).lstrip(f":={MARKS}")
+    said = shorten(text)
+    found = NUMBER.match(text[: 3 * MOST_CHARACTERS])
+    length = found.end() if found else len(text) - len(text.lstrip("+-0123456789.,_"))
+    if length > MOST_CHARACTERS:
+        return Number(said, f"a number of more than {MOST_CHARACTERS} characters")
+    if not found:
+        return Number(said, "no number")
+    behind = re.sub(r"\([^()]*\)", "", text[found.end() :])  # such as (3.127 ms)
+    if OPERATOR.match(behind):
+        return Number(said, "an expression, not a number")
+    behind = behind.lstrip(MARKS)
+    if ANOTHER.search(behind):
+        return Number(said, "two numbers, not one")
+    word = re.split(r"\W", behind, maxsplit=1)[0].lower()
+    if word and word not in SPELLINGS:
+        return Number(said, f"{shorten(word, 9)!r} is no known unit")
+    mantissa = re.sub("[, _]", "", found["mantissa"])
+    if not re.search(r"\d", mantissa):
+        return Number(said, "not a finite number")
+    value = Decimal(f"{mantissa}e{found['e'] or found['power'] or 0}")
+    if value < 0:
+        return Number(said, "negative")
+    if value and abs(value.adjusted()) > MOST_POWER:
+        return Number(said, f"not between 1e-{MOST_POWER} and 1e{MOST_POWER}")
+    unit = SPELLINGS.get(word, "")
+    read_in = unit if unit and UNITS[unit].kind == kind else ASKED_UNIT[kind]
+    digits = "".join(map(str, value.as_tuple().digits))
+    if "." not in mantissa or read_in == "bytes":
+        digits = digits.rstrip("0")
+    amount = min(len(digits), MOST_DIGITS) if kind == "latency" else len(digits)
+    last_place = Fraction(10) ** (value.adjusted() - amount + 1)
+    return Number(found[0], "", unit, Fraction(value), amount, last_place).read_in(read_in)
 
 
-def numbers_of(line: Line, right: Rate, behind: Iterable[str]) -> list[Number]:
-    """The different numbers of a line, equal ones in several spellings being one; of a line that is
-    missing what stands for it."""
-    found: dict[object, Number] = {}
-    for text in dict.fromkeys(behind):
-        try:
-            number = Number(line, right, text, given(text.lstrip(SIGNS)))
-            is_finite = number.given is not None and number.given.value.is_finite()
-            key: object = number.value if is_finite else text
-        except ValueError as error:
-            verdict = Verdict(Kind.NO_NUMBER, str(error))
-            number, key = Number(line, right, text, None, verdict), text
-        found.setdefault(key, number)
-    for number in found.values():
-        number.different = len(found)
-    in_sample = ", as in the handout's sample" * (line == SAMPLE_LACKS)
-    missing = Number(line, right, "", None, Verdict(Kind.MISSING, f"missing{in_sample}"))
-    return [*found.values()][:MOST_NUMBERS] or [missing]
+def shorten(text: str, most: int = 22) -> str:
+    """A text as it may be repeated: printable ASCII, and not too much of it."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text[: most + 1])
+    start = printable.encode("ascii", "replace").decode().strip()
+    return start if len(text) <= most else f"{start[: most - 3]}..."
 
 
-# ------------------------------------------------ its form: what is not as the handout asks
+# ------------------------------------------------ rows
 
-Q1_HEAD = "-----Q1 single input-----"
-
-
-def form_faults(
-    found: Written, questions: Mapping[str, int], numbers: Sequence[Number]
-) -> list[str]:
-    """Of heads, of lines with numbers, and of rows that are not read."""
-    quoted = [f"not read: {start(row, 60)!r}" for row in found.not_read[:MOST_QUOTED]]
-    if more := len(found.not_read[MOST_QUOTED:]):
-        quoted.append(f"not read: {count(more, 'more line')}")
-    return [*_heads_form(questions, found.heads), *_lines_form(numbers), *quoted]
-
-
-def _heads_form(questions: Mapping[str, int], heads: Mapping[str, Sequence[str]]) -> list[str]:
-    faults = []
-    for question, inputs in questions.items():
-        wanted = Q1_HEAD if question == "Q1" else f"--------Q2 {inputs} inputs------"
-        if question not in heads:
-            faults.append(f"the head {wanted} is missing")
-        elif _words(wanted) not in map(_words, heads[question]):
-            faults.append(f"the head is {start(heads[question][0])!r}, not {wanted}")
-    return faults
+STRATEGIES = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
+LABEL_WORD = re.compile(
+    r"total|overall|network|communication|latency|traf\w*|of|for|in|the|with|tensor|pipeline|tp|pp"
+    r"|par+al+el\w*|q|question|single|one|inputs?"
+)
+FLAGS = re.ASCII | re.IGNORECASE
+SEPARATOR = re.compile(r"\bis\b|[:=|\t]|\s(?=[-+]?\.?\d)(?!\s*\d+ +inputs?\b)", FLAGS)
+LIKE_A_RESULT = re.compile(r"(?=.*\b(?:tensor|pipeline)\b).*\b(?:latency|traf[a-z]*)\b.*\d", FLAGS)
+QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", FLAGS)
+INPUTS = re.compile(r"\b(single|one|\d{1,20})\s+inputs?\b", FLAGS)
 
 
-def _words(head: str) -> str:
-    return " ".join(re.findall(r"\w+", head.lower()))
+class Result(NamedTuple):
+    """A row that has a line's number, or a cell of a table."""
+
+    row: str
+    line: Line
+    number: Number
 
 
-def _lines_form(numbers: Sequence[Number]) -> list[str]:
-    faults: dict[str, dict[Line, None]] = {}  # the same of several lines
-    for number in numbers:
-        asked = ASKED[number.line.kind]
-        said = number.given.unit if number.given else asked
-        for fault, is_so in (
-            (f"{number.different:,} different numbers in a line, not one", number.different > 1),
-            (
-                f"in {said!r}, not in {asked}" if said else f"no unit, where {asked} are asked for",
-                said != asked,
-            ),
-            (f"{number.text[:1]!r} before the number", number.text.startswith((*SIGNS,))),
-        ):
-            if is_so:
-                faults.setdefault(fault, {})[number.line] = None
-    return [f"{fault}: {whose([*lines])}" for fault, lines in faults.items()]
+class Rows(NamedTuple):
+    """What the rows of a text are."""
+
+    results: dict[Line, list[Result]]
+    headings: dict[str, list[str]]  # by question
+    not_read: list[str]  # though they are almost results
 
 
-def whose(lines: Sequence[Line]) -> str:
+def _read_rows(text: str, inputs: int) -> Rows:
+    """Rows with results belong to the heading above them; without a heading for Q2 the second of
+    two equal lines is Q2's."""
+    found: list[Result] = []
+    rows, question, heads = Rows({}, {}, []), "Q1", [""]
+    for row in (row[:MOST_ROW].strip() for row in text.splitlines()):
+        cells = [cell.strip() for cell in re.split(r"[|\t]", row.strip("|"))]
+        result = _read_result(row, question, inputs)
+        results = [result] if result else _read_cells(cells, heads, question, inputs)
+        if results:
+            found += [result._replace(row=row) for result in results]
+        elif heading := _find_question(row, inputs):
+            question = heading
+            rows.headings.setdefault(question, []).append(row)
+        elif LIKE_A_RESULT.match(row):
+            rows.not_read.append(row)
+        elif re.search(r"\w", row):
+            heads = cells
+    for result in found:
+        line = result.line
+        if line in rows.results and inputs > 1 and "Q2" not in rows.headings:
+            line = line._replace(question="Q2")
+        rows.results.setdefault(line, []).append(result)
+    return rows
+
+
+def _read_cells(
+    cells: Sequence[str], heads: Sequence[str], below: str, inputs: int
+) -> list[Result]:
+    """The results in a row of a table, each labelled by the first cell and the head above it."""
+    labelled = (f"{cells[0]} {head}: {it}" for head, it in zip(heads[1:], cells[1:], strict=False))
+    return [result for text in labelled if (result := _read_result(text, below, inputs))]
+
+
+def _read_result(text: str, below: str, inputs: int) -> Result | None:
+    """The result of a text such as "Total latency of tensor parallelism is 0.1 seconds"."""
+    for separator in SEPARATOR.finditer(text):
+        label = text[: separator.start()].lower()
+        words = re.findall("[a-z]+", label[max(label.find("total"), 0) :])
+        strategies = {STRATEGIES[word] for word in words if word in STRATEGIES}
+        kinds = {word[:4] for word in words} & {"late", "traf"}
+        is_label = all(LABEL_WORD.fullmatch(word) or word in SPELLINGS for word in words)
+        if len(strategies) == len(kinds) == 1 and is_label:
+            kind = "latency" if kinds == {"late"} else "traffic"
+            line = Line(_find_question(label, inputs) or below, strategies.pop(), kind)
+            unit = words[-1] if words[-1] in SPELLINGS else ""  # latency (ms): 3.127
+            number = read_number(f"{text[separator.end() :].strip('| ')} {unit}", kind)
+            if not number.fault or "total" in words:  # "pipeline latency is longer" is no result
+                return Result(text, line, number)
+    return None
+
+
+def _find_question(row: str, inputs: int) -> str:
+    """Of which question a heading says that it is, or empty. Without Q1 or Q2 it says how many
+    inputs there are, and no other number or unit."""
+    if question := QUESTION.search(row):
+        return f"Q{question[1]}"
+    named = INPUTS.search(row)
+    if not named or row.lower().startswith("what if:"):
+        return ""
+    words = re.findall("[a-z]+|[0-9]", (row[: named.start()] + row[named.end() :]).lower())
+    if any(word.isdigit() or word in SPELLINGS for word in words):
+        return ""
+    amount = 1 if named[1].lower() in ("single", "one") else int(named[1])
+    return {1: "Q1", inputs: "Q2"}.get(amount, "")
+
+
+# ------------------------------------------------ submissions
+
+
+class Submission(NamedTuple):
+    """What a text says."""
+
+    numbers: dict[Line, Number]  # without lines that are missing
+    notes: list[str]  # which lines are read as others
+    faults: list[str]  # where the format is not the handout's
+
+
+def read_submission(text: str, question: Question) -> Submission:
+    """What a text says on a question. Raises NoSubmissionError if it has no results."""
+    lines, rows = list_lines(question), _read_rows(text.replace("\u00a0", " "), question.inputs)
+    notes = _place_repeats(rows.results, lines)
+    numbers = {line: rows.results[line][0].number for line in lines if line in rows.results}
+    if all(number.fault for number in numbers.values()):
+        _refuse(text, bool(rows.results))
+    return Submission(numbers, notes, [*_find_faults(rows, lines, question)])
+
+
+def _place_repeats(results: dict[Line, list[Result]], lines: Sequence[Line]) -> list[str]:
+    """Move a repeated line with another number, as in the handout's sample of Q2, to the line that
+    is missing in that question."""
+    notes = []
+    for line in lines:
+        for repeat in results.get(line, [])[1:]:
+            missing = [it for it in lines if it not in results and it.question == line.question]
+            if missing and repeat.number.value != results[line][0].number.value:
+                place = min(missing, key=lambda it: it.strategy != line.strategy)
+                results[line].remove(repeat)
+                results[place] = [repeat]
+                notes.append(f"the second {line} is read as {place}, which is missing")
+    return notes
+
+
+PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()", re.M | re.ASCII)
+PIPE = "python3 YOURS | python3 report check"
+
+
+def _refuse(text: str, has_lines: bool) -> None:
+    """Raise NoSubmissionError for a text without a number, unless it has lines."""
+    if not text.strip():
+        raise NoSubmissionError("is empty", "did your program fail?")
+    if text.startswith("%PDF"):
+        raise NoSubmissionError("is a PDF", f"check what your program prints: {PIPE}")
+    if PROGRAM.search(text):
+        raise NoSubmissionError("is a program", PIPE)
+    if not has_lines:
+        wanted = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
+        raise NoSubmissionError("has no result lines", wanted)
+
+
+# ------------------------------------------------ the handout's format
+
+
+def _find_faults(rows: Rows, lines: Sequence[Line], question: Question) -> Iterator[str]:
+    """Where headings and lines are not the handout's, and what to print instead."""
+    for name, inputs in count_inputs(question).items():
+        wanted = (
+            "-----Q1 single input-----" if name == "Q1" else f"--------Q2 {inputs} inputs------"
+        )
+        headings = rows.headings.get(name, [])
+        if not headings:
+            yield f"the heading {wanted} is missing"
+        elif wanted not in headings:
+            yield f"the heading is {shorten(headings[0], 40)!r}, not {wanted}"
+    others = {}
+    for line in lines:
+        results = rows.results.get(line, [])
+        if len(results) > 1:
+            is_same = len({it.number.value for it in results}) == 1
+            yield f"{line}: {'more than once' if is_same else 'two different numbers'}"
+        for row, _, number in results[:1]:
+            if not number.fault and row != format_line(line, number.text):
+                is_asked_unit = number.unit in ("", ASKED_UNIT[line.kind])
+                text = number.text if is_asked_unit else plain(number.amount, MOST_DIGITS)
+                others[line] = format_line(line, text)
+    if others:
+        example = next(iter(others.values()))
+        yield f"{describe_lines([*others])}: other words, signs or units; print {example!r}"
+    reasons = find_impossible(question)
+    too_many: dict[str, list[Line]] = {}
+    for line in rows.results:
+        if line not in lines:
+            reason = reasons.get(line.strategy, "with 1 input there is no Q2")
+            too_many.setdefault(reason, []).append(line)
+    yield from (f"{describe_lines(of)} too many: {reason}" for reason, of in too_many.items())
+    yield from (f"not read: {shorten(row, 60)!r}" for row in rows.not_read[:MOST_QUOTED])
+    if more := len(rows.not_read[MOST_QUOTED:]):
+        yield f"not read: {count(more, 'more line')}"
+
+
+def format_line(line: Line, number: str) -> str:
+    """A line as the handout asks for it."""
+    quantity = "latency" if line.kind == "latency" else "network traffic"
+    unit = ASKED_UNIT[line.kind]
+    return f"Total {quantity} of {line.strategy} parallelism is {number} {unit}"
+
+
+def describe_lines(lines: Sequence[Line]) -> str:
     """One or two by their names, or how many, with the words that they share."""
+    if len(lines) == 2 and lines[0][:2] == lines[1][:2]:
+        return f"{lines[0]} and traffic"
     if len(lines) <= 2:
-        is_pair = len({line[:2] for line in lines}) < len(lines)
-        return f"{lines[0]} and traffic" if is_pair else " and ".join(map(str, lines))
+        return " and ".join(map(str, lines))
     shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
     return " ".join([str(len(lines)), *shared, "numbers"])

@@ -1,178 +1,208 @@
-"""What the deck says in numbers: each a text with a name, which slides.typ prints as it is."""
+"""The deck's numbers: each a text with a name, which slides.typ prints as it is. Only lengths of
+bars are floats."""
 
-from __future__ import annotations
-
-from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import lab3
 from lab3 import Rate
-from report.analysis import Analysis, Result
-from report.question import possible
-from report.terminal import GIGA, KIB, MB, MS, US
+from report import sram
+from report.results import Result, Results
+from report.sram import SramUse
+from report.text import GIGA, KIB, MS, US, format_places
 
-Fact = str | list[str] | list[list[str]]  # a row of a table, or all of them
-Facts = dict[str, Fact]
-
-
-def said(value: Rate, places: int = 0) -> str:
-    """Rounded once to so many decimals, with thousands grouped."""
-    return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
+Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
+NUMBERS = ("none", "one", "two", "three", "four")
+DOT, TIMES = " \N{MIDDLE DOT} ", "\N{MULTIPLICATION SIGN}"
 
 
-def percent(part: Rate, places: int = 0) -> str:
-    """Without the sign."""
-    return said(100 * part, places)
-
-
-def facts(analysis: Analysis) -> Facts:
+def compute_facts(results: Results) -> Facts:
     """All of them, by name."""
-    pages = (results, approach, layers, bound, sram, ring)
-    return {name: text for page in pages for name, text in page(analysis).items()}
-
-
-def _four(analysis: Analysis) -> tuple[Result, Result, Result, Result]:
-    """Tensor and pipeline parallelism for 1 input, and both for all."""
-    one, one_pipeline, tensor, pipeline = (
-        possible(analysis.result(strategy, inputs))
-        for inputs in analysis.counts
-        for strategy in ("tensor", "pipeline")
-    )
-    return one, one_pipeline, tensor, pipeline
-
-
-def results(analysis: Analysis) -> Facts:
-    """The numbers of page 1."""
-    one, one_pipeline, tensor, pipeline = found = _four(analysis)
-    names = ("tensor-1", "pipeline-1", "tensor-32", "pipeline-32")
-    named = dict(zip(names, found, strict=True))
+    inputs = results.asked.inputs
+    tensor, pipeline = (results.strategies[name] for name in ("tensor", "pipeline"))
+    answers = {
+        "tensor-1": tensor.find(1, lab3.ALL_TO_ALL),
+        "pipeline-1": pipeline.find(1, lab3.ALL_TO_ALL),
+        "tensor-n": tensor.find(inputs, lab3.ALL_TO_ALL),
+        "pipeline-n": pipeline.find(inputs, lab3.ALL_TO_ALL),
+        "ring": tensor.find(1, lab3.RING),
+    }
     return {
-        "inputs": said(analysis.inputs),
-        **{f"{name}-s": said(result.latency_s, 11) for name, result in named.items()},
-        **{f"{name}-ms": said(result.latency_s * MS, 2) for name, result in named.items()},
-        **{f"{name}-bytes": said(result.traffic_bytes) for name, result in named.items()},
-        "tensor-1-mb": said(Fraction(one.traffic_bytes, MB), 2),
-        "pipeline-1-mb": said(Fraction(one_pipeline.traffic_bytes, MB), 2),
-        "times-as-fast-1": said(one_pipeline.latency_s / one.latency_s, 2),
-        "times-as-fast-32": said(pipeline.latency_s / tensor.latency_s, 2),
-        "times-the-bytes": said(Fraction(one.traffic_bytes, one_pipeline.traffic_bytes), 2),
-        "pipeline-times-as-long": said(pipeline.latency_s / one_pipeline.latency_s, 1),
-        "tensor-each-ms": said(one.interval_s * MS, 2),
-        "pipeline-each-ms": said(pipeline.interval_s * MS, 2),
+        **{name: tell_result(result) for name, result in answers.items()},
+        **tell_question(results),
+        **tell_comparison(*answers.values()),
+        **tell_layers(results),
+        **tell_losses(results, answers["tensor-n"], answers["pipeline-n"]),
+        **tell_sram(results),
     }
 
 
-def approach(analysis: Analysis) -> Facts:
-    """The numbers of page 2."""
-    one, _, _, _ = _four(analysis)
-    system, filters = analysis.system, analysis.network[0].filters
+def format_ms(value_s: Rate, places: int = 2) -> str:
+    """Two decimals in sentences, three where parts add up."""
+    return format_places(value_s * MS, places)
+
+
+def format_us(value_s: Rate, places: int = 5) -> str:
+    """Five decimals in tables, which are exact for the lab."""
+    return format_places(value_s * US, places)
+
+
+def format_percent(part: Rate, places: int = 0) -> str:
+    """Without the sign."""
+    return format_places(100 * part, places)
+
+
+def tell_result(result: Result) -> Facts:
+    """A strategy's latency, its parts, and its traffic."""
     return {
-        "nodes": said(system.nodes),
-        "gops": said(Fraction(system.ops_per_s, GIGA)),
-        "link-gbs": said(Fraction(system.link_bytes_per_s, GIGA)),
-        "filters": said(filters),
-        "share": said(filters // system.nodes),
-        "communication-percent": percent(one.communication_s / one.latency_s),
+        "s": format_places(result.latency_s, 11),
+        "ms": format_ms(result.latency_s, 3),
+        "us": format_us(result.latency_s),
+        "compute": format_us(result.compute_s),
+        "communication": format_us(result.communication_s),
+        "sends": format_us(result.communication_s, 3),
+        "bytes": f"{result.traffic_bytes:,}",
     }
 
 
-def layers(analysis: Analysis) -> Facts:
-    """The numbers of page 3: of each layer its sizes, both strategies' times and bytes; sums."""
-    network, nodes = analysis.network, analysis.system.nodes
+def tell_question(results: Results) -> Facts:
+    """What is given."""
+    network, system, inputs = results.asked
+    return {
+        "inputs": f"{inputs:,}",
+        "later": f"{inputs - 1:,}",
+        "nodes": f"{system.nodes}",
+        "all": NUMBERS[system.nodes],
+        "others": NUMBERS[system.nodes - 1],
+        "links": f"{system.nodes * (system.nodes - 1)}",
+        "layers": f"{len(network)}",
+        "sent": f"{len(network) - 1}",
+        "gops": format_places(Fraction(system.ops_per_s, GIGA), 0),
+        "gbs": format_places(Fraction(system.link_bytes_per_s, GIGA), 0),
+        "filters": f"{network[0].filters}",
+        "share": f"{network[0].filters // system.nodes}",
+    }
+
+
+def tell_comparison(
+    tensor_1: Result, pipeline_1: Result, tensor: Result, pipeline: Result, ring: Result
+) -> Facts:
+    """How the answers to Q1, Q2 and Q4 compare."""
+    more_s = ring.latency_s - tensor_1.latency_s
+    reverse_more_s = 2 * pipeline_1.communication_s  # each output crosses three links
+    return {
+        "tensor-growth": format_places(tensor.latency_s / tensor_1.latency_s, 1),
+        "pipeline-growth": format_places(pipeline.latency_s / pipeline_1.latency_s, 1),
+        "slower-1": format_places(pipeline_1.latency_s / tensor_1.latency_s, 2),
+        "slower-n": format_places(pipeline.latency_s / tensor.latency_s, 2),
+        "more-bytes": format_places(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 2),
+        "bottleneck": pipeline.bottleneck,
+        "pace-ms": format_ms(pipeline.interval_s, 3),
+        "pace-us": format_us(pipeline.interval_s),
+        "rest-ms": format_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
+        "no-overlap-ms": format_ms(tensor.inputs * pipeline_1.latency_s),
+        "no-overlap-us": format_us(tensor.inputs * pipeline_1.latency_s),
+        "saved": format_percent(tensor.communication_s / tensor_1.latency_s),
+        "ring-ms": format_ms(tensor.inputs * ring.communication_s),
+        "all-to-all-ms": format_ms(tensor.inputs * tensor.communication_s),
+        "ring-more": format_percent(more_s / tensor_1.latency_s, 1),
+        "ring-more-bytes": f"{ring.traffic_bytes - tensor_1.traffic_bytes:,}",
+        "ring-each-ms": format_ms(ring.interval_s),
+        "pipeline-each-ms": format_ms(pipeline.interval_s),
+        "reverse-1": format_percent(reverse_more_s / pipeline_1.latency_s, 1),
+        "reverse-n": format_percent(reverse_more_s / pipeline.latency_s, 1),
+    }
+
+
+def tell_layers(results: Results) -> Facts:
+    """Of each layer the output, C, A, and both strategies' times and bytes."""
+    network = results.asked.network
+    rows = []
+    for number, layer in enumerate(network, 1):
+        sizes = TIMES.join(map(str, (layer.filters, layer.out_x, layer.out_y)))
+        row = [f"{number}: {sizes}", f"{layer.ops:,}", f"{layer.output_bytes:,}"]
+        for strategy in ("tensor", "pipeline"):
+            steps = [it for it in results.strategies[strategy].steps if it.layer == number]
+            row.append(format_us(steps[0].time_s))
+            row.append(format_us(steps[1].time_s) if steps[1:] else "0")
+            row.append(f"{sum(step.traffic_bytes for step in steps):,}")
+        rows.append(row)
     first, ops = network[0], sum(layer.ops for layer in network)
-    times = "\N{MULTIPLICATION SIGN}"
-    rows = [
-        [
-            f"{number}: {times.join(map(said, (layer.filters, layer.out_x, layer.out_y)))}",
-            said(layer.ops),
-            said(layer.output_bytes),
-        ]
-        for number, layer in enumerate(network, 1)
-    ]
-    one, one_pipeline, tensor, pipeline = _four(analysis)
-    found: Facts = {}
-    for name, single, every in (("tensor", one, tensor), ("pipeline", one_pipeline, pipeline)):
-        steps = possible(analysis.strategies[name]).steps
-        for step in steps:
-            rows[step.layer - 1].append(said(step.time_s * US, 5))
-            if step.work != "compute":
-                rows[step.layer - 1].append(said(step.traffic_bytes))
-        found |= {
-            f"{name}-compute-us": said(single.compute_s * US, 5),
-            f"{name}-communication-us": said(single.communication_s * US, 5),
-            f"{name}-sends-us": said(single.communication_s * US, 2),
-            f"{name}-bytes": [said(step.traffic_bytes) for step in steps if step.traffic_bytes],
-            f"{name}-1-us": said(single.latency_s * US, 5),
-            f"{name}-32-us": said(every.latency_s * US, 5),
-        }
-    rows[-1] += ["", ""]  # the pipeline's last layer sends nothing
-    times = " \N{MIDDLE DOT} "
-    return found | {
-        "layers": rows,
-        "ops": said(ops),
-        "layer-2-percent": percent(Fraction(network[1].ops, ops)),
-        "later-inputs": said(analysis.inputs - 1),
-        "pipeline-no-overlap-us": said(analysis.inputs * one_pipeline.latency_s * US, 5),
-        "pipeline-interval-us": said(pipeline.interval_s * US, 5),
-        "weight-sizes": times.join(map(said, first[:4])),
-        "weights-1": said(first.weights),
-        "pixels": times.join(map(said, (first.out_x, first.out_y))),
-        "links": said(nodes * (nodes - 1)),
+    return {
+        "layer-rows": rows,
+        "ops": f"{ops:,}",
+        "layer-2-percent": format_percent(Fraction(network[1].ops, ops)),
+        "weight-sizes": DOT.join(map(str, first[:4])),
+        "weights-1": f"{first.weights:,}",
+        "pixels": DOT.join(map(str, (first.out_x, first.out_y))),
     }
 
 
-def bound(analysis: Analysis) -> Facts:
-    """The numbers of page 4."""
-    one, one_pipeline, tensor, pipeline = _four(analysis)
-    losses = possible(analysis.losses)
-    equal_s = analysis.lower_bound_s / analysis.inputs
+def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
+    """Where the time of all inputs goes: of each part its place in a bar, and ms."""
+    assert results.losses
+    bound_s, imbalance_s, fill_s, sends_s = results.losses
+    slowest_s, above_s = bound_s + imbalance_s, pipeline.latency_s - bound_s
+    parts = {
+        "bound": (Fraction(0), bound_s),
+        "tensor-communication": (bound_s, tensor.latency_s - bound_s),
+        "tensor": (Fraction(0), tensor.latency_s),
+        "imbalance": (bound_s, imbalance_s),
+        "fill": (slowest_s, fill_s),
+        "pipeline-communication": (slowest_s + fill_s, sends_s),
+        "pipeline": (Fraction(0), pipeline.latency_s),
+    }
     return {
-        "tensor-above-percent": percent(tensor.latency_s / analysis.lower_bound_s - 1),
-        "pipeline-above-percent": percent(pipeline.latency_s / analysis.lower_bound_s - 1),
-        "lower-bound-ms": said(analysis.lower_bound_s * MS, 3),
-        "node-2-us": said(pipeline.interval_s * US, 3),
-        "equal-us": said(equal_s * US, 3),
-        "node-2-more-us": said((pipeline.interval_s - equal_s) * US, 3),
-        "imbalance-ms": said(losses.load_imbalance_s * MS, 3),
-        "compute-us": said(one_pipeline.compute_s * US, 3),
-        "fill-ms": said(losses.fill_and_drain_s * MS, 3),
-        "communication-ms": said(analysis.inputs * one.communication_s * MS, 3),
+        "parts": {
+            name: {
+                "start": float(start_s / pipeline.latency_s),
+                "length": float(length_s / pipeline.latency_s),
+                "ms": format_ms(length_s, 3),
+            }
+            for name, (start_s, length_s) in parts.items()
+        },
+        "tensor-above": format_percent(tensor.latency_s / bound_s - 1),
+        "pipeline-above": format_percent(above_s / bound_s),
+        "imbalance-percent": format_percent(imbalance_s / above_s),
+        "average-us": format_us(bound_s / tensor.inputs),
+        "average-us-3": format_us(bound_s / tensor.inputs, 3),
+        "pace-us-3": format_us(pipeline.interval_s, 3),
     }
 
 
-def sram(analysis: Analysis) -> Facts:
-    """The numbers of page 5."""
-    totals, sram_bytes = analysis.totals, analysis.system.sram_bytes
-    share = totals.weight_bytes // analysis.system.nodes
-    both = max(layer.input_bytes + layer.output_bytes for layer in analysis.network)
+def tell_sram(results: Results) -> Facts:
+    """What nodes hold at the fullest moment, against the SRAM."""
+    network, system, _ = results.asked
+    totals, room, held = results.totals, system.sram_bytes, results.sram
+    uses = [("tensor", held["tensor"].fullest)]
+    uses += [("pipeline", use) for use in held["pipeline"].uses]
+    uses += [("data", held["data"].fullest)]
+    most = max(use.total_bytes for _, use in uses)
     return {
-        "weights": said(totals.weight_bytes),
-        "sram": said(sram_bytes),
-        "sram-kib": said(Fraction(sram_bytes, KIB)),
-        "excess": said(totals.excess_bytes),
-        "kept-input": said(share + both),
-        "outputs-bytes": said(totals.output_bytes),
-        "all-sram": said(totals.sram_bytes),
+        "sram-rows": [tell_use(strategy, use, room, most) for strategy, use in uses],
+        "sram-at": float(Fraction(room, most)),
+        "sram": f"{room:,}",
+        "sram-sizes": f"{room // KIB}{DOT}{KIB:,}",
+        "weights": f"{totals.weight_bytes:,}",
+        "excess": f"{totals.weights_excess_bytes:,}",
+        "kept-input": f"{sram.tensor_sram_input_kept(network, system):,}",
+        "overlapping": f"{sram.pipeline_sram_overlapping(network, system).total_bytes:,}",
+        "outputs-bytes": f"{totals.output_bytes:,}",
+        "all-sram": f"{totals.sram_bytes:,}",
+        "fullest-layer": f"{held['tensor'].fullest.layer}",
     }
 
 
-def ring(analysis: Analysis) -> Facts:
-    """The numbers of page 6."""
-    one, one_pipeline, _, pipeline = _four(analysis)
-    there = possible(analysis.result("tensor", 1, lab3.RING))
-    more_s = there.latency_s - one.latency_s
-    reverse_more_s = (analysis.system.nodes - 2) * one_pipeline.communication_s  # P - 1 links
-    named = {"tensor": one, "ring": there, "pipeline": one_pipeline}
+def tell_use(strategy: str, use: SramUse, room: int, most: int) -> Facts:
+    """A row of the table with a bar of three parts."""
+    sizes = use.weight_bytes, use.input_bytes, use.output_bytes
+    free = room - use.total_bytes
     return {
-        **{f"{name}-transfers": said(on.communication_s * US, 3) for name, on in named.items()},
-        **{f"{name}-latency": said(on.latency_s * US, 3) for name, on in named.items()},
-        "ring-bytes": said(there.traffic_bytes),
-        "ring-ms": said(analysis.inputs * there.communication_s * MS, 2),
-        "all-to-all-ms": said(analysis.inputs * one.communication_s * MS, 2),
-        "ring-more-us": said(more_s * US, 3),
-        "ring-more-percent": percent(more_s / one.latency_s, 1),
-        "ring-more-bytes": said(there.traffic_bytes - one.traffic_bytes),
-        "ring-each-ms": said(there.latency_s * MS, 2),
-        "reverse-more-percent-1": percent(reverse_more_s / one_pipeline.latency_s, 1),
-        "reverse-more-percent-32": percent(reverse_more_s / pipeline.latency_s, 1),
+        "strategy": strategy,
+        "where": use.where,
+        "sizes": [f"{size:,}" for size in sizes],
+        "sum": f"{use.total_bytes:,}",
+        "lengths": [size / most for size in sizes],
+        "fits": free >= 0,
+        "room": f"{free:,} free" if free >= 0 else f"{-free:,} too many",
     }

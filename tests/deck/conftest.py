@@ -1,4 +1,4 @@
-"""The deck, built once for all tests of a process, and what takes most of that time.
+"""The deck, built once for all tests of a process.
 
 Imports are below because this file is read where report/ cannot be imported, too.
 """
@@ -11,23 +11,22 @@ def built():
     """Both files by name, without a byline."""
     from report.deck import build
 
-    return build.build(dict.fromkeys(build.BYLINE, ""))
+    return build.build()
 
 
 @pytest.fixture(scope="session")
-def pdf(built):
-    return built["slides.pdf"]
+def pages(built):
+    """The pages of slides.pdf, as a viewer has them."""
+    import pypdfium2
+
+    return list(pypdfium2.PdfDocument(built["slides.pdf"]))
 
 
 @pytest.fixture(scope="session")
-def pictures_of_the_lab():
-    from report.analysis import Analysis
-    from report.deck import build
-    from report.question import LAB
+def reader(built):
+    """Its objects."""
+    from io import BytesIO
 
-    return build.drawn(Analysis(LAB))
+    from pypdf import PdfReader
 
-
-@pytest.fixture
-def drawn_once(monkeypatch, pictures_of_the_lab):
-    monkeypatch.setattr("report.deck.build.drawn", lambda analysis: pictures_of_the_lab)
+    return PdfReader(BytesIO(built["slides.pdf"]))

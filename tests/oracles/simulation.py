@@ -1,11 +1,12 @@
-"""An event-driven simulation of any plan, which knows messages and dependencies and no closed form.
+"""An event-driven simulation of both strategies, message by message, which knows no closed form.
 
-A plan is (layers, nodes) of each group: tensor parallelism is one group on all nodes, pipeline
-parallelism one layer and one node a group. Nodes and one-way links are resources that serve one job
-at a time; a message is stored whole on each node of its way before it goes on. The clock is exact:
-only Fractions are added to it.
+Each node is a process of its own: it waits for the messages that it needs, computes, and sends.
+Nodes and one-way links serve one job at a time; a message is stored whole on each node of its way
+before it goes on. Of lab3.py it knows a layer's and a system's fields, and counts ops and bytes
+itself. The clock is exact, because only Fractions are added to it.
 """
 
+from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
 
@@ -18,101 +19,92 @@ class Machine:
     def __init__(self, system):
         self.system = system
         self.env = simpy.Environment(initial_time=Fraction(0))
-        self.nodes = [simpy.Resource(self.env) for _ in range(system.nodes)]
-        self.links = {link: simpy.Resource(self.env) for link in _links(system)}
+        self.ring = system.topology == "ring"
+        self.numbers = list(range(system.nodes))
+        self.nodes = [simpy.Resource(self.env) for _ in self.numbers]
+        self.links = {link: simpy.Resource(self.env) for link in self.pairs()}
         self.link_bytes = dict.fromkeys(self.links, 0)
-        self.handed_on = {link: simpy.Store(self.env) for link in self.links}  # to the next group
+        self.arrivals = defaultdict(self.env.event)  # by message and node
+
+    def pairs(self):
+        """The nodes that each link joins."""
+        if self.ring:
+            return [pair for pair in pairwise([*self.numbers, 0]) if len(set(pair)) == 2]
+        return [(a, b) for a in self.numbers for b in self.numbers if a != b]
 
     def run(self, processes):
-        """The time at which the last of the processes ends."""
-        # Not until a number: SimPy would make the clock a float.
-        self.env.run(until=self.all(processes))
-        return self.env.now
-
-    def all(self, processes):
+        """Until the last of them ends."""
         return self.env.all_of([self.env.process(process) for process in processes])
 
-    def compute(self, node, ops):
+    def compute(self, node, layer, filters):
+        macs = filters * layer.in_channels * layer.fx * layer.fy * places(layer)
         with self.nodes[node].request() as turn:
             yield turn
-            yield self.env.timeout(Fraction(ops) / self.system.ops_per_s)
+            yield self.env.timeout(Fraction(2 * macs) / self.system.ops_per_s)
 
-    def send(self, link, message_bytes):
-        with self.links[link].request() as turn:
-            yield turn
-            yield self.env.timeout(Fraction(message_bytes) / self.system.link_bytes_per_s)
-        self.link_bytes[link] += message_bytes
+    def send(self, message, message_bytes, route):
+        """From node to node along the route, while its sender goes on."""
+        self.env.process(self.deliver(message, message_bytes, route))
 
-    def deliver(self, route, message_bytes):
-        """From node to node along the route."""
+    def deliver(self, message, message_bytes, route):
         for link in pairwise(route):
-            yield from self.send(link, message_bytes)
-
-    def hand_on(self, link, message_bytes):
-        """To a node of the next group, which waits for it."""
-        yield from self.send(link, message_bytes)
-        yield self.handed_on[link].put(None)
-
-
-def _links(system):
-    nodes = range(system.nodes)
-    if system.topology == "ring":
-        return [(node, (node + 1) % system.nodes) for node in nodes if system.nodes > 1]
-    return [(source, target) for source in nodes for target in nodes if source != target]
+            with self.links[link].request() as turn:
+                yield turn
+                yield self.env.timeout(Fraction(message_bytes) / self.system.link_bytes_per_s)
+            self.link_bytes[link] += message_bytes
+            self.arrivals[message, link[1]].succeed()
 
 
-def _ops(layer, filters):
-    places = (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1)
-    return 2 * filters * layer.in_channels * layer.fx * layer.fy * places
+def places(layer):
+    """How many a filter has on the input."""
+    return (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1)
 
 
-def _output_bytes(layer, filters):
-    return filters * (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1) * layer.element_bytes
-
-
-def _routes_to_all(nodes, topology):
-    if topology == "ring":  # once around, each node keeping a copy
-        return [[*nodes[first:], *nodes[:first]] for first in range(len(nodes))]
-    return [[source, target] for source in nodes for target in nodes if source != target]
-
-
-def _routes_to_first(nodes, topology):
-    if topology == "ring":
-        return [[*nodes[source:], nodes[0]] for source in range(1, len(nodes))]
-    return [[source, nodes[0]] for source in nodes[1:]]
-
-
-def simulate(network, system, plan, inputs=1):
+def simulate(network, system, strategy, inputs=1):
     """(seconds, bytes by link)."""
     machine = Machine(system)
-    topology = system.topology
+    work = {"tensor": tensor_parallelism, "pipeline": pipeline_parallelism}[strategy]
+    done = machine.env.process(work(machine, network, inputs))
+    machine.env.run(until=done)  # not a number: SimPy would make the clock a float
+    return machine.env.now, machine.link_bytes
 
-    def exchange(routes, shard_bytes):
-        return machine.all(machine.deliver(route, shard_bytes) for route in routes)
 
-    def work(layers, before, nodes, after):
-        """What a group on these nodes does, between the nodes of the groups beside it."""
-        for _ in range(inputs):
-            links_in = [(source, node) for source in before for node in nodes]
-            yield machine.env.all_of([machine.handed_on[link].get() for link in links_in])
-            for left, layer in zip(reversed(range(len(layers))), layers, strict=True):
-                filters = layer.filters // len(nodes)
-                yield machine.all(machine.compute(node, _ops(layer, filters)) for node in nodes)
-                shard_bytes = _output_bytes(layer, filters)
-                if left:
-                    yield exchange(_routes_to_all(nodes, topology), shard_bytes)
-            if not after:
-                yield exchange(_routes_to_first(nodes, topology), shard_bytes)
-            for link in [(node, target) for node in nodes for target in after]:
-                machine.env.process(machine.hand_on(link, shard_bytes))  # while the group goes on
+def tensor_parallelism(machine, network, inputs):
+    """All nodes work on one input, and start the next when it is done."""
+    for number in range(inputs):
+        yield machine.run(tensor_node(machine, node, network, number) for node in machine.numbers)
 
-    groups, idle_layers, idle_nodes = [], list(network), list(range(system.nodes))
-    for layers, nodes in plan:
-        groups.append((idle_layers[:layers], idle_nodes[:nodes]))
-        del idle_layers[:layers], idle_nodes[:nodes]
-    assert not idle_layers
-    places = [[], *(nodes for _, nodes in groups), []]
-    return machine.run(
-        work(layers, places[number], nodes, places[number + 2])
-        for number, (layers, nodes) in enumerate(groups)
-    ), machine.link_bytes
+
+def tensor_node(machine, node, network, number):
+    others = [other for other in machine.numbers if other != node]
+    around = [*machine.numbers[node:], *machine.numbers[:node]]
+    for index, layer in enumerate(network):
+        filters = layer.filters // len(machine.numbers)
+        yield from machine.compute(node, layer, filters)
+        collectors = machine.numbers if index + 1 < len(network) else [0]
+        if machine.ring:  # once around, or to node 0
+            routes = [around if len(collectors) > 1 else around[: around.index(0) + 1]]
+        else:
+            routes = [[node, other] for other in others if other in collectors]
+        shard_bytes = filters * places(layer) * layer.element_bytes
+        for route in routes:
+            machine.send((number, index, node), shard_bytes, route)
+        if node in collectors:
+            shards = [machine.arrivals[(number, index, other), node] for other in others]
+            yield machine.env.all_of(shards)
+
+
+def pipeline_parallelism(machine, network, inputs):
+    """Each layer is computed on a node of its own, one input after the other."""
+    yield machine.run(pipeline_node(machine, node, network, inputs) for node in range(len(network)))
+
+
+def pipeline_node(machine, node, network, inputs):
+    layer = network[node]
+    for number in range(inputs):
+        if node > 0:
+            yield machine.arrivals[number, node]
+        yield from machine.compute(node, layer, layer.filters)
+        if node + 1 < len(network):
+            output_bytes = layer.filters * places(layer) * layer.element_bytes
+            machine.send(number, output_bytes, [node, node + 1])

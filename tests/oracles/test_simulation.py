@@ -1,93 +1,67 @@
-"""The closed forms of lab3.py and report/steps.py against simulation.py, which knows messages,
-nodes and links that serve one job at a time, and no closed form: it takes the system and a layer's
-eight fields from lab3, and counts its own ops and bytes. Equal, exactly, in every random case."""
+"""The closed forms of lab3.py and the steps of report/ against simulation.py, which knows messages,
+nodes and links, and no closed form: equal, exactly, in every case."""
 
 from collections import Counter
-from itertools import pairwise
 
 import pytest
-from hypothesis import event, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import (
-    NETWORK,
-    SYSTEM,
-    pipeline_parallel_latency,
-    pipeline_parallel_traffic,
-    tensor_parallel_latency,
-    tensor_parallel_traffic,
-)
-from machines import plan_cases
+import lab3
+from lab3 import NETWORK, SYSTEM
+from machines import ODD, ODD_ALL_TO_ALL, cases_of_both
 from oracles.simulation import simulate
-from report.steps import duration, latency, plan_stages, traffic
+from report.steps import STRATEGIES
 
-TENSOR, PIPELINE, BETWEEN = ((4, 4),), ((1, 1),) * 4, ((2, 2), (1, 1), (1, 1))
+CLOSED_FORMS = {
+    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
+    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
+}
 
 
-def check_plan(network, system, plan, inputs):
-    question = network, system, inputs
-    latency_s, link_bytes = simulate(network, system, plan, inputs)
-    traffic_bytes = sum(link_bytes.values())
-    stages = plan_stages(network, system, plan)
-    assert latency_s == latency(stages, system, inputs)
-    assert traffic_bytes == traffic(stages, inputs)
-    if plan == ((len(network), system.nodes),):
-        assert latency_s == tensor_parallel_latency(*question)
-        assert traffic_bytes == tensor_parallel_traffic(*question)
-    if plan == ((1, 1),) * len(network):
-        assert latency_s == pipeline_parallel_latency(*question)
-        assert traffic_bytes == pipeline_parallel_traffic(*question)
-    # Each link serves one stage, and the busiest link is so in each of the stage's steps.
-    busiest_bytes = max(sum(step.link_bytes for step in stage) for stage in stages)
+def compare(network, system, strategy, inputs):
+    """The latency, all bytes, and the bytes of the busiest link."""
+    latency_s, link_bytes = simulate(network, system, strategy, inputs)
+    latency, traffic = CLOSED_FORMS[strategy]
+    assert latency_s == latency(network, system, inputs)
+    assert sum(link_bytes.values()) == traffic(network, system, inputs)
+    # With tensor parallelism one link is the busiest in each step; each send has its own.
+    sent = [step.link_bytes for step in STRATEGIES[strategy](network, system)]
+    busiest_bytes = sum(sent) if strategy == "tensor" else max(sent)
     assert max(link_bytes.values(), default=0) == inputs * busiest_bytes
 
 
-# ------------------------------------------------ the lab
-
-
+@pytest.mark.parametrize("strategy", CLOSED_FORMS)
 @pytest.mark.parametrize("inputs", [1, 32])
-@pytest.mark.parametrize(
-    ("plan", "topology"),
-    [
-        *((plan, topology) for plan in (TENSOR, PIPELINE) for topology in ("all-to-all", "ring")),
-        *((plan, "all-to-all") for plan in (BETWEEN, ((1, 2), (2, 1), (1, 1)))),
-    ],
-)
-def test_the_lab(plan, topology, inputs):
-    check_plan(NETWORK, SYSTEM._replace(topology=topology), plan, inputs)
+@pytest.mark.parametrize("question", [(NETWORK, SYSTEM), ODD[:2], ODD_ALL_TO_ALL[:2]])
+def test_the_machines_by_hand(question, inputs, strategy):
+    compare(*question, strategy, inputs)
 
 
-# ------------------------------------------------ random
-
-
-def kinds(network, system, plan, inputs):
-    """What is special about a case."""
-    longest = max(plan_stages(network, system, plan), key=lambda stage: duration(stage, system))
-    sizes = [nodes for _, nodes in plan]
-    return {
-        "more than 8 nodes": system.nodes > 8,
-        "another number of layers than of nodes": len(network) != system.nodes,
-        "the bottleneck is a send": longest[0].work == "send" and inputs > 1,
-        "the bottleneck is a group that exchanges": len(longest) > 1 and len(plan) > 1,
-        "a group sends to a larger one": any(p < q for p, q in pairwise(sizes)),
-        "nodes are left over": sum(sizes) < system.nodes,
-        "tensor parallelism": plan == ((len(network), system.nodes),),
-        "tensor parallelism on a ring": len(plan) == 1 < sizes[0] and system.topology == "ring",
-        "pipeline parallelism": {(1, 1)} == set(plan),
-        "one node": system.nodes == 1,
+def test_each_link_of_the_lab():
+    _, link_bytes = simulate(NETWORK, SYSTEM, "tensor")
+    # shards of 57,600 + 50,176 + 43,264 bytes; to node 0 also one of 36,864
+    assert link_bytes == {
+        (a, b): 151_040 + 36_864 * (b == 0) for a in range(4) for b in range(4) if a != b
     }
+    _, link_bytes = simulate(NETWORK, SYSTEM, "pipeline")
+    used = {link: size for link, size in link_bytes.items() if size}
+    assert used == {(0, 1): 230_400, (1, 2): 200_704, (2, 3): 173_056}
 
 
-def test_any_plan():
-    drawn = Counter()
+def test_random_machines():
+    kinds = Counter()
 
-    @given(plan_cases(), st.integers(1, 6))
-    def check(case, inputs):
-        check_plan(*case, inputs)
-        for kind, is_so in kinds(*case, inputs).items():
-            drawn[kind] += is_so
-            if is_so:
-                event(kind)
+    @given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]), st.integers(1, 6))
+    def check(case, strategy, inputs):
+        compare(*case, strategy, inputs)
+        network, system = case
+        steps = STRATEGIES[strategy](*case)
+        bottleneck = max(steps, key=lambda step: step.time_s)
+        kinds[strategy, system.topology] += 1
+        kinds["more nodes than layers"] += system.nodes > len(network)
+        kinds["one node"] += system.nodes == 1
+        kinds["a pipeline's bottleneck is a send"] += inputs > 1 and bottleneck.work == "send"
 
     check()
-    assert all(drawn.values()), drawn  # each kind is drawn
+    assert len(kinds) == 7 and all(kinds.values()), kinds

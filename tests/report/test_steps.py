@@ -1,5 +1,4 @@
-"""report/steps.py against steps worked out by hand, and against lab3.py's closed forms: the same
-numbers, and the same refusals."""
+"""report/steps.py against steps worked out by hand, and against the closed forms of lab3.py."""
 
 from fractions import Fraction
 
@@ -8,145 +7,105 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
-from lab3 import NETWORK, SYSTEM, ConvLayer, System
-from machines import cases_of_both, networks, systems
-from odd_machines import OTHER, SEVEN
-from report import steps
-from report.plans import STRATEGIES
-from report.steps import Step
+import machines
+from lab3 import NETWORK, SYSTEM
+from machines import ODD, ODD_ALL_TO_ALL, cases_of_both, networks, systems
+from report.question import LAB
+from report.steps import compute_bound, interval, pipeline_steps, slowest_node_bound, tensor_steps
 
-# Each step: layer, work, ops per node, bytes of the busiest link, bytes of all links, microseconds,
-# in one of which a node does 50,000 ops and a link carries 2,000 bytes.
-
-# A node computes a quarter: 6,220,800 / 4 = 1,555,200 ops in 31.104 us.
-COMPUTE = [
-    (1, "compute", 1_555_200, 0, 0, "31.104"),
-    (2, "compute", 57_802_752, 0, 0, "1156.05504"),
-    (3, "compute", 49_840_128, 0, 0, "996.80256"),
-    (4, "compute", 42_467_328, 0, 0, "849.34656"),
-]
-# It sends a quarter of the output to three others at once: 230,400 / 4 = 57,600 bytes a link, 28.8
-# us; 12 links carry 691,200. After layer 4, three nodes send their quarter, 147,456 / 4 = 36,864
-# bytes, to the fourth: 18.432 us, 3 * 36,864 = 110,592 bytes.
-EXCHANGES = [
-    (1, "all-gather", 0, 57_600, 691_200, "28.8"),
-    (2, "all-gather", 0, 50_176, 602_112, "25.088"),
-    (3, "all-gather", 0, 43_264, 519_168, "21.632"),
-    (4, "gather", 0, 36_864, 110_592, "18.432"),
-]
-# 6,220,800 ops of one node take 124.416 us, 230,400 bytes on one link 115.2 us.
-PIPELINE = [
-    (1, "compute", 6_220_800, 0, 0, "124.416"),
-    (1, "send", 0, 230_400, 230_400, "115.2"),
-    (2, "compute", 231_211_008, 0, 0, "4624.22016"),
-    (2, "send", 0, 200_704, 200_704, "100.352"),
-    (3, "compute", 199_360_512, 0, 0, "3987.21024"),
-    (3, "send", 0, 173_056, 173_056, "86.528"),
-    (4, "compute", 169_869_312, 0, 0, "3397.38624"),
-]
+INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
 
 
-def plan_stages(strategy, network, system):
-    return steps.plan_stages(network, system, STRATEGIES[strategy](network, system))
+def numbers(network, system, inputs):
+    """Seconds and bytes of tensor parallelism, then of the pipeline, as steps add up to them."""
+    tensor, pipeline = tensor_steps(network, system), pipeline_steps(network, system)
+    found = []
+    for strategy, steps in (("tensor", tensor), ("pipeline", pipeline)):
+        first_s = sum(step.time_s for step in steps)
+        found.append(first_s + (inputs - 1) * interval(strategy, steps))
+        found.append(inputs * sum(step.traffic_bytes for step in steps))
+    return found
 
 
-def test_each_step_of_the_lab():
-    tensor = [step for pair in zip(COMPUTE, EXCHANGES, strict=True) for step in pair]
-    for stages, expected in [
-        (plan_stages("tensor", NETWORK, SYSTEM), [tensor]),
-        (plan_stages("pipeline", NETWORK, SYSTEM), [[step] for step in PIPELINE]),
-    ]:
-        assert [
-            [(*step, steps.duration([step], SYSTEM) * 10**6) for step in stage] for stage in stages
-        ] == [[(*step, Fraction(step_us)) for *step, step_us in stage] for stage in expected]
-        assert {type(n) for stage in stages for step in stage for n in step[2:]} == {int}
+def closed_forms(network, system, inputs):
+    """The same of lab3.py."""
+    return [
+        lab3.tensor_parallel_latency(network, system, inputs),
+        lab3.tensor_parallel_traffic(network, system, inputs),
+        lab3.pipeline_parallel_latency(network, system, inputs),
+        lab3.pipeline_parallel_traffic(network, system, inputs),
+    ]
+
+
+# ------------------------------------------------ by hand
 
 
 @pytest.mark.parametrize(
-    ("collective", "work", "topology", "in_turn", "moved"),  # shards, of 1, 3 and 5 nodes
+    ("steps", "network", "system", "expected"),
     [
-        (steps.all_gather, "all-gather", "all-to-all", (0, 1, 1), (0, 6, 20)),
-        (steps.all_gather, "all-gather", "ring", (0, 2, 4), (0, 6, 20)),
-        (steps.gather, "gather", "all-to-all", (0, 1, 1), (0, 2, 4)),
-        # to the collector 1 + 2 links, 1 + 2 + 3 + 4
-        (steps.gather, "gather", "ring", (0, 2, 4), (0, 3, 10)),
+        (tensor_steps, NETWORK, SYSTEM, machines.LAB_TENSOR_STEPS),
+        (pipeline_steps, NETWORK, SYSTEM, machines.LAB_PIPELINE_STEPS),
+        (tensor_steps, *ODD[:2], machines.ODD_TENSOR_STEPS),
+        (tensor_steps, *ODD_ALL_TO_ALL[:2], machines.ODD_TENSOR_STEPS_ALL_TO_ALL),
+        (pipeline_steps, *ODD[:2], machines.ODD_PIPELINE_STEPS),
+        (pipeline_steps, *ODD_ALL_TO_ALL[:2], machines.ODD_PIPELINE_STEPS),
     ],
 )
-def test_the_collectives(collective, work, topology, in_turn, moved):
-    for nodes, shards, all_shards in zip((1, 3, 5), in_turn, moved, strict=True):
-        step = collective(layer=7, shard_bytes=10, system=System(nodes, topology=topology))
-        assert step == (7, work, 0, shards * 10, all_shards * 10)
+def test_each_step(steps, network, system, expected):
+    found = steps(network, system)
+    assert found == [(*sizes, Fraction(time_us) / 10**6) for *sizes, time_us in expected]
+    assert {type(size) for step in found for size in step[2:5]} == {int}
 
 
-def test_stages_by_hand():
-    system = System(3, Fraction(1_200, 7), Fraction(50, 3))
-    # 600 * 7 / 1,200 + 25 * 3 / 50 and 100 * 3 / 50: 3.5 + 1.5 + 6 = 11 s; 2,400 * 7 / 1,200 = 14
-    stages = [
-        [Step(1, "compute", 600, 25, 0), Step(2, "send", 0, 100, 300)],
-        [Step(2, "compute", 2_400, 0, 7)],
-    ]
-    assert steps.duration(stages[0], system) == 11
-    assert steps.latency(stages, system) == 11 + 14
-    assert steps.latency(stages, system, 5) == 11 + 14 + 4 * 14
-    assert steps.traffic(stages) == 300 + 7
-    assert steps.traffic(stages, 5) == 5 * (300 + 7)
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (LAB, machines.LAB_NUMBERS),
+        (ODD, machines.ODD_NUMBERS),
+        (ODD_ALL_TO_ALL, machines.ODD_NUMBERS_ALL_TO_ALL),
+    ],
+)
+def test_what_the_steps_add_up_to(question, expected):
+    for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
+        exact = [Fraction(tensor_s), tensor_bytes, Fraction(pipeline_s), pipeline_bytes]
+        assert numbers(*question[:2], inputs) == exact
+        assert closed_forms(*question[:2], inputs) == exact
+
+
+def test_the_lower_bounds():
+    # 606,661,632 ops by four nodes in 3,033.30816 us; node 2 computes 4,624.22016 us per input
+    assert compute_bound(NETWORK, SYSTEM, 32) == Fraction("0.09706586112")
+    assert slowest_node_bound(NETWORK, SYSTEM, 32) == 32 * Fraction("0.00462422016")
+    # 60,864 ops by six nodes, 31,104 by one, at 62.5 per ms; one input unless told
+    assert compute_bound(*ODD) == 8 * compute_bound(*ODD[:2]) == 8 * Fraction("0.162304")
+    assert slowest_node_bound(*ODD) == 8 * slowest_node_bound(*ODD[:2]) == 8 * Fraction("0.497664")
 
 
 # ------------------------------------------------ against lab3.py
 
-CLOSED_FORMS = {
-    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
-}
-INPUTS = st.sampled_from([1, 2, 3, 32, 10**9])
-
 
 @given(cases_of_both(), INPUTS)
-def test_the_closed_forms_give_the_same(case, inputs):
-    network, system = case
-    for strategy, (latency, traffic) in CLOSED_FORMS.items():
-        stages = plan_stages(strategy, network, system)
-        assert steps.latency(stages, system, inputs) == latency(network, system, inputs)
-        assert steps.traffic(stages, inputs) == traffic(network, system, inputs)
+def test_steps_add_up_to_the_closed_forms(case, inputs):
+    assert numbers(*case, inputs) == closed_forms(*case, inputs)
+    system = case[1]
+    for step in [*tensor_steps(*case), *pipeline_steps(*case)]:
+        compute_s = Fraction(step.node_ops) / system.ops_per_s
+        assert step.time_s == compute_s + Fraction(step.link_bytes) / system.link_bytes_per_s
 
 
 @given(networks(6), systems())
-def test_both_refuse_the_same_with_the_same_sentence(network, system):
-    for strategy, (latency, traffic) in CLOSED_FORMS.items():
-        said = [
-            why_not(latency, network, system),
-            why_not(traffic, network, system),
-            why_not(plan_stages, strategy, network, system),
-        ]
-        assert len({*said}) == 1
+def test_what_is_impossible_is_refused_for_the_same_reason(network, system):
+    for strategy, functions in (
+        ("tensor", (tensor_steps, lab3.tensor_parallel_latency)),
+        ("pipeline", (pipeline_steps, lab3.pipeline_parallel_latency)),
+    ):
+        reasons = {why_not(function, network, system) for function in functions}
+        assert len(reasons) == 1, strategy
 
 
-def why_not(function, *arguments):
+def why_not(function, network, system):
     try:
-        function(*arguments)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
-# ------------------------------------------------ plans, by hand
-
-
-def test_a_plan_whose_longest_stage_is_a_group():
-    # test_search.py has the working: 5 s, 21 s to send, then 10 + 14 + 2.5 + 3.5 s
-    assert steps.plan_stages(OTHER, SEVEN, [(1, 3), (2, 2)]) == [
-        [Step(1, "compute", 192, 0, 0)],
-        [Step(1, "send", 0, 72, 432)],
-        [
-            Step(2, "compute", 384, 0, 0),
-            Step(2, "all-gather", 0, 48, 96),
-            Step(3, "compute", 96, 0, 0),
-            Step(3, "gather", 0, 12, 12),
-        ],
-    ]
-
-
-def test_one_node_exchanges_nothing():
-    alone = ConvLayer(6, 2, 1, 2, 3, 5, 3), ConvLayer(4, 6, 2, 1, 3, 4, 3)
-    expected = [[Step(1, "compute", 576), Step(2, "compute", 768)]]
-    assert steps.plan_stages(alone, SEVEN, [(2, 1)]) == expected
+        function(network, system)
+    except ValueError as reason:
+        return str(reason)
+    return None

@@ -1,0 +1,148 @@
+"""The lab's CNN itself, distributed: each node is an operating-system process with a memory of its
+own, each link a queue between two. Outputs equal one node's bit by bit; the arrays that cross each
+link and that each computation needs have the bytes that lab3 says. Elements are 2-byte integers
+that wrap around, because then no order of a sum rounds differently."""
+
+import multiprocessing
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from lab3 import NETWORK, SYSTEM, pipeline_parallel_traffic, tensor_parallel_traffic
+from oracles.simulation import simulate
+from report import sram
+
+NODES, LAYERS, INPUTS = range(4), range(4), range(3)
+RUNS = [("tensor", "all-to-all"), ("tensor", "ring"), ("pipeline", "all-to-all")]
+TIMEOUT_S = 60  # a run takes a second: only if a node fails do others wait so long
+
+
+def make_input(number):
+    return make_array(number, NETWORK[0].in_channels, NETWORK[0].x, NETWORK[0].y)
+
+
+def make_weights(index):
+    layer = NETWORK[index]
+    return make_array(100 + index, layer.filters, layer.in_channels, layer.fx, layer.fy)
+
+
+def make_array(seed, *shape):
+    """Random, and the same in every process."""
+    return np.random.default_rng(seed).integers(-(2**15), 2**15, shape, np.int16)
+
+
+def convolve(activation, weights):
+    """In float64, which has room for all 1,152 products of 2^30: every sum is exact."""
+    windows = sliding_window_view(activation.astype(float), weights.shape[2:], axis=(1, 2))
+    sums = np.tensordot(weights.astype(float), windows, ((1, 2, 3), (0, 3, 4)))
+    return sums.astype(np.int64).astype(np.int16)
+
+
+class Node:
+    """What a process works with. It holds the weights of some layers, or a part of them."""
+
+    def __init__(self, number, weights, links):
+        self.number, self.weights, self.links = number, weights, links
+        self.weight_bytes = sum(each.nbytes for each in weights.values())
+        self.link_bytes = Counter()  # received, by link
+        self.needed = []  # bytes of weights, input and output, at each computation
+
+    def send(self, other, array):
+        self.links[self.number, other].put(array)  # while this node goes on
+
+    def receive(self, other):
+        array = self.links[other, self.number].get(timeout=TIMEOUT_S)
+        self.link_bytes[other, self.number] += array.nbytes
+        return array
+
+    def compute(self, index, activation):
+        output = convolve(activation, self.weights[index])
+        self.needed.append(self.weight_bytes + activation.nbytes + output.nbytes)
+        return output
+
+
+def run_node(number, answer, links):
+    """Do this node's part of each run."""
+    for strategy, topology in RUNS:
+        if strategy == "tensor":
+            node = Node(number, {i: np.split(make_weights(i), 4)[number] for i in LAYERS}, links)
+            exchange = exchange_around if topology == "ring" else exchange_directly
+            outputs = [run_tensor(node, make_input(i), exchange) for i in INPUTS]
+        else:
+            node = Node(number, {number: make_weights(number)}, links)
+            outputs = [run_pipeline(node, make_input(i)) for i in INPUTS]
+        answer.put((outputs, node.needed, node.link_bytes))
+
+
+def run_tensor(node, activation, exchange):
+    for index in LAYERS:
+        shards = exchange(node, node.compute(index, activation), NODES if index < 3 else [0])
+        activation = np.concatenate([shards[number] for number in sorted(shards)])
+    if node.number == 0:
+        node.needed.append(node.weight_bytes + activation.nbytes)
+    return activation
+
+
+def exchange_directly(node, shard, collectors):
+    """The shards that are here in the end."""
+    for other in {*collectors} - {node.number}:
+        node.send(other, shard)
+    arriving = {*NODES} - {node.number} if node.number in collectors else {}
+    return {node.number: shard} | {other: node.receive(other) for other in arriving}
+
+
+def exchange_around(node, shard, collectors):
+    """The same, but each node passes shards on to the next one alone."""
+    before, after = (node.number - 1) % 4, (node.number + 1) % 4
+    leaving, arriving = (3, 3) if collectors == NODES else (node.number, before)
+    shards = {node.number: shard}
+    for turn in range(max(leaving, arriving)):
+        if turn < leaving:
+            node.send(after, shards[(node.number - turn) % 4])
+        if turn < arriving:
+            shards[(before - turn) % 4] = node.receive(before)
+    return shards
+
+
+def run_pipeline(node, activation):
+    if node.number > 0:
+        activation = node.receive(node.number - 1)
+    output = node.compute(node.number, activation)
+    if node.number < 3:
+        node.send(node.number + 1, output)
+    return output
+
+
+def run_all():
+    """Of each run, by strategy and topology, what each node answers."""
+    context = multiprocessing.get_context("spawn")
+    links = {link: context.Queue() for link in permutations(NODES, 2)}
+    answers = [context.Queue() for _ in NODES]
+    for each in enumerate(answers):
+        context.Process(target=run_node, args=(*each, links), daemon=True).start()
+    return {run: [answer.get(timeout=TIMEOUT_S) for answer in answers] for run in RUNS}
+
+
+def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3():
+    alone = Node(0, {index: make_weights(index) for index in LAYERS}, {})
+    expected = [make_input(number) for number in INPUTS]
+    for index in LAYERS:
+        expected = [alone.compute(index, activation) for activation in expected]
+    assert len(np.unique(expected)) > 60_000  # of 65,536: nothing is equal by accident
+    assert alone.needed[::3] == [use.total_bytes for use in sram.data_sram(NETWORK, SYSTEM)]
+
+    tensor = [use.total_bytes for use in sram.tensor_sram(NETWORK, SYSTEM)]
+    needed_by_node = {
+        "tensor": [tensor, *[tensor[:-1]] * 3],  # one node gathers
+        "pipeline": [[use.total_bytes] for use in sram.pipeline_sram(NETWORK, SYSTEM)],
+    }
+    traffic = {"tensor": tensor_parallel_traffic, "pipeline": pipeline_parallel_traffic}
+    for (strategy, topology), answers in run_all().items():
+        outputs, needed, link_bytes = zip(*answers, strict=True)
+        assert np.array_equal(outputs[0 if strategy == "tensor" else 3], expected)
+        assert needed == tuple(3 * of_one_input for of_one_input in needed_by_node[strategy])
+        system, crossed = SYSTEM._replace(topology=topology), sum(link_bytes, Counter())
+        assert crossed.total() == traffic[strategy](NETWORK, system, 3)
+        assert crossed == Counter(simulate(NETWORK, system, strategy, 3)[1])

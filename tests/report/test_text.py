@@ -1,0 +1,120 @@
+"""report/text.py: numbers, names and tables as they are printed, by hand."""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from lab3 import SYSTEM
+from report import text
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"),
+    [
+        (0, "0"),
+        (-1_234_567, "-1,234,567"),
+        (Fraction("3127.26016"), "3,127.26016"),
+        (Fraction("123456789012"), "123,456,789,012"),
+        (Fraction("0.000093952"), "0.000093952"),
+        (Fraction("0.123456789012"), "0.123456789012"),  # 12 digits: exact
+        (Fraction("0.1234567890123"), "0.123456789"),  # 13: rounded to 9
+        (Fraction("-1234.5678901234"), "-1,234.56789"),
+        (Fraction(1, 3), "0.333333333"),
+        (Fraction(10**12, 3), "333,333,333,333"),  # 9 digits would not be the whole number
+        (Fraction(2, 3 * 10**9), "0.000000000666666667"),
+    ],
+)
+def test_a_number_is_exact_or_rounded_once(value, printed):
+    assert text.format_number(value) == printed
+
+
+@pytest.mark.parametrize(
+    ("digits", "value", "printed"),
+    [
+        (3, Fraction(3976, 1000), "3.98"),
+        (4, Fraction("2.00005"), "2.000"),
+        (4, Fraction(1, 8), "0.125"),
+        (2, Fraction(995, 1000), "1.0"),  # half, to even
+        (3, Fraction(123_456), "123,000"),
+        (3, Fraction(-2, 3), "-0.667"),
+    ],
+)
+def test_a_rounded_number_has_so_many_digits(digits, value, printed):
+    assert text.format_rounded(value, digits) == printed
+
+
+@pytest.mark.parametrize(
+    ("value_s", "printed"),
+    [
+        (Fraction("0.09706586112"), "97.07 ms"),
+        (Fraction("0.0001"), "0.10 ms"),
+        (Fraction("0.0000999"), "0.10 ms"),
+        (Fraction("0.0000123"), "0.012 ms"),
+        (Fraction(12345), "12,345,000.00 ms"),
+    ],
+)
+def test_milliseconds_of_a_sentence(value_s, printed):
+    assert text.format_ms(value_s) == printed
+
+
+def test_numbers_are_equal_only_if_all_are_printed_whole():
+    assert text.equals(1, Fraction(1, 8)) == "="
+    assert text.equals(1, Fraction(1, 3)) == "~"
+    assert text.equals(Fraction("1.0000000000001"), 2) == "~"
+
+
+def test_things_are_counted():
+    found = [text.count(amount, "node") for amount in (0, 1, 2, 1_000)]
+    assert found == ["0 nodes", "1 node", "2 nodes", "1,000 nodes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [("a b.txt", "a b.txt"), ("caf\u00e9", r"'caf\xe9'"), ("a\nb", r"'a\nb'"), ("\x1b", r"'\x1b'")],
+)
+def test_names_and_quotes_are_printable_ascii(name, printed):
+    assert text.format_path(name) == printed
+    assert text.quote(name) == ascii(name)
+    shortened = text.quote(name * 1000)
+    assert shortened.isascii() and shortened.isprintable() and len(shortened) < 150
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("tenser", "tensor"), ("TENSOR", "tensor"), ("pipe", "pipeline"), ("q2", "Q2")],
+)
+def test_the_name_that_was_meant_is_suggested(word, meant):
+    assert text.suggest(word, ["Q1", "Q2", "tensor", "pipeline"]).endswith(f" {meant}?")
+
+
+@pytest.mark.parametrize("word", ["zzz", ""])
+def test_a_word_that_is_like_none_is_answered_with_all(word):
+    assert text.suggest(word, ["tensor", "pipeline"]).endswith("tensor, pipeline")
+
+
+def test_a_table_aligns_points_wraps_text_and_adds_up():
+    rows = [
+        ("a", Fraction("1.25"), 1_000, "word " * 20),
+        ("long name", Fraction(10), 20, "short"),
+        ("b", Decimal("0.5"), 3, ""),
+    ]
+    lines = text.format_table(["name", "value", "bytes", "what"], rows, ["bytes"]).splitlines()
+    assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
+    point = lines[1].index(".")
+    assert lines[4].index(".") == lines[3].index("10 ") + 2 == point
+    assert lines[1].split()[:3] == ["a", "1.25", "1,000"]
+    assert lines[2].split() == ["word"] * (20 - lines[1].count("word"))
+    assert lines[-1].split() == ["sum", "1,023"]
+    assert lines[-1].index("1,023") == lines[1].index("1,000")
+
+
+def test_a_number_is_never_broken():
+    assert len(text.format_table(["a" * 75, "two words"], [("b", 10**12)]).splitlines()) == 2
+
+
+def test_json_keeps_ints_and_makes_floats_of_fractions():
+    found = json.loads(text.format_json({"system": SYSTEM, "time_s": [Fraction(1, 8), None]}))
+    assert found == {"system": SYSTEM._asdict(), "time_s": [0.125, None]}
+    assert type(found["system"]["ops_per_s"]) is int

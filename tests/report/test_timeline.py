@@ -1,0 +1,84 @@
+"""report/timeline.py: jobs worked out by hand, and, at random, that nothing is used before it is
+there, nor twice at once, and that the last end is the latency of lab3.py."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lab3
+from lab3 import NETWORK, SYSTEM
+from machines import LAB_NUMBERS, ODD, cases_of_both
+from report.timeline import jobs
+
+LATENCIES = {"tensor": lab3.tensor_parallel_latency, "pipeline": lab3.pipeline_parallel_latency}
+
+# ------------------------------------------------ by hand: milliseconds of ODD
+
+# Both inputs take every step; the second starts when the first is done, 1,434.304 ms.
+TENSOR = [
+    ("all nodes", "compute", 1, "0", "10.24"),
+    ("all links", "all-gather", 1, "10.24", "490.24"),
+    ("all nodes", "compute", 2, "490.24", "559.36"),
+    ("all links", "all-gather", 2, "559.36", "919.36"),
+    ("all nodes", "compute", 3, "919.36", "1002.304"),
+    ("all links", "gather", 3, "1002.304", "1434.304"),
+]
+# Each input starts a bottleneck, 576 ms, after the one before.
+PIPELINE = [
+    ("node 1", "compute", 1, "0", "61.44"),
+    ("link 1 to 2", "send", 1, "61.44", "637.44"),
+    ("node 2", "compute", 2, "637.44", "1052.16"),
+    ("link 2 to 3", "send", 2, "1052.16", "1484.16"),
+    ("node 3", "compute", 3, "1484.16", "1981.824"),
+]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rows", "later_ms"),
+    [("tensor", TENSOR, Fraction("1434.304")), ("pipeline", PIPELINE, 576)],
+)
+def test_each_job(strategy, rows, later_ms):
+    found = [
+        (where, work, layer, start_s * 1000, end_s * 1000, number)
+        for where, work, layer, number, start_s, end_s in jobs(*ODD[:2], strategy, 3)
+    ]
+    assert found == [
+        (*what, Fraction(start_ms) + wait * later_ms, Fraction(end_ms) + wait * later_ms, 1 + wait)
+        for wait in (0, 1, 2)
+        for *what, start_ms, end_ms in rows
+    ]
+
+
+@pytest.mark.parametrize("strategy", LATENCIES)
+@pytest.mark.parametrize("inputs", [1, 32])
+def test_the_labs_last_end(strategy, inputs):
+    expected_s = LAB_NUMBERS[inputs][0 if strategy == "tensor" else 2]
+    ends_s = [job.end_s for job in jobs(NETWORK, SYSTEM, strategy, inputs)]
+    assert max(ends_s) == ends_s[-1] == Fraction(expected_s)
+
+
+# ------------------------------------------------ random
+
+
+@given(cases_of_both(), st.sampled_from([*LATENCIES]), st.integers(1, 5))
+def test_the_jobs_are_possible_and_end_at_the_latency(case, strategy, inputs):
+    found = jobs(*case, strategy, inputs)
+    assert max(job.end_s for job in found) == LATENCIES[strategy](*case, inputs)
+    computed = [(job.input, job.layer) for job in found if job.work == "compute"]
+    assert computed == [(i, layer) for i in range(1, inputs + 1) for layer in layers_of(case)]
+    # An input's jobs wait for each other; with tensor parallelism all jobs do.
+    for number in range(1, inputs + 1):
+        follow_each_other([job for job in found if job.input == number])
+    for where in {job.where for job in found}:
+        follow_each_other([job for job in found if strategy == "tensor" or job.where == where])
+
+
+def layers_of(case):
+    return range(1, len(case[0]) + 1)
+
+
+def follow_each_other(jobs):
+    assert all(one.start_s <= one.end_s <= after.start_s for one, after in pairwise(jobs))
