@@ -69,6 +69,7 @@ OTHER_FORMATS = [
     replaced(" is 1923072", ": 1923072"),
     replaced("Total latency", "Latency"),
     replaced("Total latency", "(a) Total latency"),
+    replaced(" is 0.1", " for 32 inputs is 0.1"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY} (3.127 ms)"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY}\n{TENSOR_LATENCY}"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY}\nTensor parallelism latency per layer: 0.1 s"),
