@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 if sys.version_info < (3, 11):
     sys.exit("report needs Python 3.11 or newer; lab3.py needs 3.6")
@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
         print(end="", flush=True)  # to nowhere if stdout is closed
         return status
     except BrokenPipeError:
-        discard_output()
+        discard(sys.stdout)
         return 0
     except KeyboardInterrupt:
         return 130
@@ -94,20 +94,23 @@ def main(argv: list[str]) -> int:
     except ModuleNotFoundError as error:
         return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project")
     except OSError as error:
-        discard_output()
+        discard(sys.stdout)
         where = f" {error.filename!a}" if error.filename else ""
         return fail(1, f"cannot write{where}: {error.strerror}")
 
 
 def fail(status: int, why: str) -> int:
     """Say why on stderr."""
-    print(f"{PROG}: error: {why}", file=sys.stderr)
+    try:
+        print(f"{PROG}: error: {why}", file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
     return status
 
 
-def discard_output() -> None:
+def discard(stream: TextIO) -> None:
     """Let what cannot be written not fail again at the exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run_command(argv: list[str]) -> int:
