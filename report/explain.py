@@ -51,9 +51,15 @@ def explain_asked(results: Results) -> str:
 def explain_q1(results: Results) -> str:
     """One input: latency, traffic, and why."""
     found = results.find(1)
-    heads = "strategy", "latency s", "traffic bytes", "compute s", "communication s"
+    heads = "strategy", "latency s", "traffic bytes", "compute ms", "communication ms"
     rows = [
-        (name, round_latency(it.latency_s), it.traffic_bytes, it.compute_s, it.communication_s)
+        (
+            name,
+            round_latency(it.latency_s),
+            it.traffic_bytes,
+            it.compute_s * MS,
+            it.communication_s * MS,
+        )
         for name, it in found.items()
     ]
     why = [compare_latencies(found), compare_traffic(results), warn_of_sram(results)]
@@ -78,8 +84,7 @@ def explain_q2(results: Results) -> str:
     ]
     why = [
         compare_latencies(found),
-        "Each further input adds one interval: the time of all steps with tensor parallelism, of"
-        " the bottleneck in a pipeline.",
+        "Each further input adds one interval: the time of the bottleneck.",
         describe_time_per_input(found),
         f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
         "Used: its share of the latency.",
@@ -192,7 +197,7 @@ def explain_why_distribute(results: Results) -> str:
         excess = -data.free_bytes
         why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
     return (
-        f"{why}: so the work is distributed; data parallelism (it would take {data_ms}) is"
+        f"{why}: so the work must be distributed; data parallelism (it would take {data_ms}) is"
         " impossible."
     )
 
@@ -236,14 +241,14 @@ def list_sram_notes(results: Results) -> list[str]:
 
 def explain_q4(results: Results) -> str:
     """Both topologies side by side for one input, and why only tensor parallelism differs."""
-    heads = "strategy", "topology", "communication s", "latency s", "traffic bytes"
+    heads = "strategy", "topology", "communication ms", "latency s", "traffic bytes"
     rows = []
     for name, strategy in results.strategies.items():
         direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
         is_same = direct._replace(topology=lab3.RING) == ring
         for it in [direct] if is_same else [direct, ring]:
             topology, latency_s = "either" if is_same else it.topology, round_latency(it.latency_s)
-            rows.append((name, topology, it.communication_s, latency_s, it.traffic_bytes))
+            rows.append((name, topology, it.communication_s * MS, latency_s, it.traffic_bytes))
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
 

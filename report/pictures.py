@@ -62,9 +62,8 @@ def draw(name: str, question: Question, ending: str, until_s: Fraction | None = 
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=FACES, size=FONT_PT)
         matplotlib.rc("svg", fonttype="none", hashsalt="lab3")
-        figure, alt = (
-            draw_timeline(question, until_s) if name == "timeline" else draw_limits(question)
-        )
+        is_timeline = name == "timeline"
+        figure, alt = draw_timeline(question, until_s) if is_timeline else draw_limits(question)
         width, height = figure.get_size_inches() * PER_INCH
         file = BytesIO()
         about = {"Title": alt} | ({"Date": None} if ending == ".svg" else {})
@@ -186,13 +185,11 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
 
 def describe_pace(strategy: str, pace: Pace, inputs: int) -> str:
     """When outputs are done."""
-    _, first_s, interval_s = pace
-    told = f"{strategy.capitalize()} parallelism: an output "
-    if inputs > 1 and first_s == interval_s:
-        return f"{told}every {describe_time(first_s)}"
-    return f"{told}after {describe_time(first_s)}" + (
-        f", then one every {describe_time(interval_s)}" * (inputs > 1)
-    )
+    first, later = describe_time(pace.first_s), describe_time(pace.interval_s)
+    when = f"after {first}, then one every {later}" if inputs > 1 else f"after {first}"
+    if inputs > 1 and pace.first_s == pace.interval_s:
+        when = f"every {first}"
+    return f"{strategy.capitalize()} parallelism: an output {when}"
 
 
 def draw_job(
@@ -202,7 +199,7 @@ def draw_job(
     start = float(job.start_s * UNITS[unit])
     length = float(min(job.end_s, end_s) * UNITS[unit]) - start
     if job.work != "compute":
-        axes.barh(line + 0.4, length, 0.3, start, align="edge", color=INK, label=job.work)
+        axes.barh(line + 0.38, length, 0.24, start, align="edge", color=INK, label=job.work)
         return
     shade = (job.input - 1) % 2
     axes.barh(line, length, 0.76, start, color=colours[shade], label=job.work)
@@ -245,12 +242,8 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     axes.annotate("inputs (log scale)", (1, 0), (28, -6), **looks, color=NOTE)
 
     axes.axhspan(0, scale(bound_s), color=PALE, label="lower bound")
-    ends = {
-        f"lower bound: {format_time(bound_s, unit)}": (
-            scale(bound_s) - highest / LIMITS_LINES / 2,
-            NOTE,
-        )
-    }
+    inside = scale(bound_s) - 0.5 * highest / LIMITS_LINES
+    ends = {f"lower bound: {format_time(bound_s, unit)}": (inside, NOTE)}
     counts = [(10 * inputs) ** (dot / DOTS) for dot in range(DOTS + 1)]
     for name, (_, first_s, interval_s) in paces.items():
         colour, floor, rest = COLOURS[name][0], scale(interval_s), scale(first_s - interval_s)
@@ -263,10 +256,9 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
             place = n, scale(each_s)
             is_above = is_highest or place[1] < 1.5 * highest / LIMITS_LINES
             axes.plot(*place, "o", color=colour, ms=7, clip_on=False, zorder=3)
-            shift = (7, 5) if is_above else (7, -6)
-            looks = {"color": colour, "weight": "bold", "va": "bottom" if is_above else "top"}
-            text = format_time(each_s, unit)
-            axes.annotate(text, place, shift, textcoords="offset points", **looks)
+            looks = {"va": "bottom"} if is_above else {"va": "top"}
+            looks |= {"textcoords": "offset points", "color": colour, "weight": "bold"}
+            axes.annotate(format_time(each_s, unit), place, (7, 5 if is_above else -6), **looks)
         word = "falls to" if rest else "stays at"
         ends[f"{name} {word} {format_time(interval_s, unit)}"] = (floor, colour)
     draw_labels(axes, ends, highest)
@@ -304,7 +296,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the picture, and say where it is."""
     question = asking.read_options(options)
-    output = Path(options.output or f"{options.picture}.svg")
+    output = Path(f"{options.picture}.svg" if options.output is None else options.output)
     ending = output.suffix.lower()
     if ending not in (".svg", ".png"):
         raise ValueError(f"--output: {quote(str(output))} does not end in .svg or .png")

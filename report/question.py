@@ -99,50 +99,21 @@ def add_options(parser: ArgumentParser) -> None:
         "what if",
         "Defaults are lab3.py's. SRAM only decides what fits; latency assumes enough.",
     )
-    system, least = LAB.system, Decimal("0.000001")
-    for option, metavar, default, unit, parse, what in (
-        ("--inputs", "N", LAB.inputs, 1, number_of("inputs", 1, 10**6), "inputs in Q2"),
-        ("--nodes", "P", system.nodes, 1, number_of("nodes", 1, 1024), "nodes"),
-        (
-            "--gops",
-            "X",
-            system.ops_per_s,
-            GIGA,
-            number_of("GOPS", least, 10**8, GIGA),
-            "compute throughput per node, GOPS",
-        ),
-        (
-            "--link-gbs",
-            "X",
-            system.link_bytes_per_s,
-            GIGA,
-            number_of("GB/s", least, 10**5, GIGA),
-            "link bandwidth, GB/s",
-        ),
-        (
-            "--sram-kib",
-            "K",
-            system.sram_bytes,
-            KIB,
-            number_of("KiB", 1, 10**9, KIB),
-            "SRAM per node, KiB",
-        ),
-        (
-            "--element-bytes",
-            "B",
-            LAB.network[0].element_bytes,
-            1,
-            number_of("bytes", 1, 64),
-            "bytes per element",
-        ),
-    ):
-        group.add_argument(
-            option,
-            metavar=metavar,
-            default=default,
-            type=parse,
-            help=f"{what} (default: {format_in(unit, default)})",
-        )
+
+    def add(option: str, default: Rate, unit: int, parse: Callable[[str], Rate], what: str) -> None:
+        what += f" (default: {format_in(unit, default)})"
+        group.add_argument(option, metavar="N", default=default, type=parse, help=what)
+
+    system, element_bytes = LAB.system, LAB.network[0].element_bytes
+    gops = number_of("GOPS", Decimal("0.000001"), 10**8, GIGA)
+    link_gbs = number_of("GB/s", Decimal("0.000001"), 10**5, GIGA)
+    add("--inputs", LAB.inputs, 1, number_of("inputs", 1, 10**6), "inputs in Q2")
+    add("--nodes", system.nodes, 1, number_of("nodes", 1, 1024), "nodes")
+    add("--gops", system.ops_per_s, GIGA, gops, "compute throughput per node, GOPS")
+    add("--link-gbs", system.link_bytes_per_s, GIGA, link_gbs, "link bandwidth, GB/s")
+    kib = number_of("KiB", 1, 10**9, KIB)
+    add("--sram-kib", system.sram_bytes, KIB, kib, "SRAM per node, KiB")
+    add("--element-bytes", element_bytes, 1, number_of("bytes", 1, 64), "bytes per element")
     group.add_argument(
         "--topology",
         choices=(lab3.ALL_TO_ALL, lab3.RING),

@@ -247,10 +247,10 @@ def _check_to_dict(found: Check) -> dict[str, object]:
 
 def _cause_to_dict(cause: Cause) -> dict[str, object]:
     """Alternatives as lists of clauses, and their scopes: one, or if they differ one for each."""
-    strategies = {of for parts in cause.alternatives for part in parts for of in part.strategies}
+    strategies = {part.strategy for parts in cause.alternatives for part in parts}
     scopes = [parts[0].only for parts in cause.alternatives]
     return {
-        "strategies": [of for of in BOTH if of in strategies],
+        "strategies": [of for of in BOTH if strategies & {of, "both"}],
         "changes": [[it for part in parts for it in part.clauses] for parts in cause.alternatives],
         "only": scopes[0] if len({*scopes}) == 1 else scopes,
         "numbers": [*map(str, cause.lines)],

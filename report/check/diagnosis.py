@@ -11,7 +11,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from lab3 import Rate
-from report.check.changes import BOTH, NAMED, Change
+from report.check.changes import BOTH, NAMED
 from report.check.model import Numbers, compute, list_clauses
 from report.check.submission import Line, Number
 from report.question import Question
@@ -26,7 +26,7 @@ Clauses = tuple[str, ...]  # of changes, in the table's order
 class Explanation(NamedTuple):
     """Changes that make numbers of a strategy."""
 
-    strategy: str
+    strategy: str  # or "both", of what these share
     clauses: Clauses = ()
     only: str | None = None  # where: one of SCOPES, or everywhere
     made: tuple[Line, ...] = ()  # wrong numbers that these changes make
@@ -71,14 +71,6 @@ class Course(NamedTuple):
         own = (it for it in self.key.readings if it.strategy == strategy)
         return next(own, Explanation(strategy))
 
-    def find_change(self, clause: str) -> Change:
-        """A change; one that is taken back has the strategies in which the key has it."""
-        if clause in NAMED:
-            return NAMED[clause]
-        taken_back = clause.removeprefix(WITHOUT)
-        having = tuple(it.strategy for it in self.key.readings if taken_back in it.clauses)
-        return NAMED[taken_back]._replace(clause=clause, strategies=having)
-
 
 def is_in_scope(only: str | None, question: str, kind: str) -> bool:
     """Whether a scope has a question's latency or traffic."""
@@ -88,7 +80,7 @@ def is_in_scope(only: str | None, question: str, kind: str) -> bool:
 def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Numbers:
     """What a strategy takes with changes of how the course reads it."""
     reading = course.find_reading(strategy)
-    things = {course.find_change(clause).thing for clause in clauses}
+    things = {find_thing(clause) for clause in clauses}
     changed = [clause for clause in clauses if clause in NAMED]
     kept = [clause for clause in reading.clauses if NAMED[clause].thing not in things]
     numbers = compute(course.question, strategy, kept + changed)
@@ -98,16 +90,18 @@ def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Numbers:
     return numbers
 
 
+def find_thing(clause: str) -> str:
+    """What a change changes, or changes back."""
+    return NAMED[clause.removeprefix(WITHOUT)].thing
+
+
 @lru_cache(maxsize=16)
-def list_changes(course: Course, strategy: str) -> list[Change]:
+def list_changes(course: Course, strategy: str) -> list[str]:
     """The changes of how the course reads a strategy that make a difference by themselves."""
     taken_back = [WITHOUT + clause for clause in course.find_reading(strategy).clauses]
+    clauses = taken_back + list_clauses(course.question, strategy)
     right = predict(course, strategy)
-    return [
-        course.find_change(clause)
-        for clause in [*taken_back, *list_clauses(course.question, strategy)]
-        if predict(course, strategy, (clause,)) != right
-    ]
+    return [clause for clause in clauses if predict(course, strategy, (clause,)) != right]
 
 
 class Predictions(NamedTuple):
@@ -120,10 +114,9 @@ class Predictions(NamedTuple):
 @lru_cache(maxsize=64)
 def predict_all(course: Course, strategy: str, amount: int) -> Predictions:
     """What a strategy takes with each set of so many changes of different things."""
-    by_clauses = {}
-    for together in combinations(list_changes(course, strategy), amount):
-        if len({change.thing for change in together}) == amount:
-            clauses = tuple(change.clause for change in together)
+    by_clauses: dict[Clauses, Numbers] = {}
+    for clauses in combinations(list_changes(course, strategy), amount):
+        if len({find_thing(clause) for clause in clauses}) == amount:
             by_clauses[clauses] = predict(course, strategy, clauses)
     by_value = {
         place: sorted((float(numbers[place]), clauses) for clauses, numbers in by_clauses.items())
@@ -207,8 +200,8 @@ def choose(
     left = dict(found)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
-        fewest = ([it for it in left[of] if it.misses == least[of]] for of in BOTH)
-        pairs, cost = _find_cheapest(course, evidence, *fewest)
+        fewest = [[it for it in left[of] if it.misses == least[of]] for of in BOTH]
+        pairs, cost = _find_cheapest(course, evidence, fewest)
         lacking = {
             one.strategy
             for pair in pairs
@@ -222,11 +215,11 @@ def choose(
 
 
 def _find_cheapest(
-    course: Course, evidence: Evidence, tensor: Iterable[Explanation], pipeline: list[Explanation]
+    course: Course, evidence: Evidence, found: list[list[Explanation]]
 ) -> tuple[list[Pair], int]:
     pairs: list[Pair] = []
     least = 6 * MOST_CHANGES
-    for pair in product(tensor, pipeline):
+    for pair in product(found[0], found[1]):
         if max(len(it.clauses) for it in pair) <= least:  # which it costs at least
             cost = _count_cost(course, evidence, pair)
             pairs = [*(pairs if cost == least else []), pair] if cost <= least else pairs

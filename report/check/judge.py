@@ -7,7 +7,6 @@ from typing import NamedTuple
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
 from report.check.diagnosis import (
-    Clauses,
     Course,
     Evidence,
     Explanation,
@@ -48,18 +47,10 @@ class Judgement(NamedTuple):
     times_right: Fraction | None  # how many times the right number, if both are numbers
 
 
-class Part(NamedTuple):
-    """Changes of strategies, in a scope."""
-
-    strategies: tuple[str, ...]
-    clauses: Clauses
-    only: str | None  # Q1, Q2 or traffic; None for everywhere
-
-
 class Cause(NamedTuple):
-    """What makes wrong numbers: one or the other of alternatives."""
+    """What makes wrong numbers: one or the other of alternatives, each in one part or several."""
 
-    alternatives: list[list[Part]]
+    alternatives: list[list[Explanation]]
     lines: list[Line]
 
 
@@ -139,25 +130,21 @@ def read_units(
         read[line] = number._replace(fault="zero") if is_zero else number
     for kind, candidates in OTHER_UNITS.items():
         own = {it: read[it] for it in read if it.kind == kind and not read[it].fault and right[it]}
-        if len(own) > 1 and {it.unit for it in own.values()} <= {"", ASKED_UNIT[kind]}:
-            for unit in candidates:
-                as_unit = {line: number.read_in(unit) for line, number in own.items()}
-                if _are_far(own, right) and _are_near(as_unit, right):
-                    read |= as_unit
-                    units[kind] = unit
-                    break
+        if len(own) < 2 or not {it.unit for it in own.values()} <= {"", ASKED_UNIT[kind]}:
+            continue
+        for unit in candidates:
+            as_unit = {line: number.read_in(unit) for line, number in own.items()}
+            times, near = _find_ratios(own, right), _find_ratios(as_unit, right)
+            is_far = times[0] >= FAR or times[-1] <= Fraction(1, FAR)
+            if kind not in units and is_far and Fraction(1, NEAR) <= near[0] and near[-1] <= NEAR:
+                read |= as_unit
+                units[kind] = unit
     return read, units
 
 
-def _are_far(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> bool:
-    """Whether all are far too large, or all far too small."""
-    times = [number.amount / right[line] for line, number in numbers.items()]
-    return min(times) >= FAR or max(times) <= Fraction(1, FAR)
-
-
-def _are_near(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> bool:
-    times = [number.amount / right[line] for line, number in numbers.items()]
-    return min(times) >= Fraction(1, NEAR) and max(times) <= NEAR
+def _find_ratios(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> list[Fraction]:
+    """How many times the right numbers these are, the least first."""
+    return sorted(number.amount / right[line] for line, number in numbers.items())
 
 
 def collect_evidence(numbers: Mapping[Line, Number], right: dict[Line, Rate]) -> Evidence:
@@ -281,21 +268,21 @@ def list_causes(pairs: Sequence[Pair], swapped: Sequence[str] = ()) -> list[Caus
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
     tensor, pipeline = ([swap(line, swapped) for line in it.made] for it in pairs[0])
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
-        return [Cause([[part for part in row if part.clauses] for row in rows], tensor + pipeline)]
+        return [Cause([[it for it in row if it.clauses] for row in rows], tensor + pipeline)]
     return [
-        Cause([[part] for part in column], lines)
+        Cause([[it] for it in column], lines)
         for column, lines in zip(columns, (tensor + pipeline, tensor, pipeline), strict=True)
-        if any(part.clauses for part in column)
+        if any(it.clauses for it in column)
     ]
 
 
-def _split(tensor: Explanation, pipeline: Explanation) -> list[Part]:
+def _split(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
     """What both share, and what each has for itself."""
     shared = tuple(list_shared(tensor, pipeline))
-    parts = [Part(BOTH, shared, tensor.only if shared else None)]
-    for it in (tensor, pipeline):
-        own = tuple(clause for clause in it.clauses if clause not in shared)
-        parts.append(Part((it.strategy,), own, it.only if own else None))
+    parts = [Explanation("both", shared, tensor.only if shared else None)]
+    for one in (tensor, pipeline):
+        own = tuple(clause for clause in one.clauses if clause not in shared)
+        parts.append(Explanation(one.strategy, own, one.only if own else None))
     return parts
 
 

@@ -41,7 +41,9 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
     ticks = _count_ticks(system, *map(values.get, ("ops", "rate", "link")))
     takes = _take_tensor if strategy == "tensor" else _take_pipeline
     one = takes(system, sizes, ticks, values)
-    traffic_bytes = one.traffic_bytes * _find_times(system, values.get("times", 1))
+    parts = {"1 / P": system.nodes, "1 / links": count_links(system)}
+    times = values.get("times", 1)
+    traffic_bytes = one.traffic_bytes * (Fraction(1, parts[times]) if times in parts else times)
     numbers: Numbers = {}
     for name, asked in count_inputs(question).items():
         inputs, divisor = asked, 1
@@ -131,15 +133,8 @@ def _count_ticks(system: System, ops: str | None, rate: Rate | None, link: Rate 
 
 
 def count_links(system: System) -> int:
-    """1 for one node, which sends nothing, so that nothing is divided by 0."""
+    """How many links there are; 1 for one node, which sends nothing, so that 1 / links exists."""
     return system.nodes * (1 if system.topology == lab3.RING else max(system.nodes - 1, 1))
-
-
-def _find_times(system: System, times: int | str) -> Rate:
-    """What traffic is multiplied by."""
-    if isinstance(times, int):
-        return times
-    return Fraction(1, system.nodes if times == "1 / P" else count_links(system))
 
 
 # ------------------------------------------------ tensor parallelism

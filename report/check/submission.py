@@ -144,7 +144,7 @@ def read_number(text: str, kind: str) -> Number:
         return Number(said, "two numbers, not one")
     word = re.split(r"\W", behind, maxsplit=1)[0].lower()
     if word and word not in SPELLINGS:
-        return Number(said, f"{shorten(word)!r} is not a known unit")
+        return Number(said, f"{shorten(word, 9)!r} is no known unit")
     mantissa = re.sub("[, _]", "", found["mantissa"])
     if not re.search(r"\d", mantissa):
         return Number(said, "not a finite number")
@@ -175,7 +175,7 @@ def shorten(text: str, most: int = 22) -> str:
 STRATEGIES = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
 LABEL_WORD = re.compile(
     r"total|overall|network|communication|latency|traf\w*|of|for|in|the|with|tensor|pipeline|tp|pp"
-    r"|par+al+el\w*|q|question|single|one|inputs?|[mu]?s|seconds|bytes"
+    r"|par+al+el\w*|q|question|single|one|inputs?"
 )
 FLAGS = re.ASCII | re.IGNORECASE
 SEPARATOR = re.compile(r"\bis\b|[:=|\t]|\s(?=[-+]?\.?\d)(?!\s*\d+ +inputs?\b)", FLAGS)
@@ -241,12 +241,14 @@ def _read_result(text: str, below: str, inputs: int) -> Result | None:
         words = re.findall("[a-z]+", label[max(label.find("total"), 0) :])
         strategies = {STRATEGIES[word] for word in words if word in STRATEGIES}
         kinds = {word[:4] for word in words} & {"late", "traf"}
-        if len(strategies) == len(kinds) == 1 and all(map(LABEL_WORD.fullmatch, words)):
+        is_label = all(LABEL_WORD.fullmatch(word) or word in SPELLINGS for word in words)
+        if len(strategies) == len(kinds) == 1 and is_label:
             kind = "latency" if kinds == {"late"} else "traffic"
             line = Line(_find_question(label, inputs) or below, strategies.pop(), kind)
             unit = words[-1] if words[-1] in SPELLINGS else ""  # latency (ms): 3.127
-            behind = f"{text[separator.end() :].strip('| ')} {unit}"
-            return Result(text, line, read_number(behind, kind))
+            number = read_number(f"{text[separator.end() :].strip('| ')} {unit}", kind)
+            if not number.fault or "total" in words:  # "pipeline latency is longer" is no result
+                return Result(text, line, number)
     return None
 
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 import lab3
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
-from report.check.diagnosis import WITHOUT, Key
-from report.check.judge import Cause, Check, Part, list_causes
+from report.check.diagnosis import WITHOUT, Explanation, Key
+from report.check.judge import Cause, Check, list_causes
 from report.check.submission import Line, describe_lines
 from report.text import EXACT_DIGITS, format_table, wrap
 
 MOST_ALTERNATIVES = 3
 UNITS_OF = {"latency": "latencies are", "traffic": "traffic is"}
 OF_Q1 = {  # what is told of Q1 alone
-    "N inputs take N times the slowest stage, also for N = 1": "only the slowest stage is counted",
+    "N inputs take N times the slowest stage, also for N = 1": "Q1 counts only the slowest stage",
     "N inputs take (N + layers - 1) times the slowest stage, also for N = 1": (
-        "the slowest stage is counted once for each layer"
+        "Q1 counts the slowest stage once for each layer"
     ),
 }
 TWICE = "traffic counts what is sent and what is received"
@@ -45,9 +45,8 @@ def describe_cause(cause: Cause, inputs: int, has_key: bool = False) -> str:
     return ", or ".join("; ".join(map(": ".join, it.items())) for it in alternatives) + end
 
 
-def _describe_place(part: Part) -> str:
-    strategies = "both" if part.strategies == BOTH else part.strategies[0]
-    return f"{strategies}, in {part.only} only" if part.only else strategies
+def _describe_place(part: Explanation) -> str:
+    return f"{part.strategy}, in {part.only} only" if part.only else part.strategy
 
 
 def describe_clause(clause: str, inputs: int, is_q1: bool = False, has_key: bool = False) -> str:
@@ -67,9 +66,9 @@ def describe_key(key: Key, inputs: int) -> str:
     """How a course's key reads the handout, and which lines it lacks."""
     tensor, pipeline = key.readings
     causes = [describe_cause(it, inputs, True) for it in list_causes([(tensor, pipeline)])]
-    said = "; ".join(causes) or "as this project does (python3 report explain readings)"
+    said = f"as follows: {'; '.join(causes)}" if causes else "as this project does"
     lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
-    return f"The key reads the handout so: {said}.{lacks}"
+    return f"The key reads the handout {said}.{lacks}"
 
 
 # ------------------------------------------------ one submission

@@ -36,8 +36,8 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
 
     if LAB != WRITTEN_FOR:
         raise ValueError(
-            "the deck's sentences, such as 'no node can hold all weights', are written for the"
-            " handout's numbers; lab3.py has others: restore them, or use the other commands"
+            "the deck's sentences, such as 'No node can hold all weights', are written for the"
+            " handout's numbers, but lab3.py has others"
         )
     drawn = {
         "timeline": pictures.draw("timeline", LAB, ".svg", TIMELINE_S),
@@ -99,8 +99,6 @@ def run(options: Namespace) -> int:
     if not folder.is_dir():
         raise ValueError(f"--output: {quote(options.output)} is not an existing folder")
     for name, content in build(options.author or "", options.uid or "").items():
-        new = folder / f".{name}.new"  # a file is the old one or the new one, not a part
-        new.write_bytes(content)
-        new.replace(folder / name)
+        (folder / name).write_bytes(content)
         print(f"wrote {format_path(folder / name)}")
     return 0

@@ -56,7 +56,6 @@ def tell_result(result: Result) -> Facts:
     """A strategy's latency, its parts, and its traffic."""
     return {
         "s": format_places(result.latency_s, 11),
-        "ms": format_ms(result.latency_s, 3),
         "us": format_us(result.latency_s),
         "compute": format_us(result.compute_s),
         "communication": format_us(result.communication_s),

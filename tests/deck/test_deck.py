@@ -1,5 +1,6 @@
 """The deck as its readers have it, and the command that builds it."""
 
+from ctypes import c_uint
 from io import BytesIO
 
 import numpy
@@ -7,7 +8,12 @@ import pypdfium2
 import pytest
 from PIL import Image
 from pypdf import PdfReader
-from pypdfium2.raw import FPDFText_GetUnicode
+from pypdfium2.raw import (
+    FPDF_PAGEOBJ_PATH,
+    FPDF_PAGEOBJ_TEXT,
+    FPDFPageObj_GetFillColor,
+    FPDFText_GetUnicode,
+)
 
 from program import output, refusal
 from report import pictures
@@ -37,6 +43,16 @@ def find_letters(page):
         letter = chr(FPDFText_GetUnicode(text.raw, index))
         if not letter.isspace():
             yield letter, text.get_charbox(index)
+
+
+def find_shapes(page, kind, fill):
+    """Left and right of the shapes or texts of a page in points, if their colour is so."""
+    for it in page.get_objects([kind]):
+        colour = [c_uint() for _ in range(4)]
+        FPDFPageObj_GetFillColor(it.raw, *colour)
+        left, bottom, right, top = it.get_bounds()
+        if fill(*(part.value for part in colour[:3])) and top - bottom < 25:
+            yield left, right
 
 
 def read(pdf):
@@ -103,6 +119,28 @@ def test_no_letter_is_on_another_or_outside_the_margins(pages):
         # neighbours may lean on each other, and are one in a ligature
         found = [(letters[one], letters[other]) for one, other in clashes if other - one > 3]
         assert found == []
+
+
+def test_bars_are_as_long_as_their_numbers(pages):
+    """Of page 4 from where to where, in ms; of page 5 each part, in bytes; red is too many."""
+    bars = list(find_shapes(pages[3], FPDF_PAGEOBJ_PATH, lambda *colour: any(colour)))
+    left, scale = bars[0][0], (bars[-1][1] - bars[-1][0]) / 155.7861376
+    found = [((start - left) / scale, (end - left) / scale) for start, end in bars]
+    bound, slowest, drained = 97.06586112, 147.97504512, 155.4840576
+    wanted = [(0, bound), (bound, 100.07232512), (0, 100.07232512), (bound, slowest)]
+    wanted += [(slowest, drained), (drained, 155.7861376), (0, 155.7861376)]
+    assert numpy.array(found) == pytest.approx(numpy.array(wanted), abs=0.02)
+
+    parts = list(find_shapes(pages[4], FPDF_PAGEOBJ_PATH, lambda *colour: any(colour)))
+    lengths = [end - start for start, end in parts][3:]  # behind the key
+    bytes_held = [
+        *(222_912, 230_400, 50_176, 6_912, 6_144, 230_400, 294_912, 230_400, 200_704),
+        *(294_912, 200_704, 173_056, 294_912, 173_056, 147_456, 891_648, 230_400, 200_704),
+    ]
+    per_byte = sum(lengths) / sum(bytes_held)
+    assert lengths == pytest.approx([it * per_byte for it in bytes_held], abs=0.01)
+    reds = find_shapes(pages[4], FPDF_PAGEOBJ_TEXT, lambda red, green, blue: red > 4 * green + blue)
+    assert len(list(reds)) == 4  # all but tensor parallelism and node 1
 
 
 def test_the_readmes_picture_is_page_1(built):

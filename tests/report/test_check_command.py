@@ -27,6 +27,17 @@ def replaced(old, new):
 
 # ------------------------------------------------ the format counts
 
+TABLES = """\
+Question 1
+strategy | latency (ms)  | network traffic (bytes)
+Tensor   | 3.12726016    | 1923072
+Pipeline | 12.43531264   | 604160
+Question 2
+strategy | latency (s)   | network traffic (MB)
+TP       | 0.10007232512 | 61.538304
+PP       | 0.1557861376  | 19.33312
+"""
+
 # fmt: off
 RIGHT_FORMATS = [
     LAB_TEXT,
@@ -38,6 +49,8 @@ RIGHT_FORMATS = [
     replaced("\n", "\r\n"),
     replaced("0.00312726016 ", "0.003127 "),
     replaced("0.00312726016 ", "0.00312 "),  # truncated
+    replaced("1923072 ", "1920000 "),
+    replaced("1923072 ", "1920000.0 "),
     replaced("0.00312726016 ", "3.12726016e-03 "),
     replaced("0.00312726016 ", "3.12726016 x 10^-3 "),
     replaced("0.00312726016 ", "0.0031272601600000002 "),
@@ -55,6 +68,8 @@ OTHER_FORMATS = [
     replaced("1923072 bytes", "15384576 bits"),
     replaced(" is 1923072", ": 1923072"),
     replaced("Total latency", "Latency"),
+    replaced("Total latency", "(a) Total latency"),
+    replaced(" is 0.1", " for 32 inputs is 0.1"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY} (3.127 ms)"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY}\n{TENSOR_LATENCY}"),
     replaced(TENSOR_LATENCY, f"{TENSOR_LATENCY}\nTensor parallelism latency per layer: 0.1 s"),
@@ -64,6 +79,8 @@ OTHER_FORMATS = [
     re.sub("Total (.+) of (.+ parallelism) is (.+)", r"| \2 \1 | \3 |", LAB_TEXT),
     replaced("tensor parallelism", "TP").replace("pipeline parallelism", "PP"),
     replaced(" is ", "\t"),
+    TABLES,
+    "\n".join([*ROWS[1:5], *ROWS[6:]]),  # without headings: the second of equal lines is Q2's
 ]
 # fmt: on
 
@@ -97,8 +114,19 @@ def test_repeated_and_missing_lines(tmp_path, rows, right):
 
 
 NUMBERS = [
-    *("0.0031", "3.127", "0,00312", "0", "nan", "inf", "-0.00312726", "1e999", "xxx", "3.127/1000"),
-    *("", "0.0031 27", "9" * 4000, "1" * 2000 + "," + "1" * 1999, "1," * 2000, "1 111 " * 999),
+    *(
+        "0.0031",
+        "3.127",
+        "0,00312",
+        "0",
+        "nan",
+        "inf",
+        "-0.00312726",
+        "1e999",
+        "xxx",
+        "0.00312726/1",
+    ),
+    *("", "0.00312726 27", "9" * 4000, "1" * 2000 + "," + "1" * 1999, "1," * 2000, "1 111 " * 999),
     "1e" + "9" * 4000,
 ]
 

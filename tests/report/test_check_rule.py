@@ -17,6 +17,7 @@ MAC, INT8, FP32 = "1 MAC is 1 op", "an element is 1 byte (INT8)", "an element is
 ALL, LAST = "the last output goes to all nodes", "the last output is sent, too"
 UNGATHERED, SPREAD = "the last output is not gathered", "the bytes are spread over all links"
 SENDS, ALONE = "a node does not compute while it sends", "inputs do not overlap"
+DIVIDED = "computing is divided by the nodes"
 SHARED, UNDIVIDED = "the GOPS are shared by all nodes", "computing is not divided by the nodes"
 START, ONCE = "the network's input is sent, too", "traffic is that of one input"
 INPUTS = "each layer's input is sent, not its output"
@@ -64,6 +65,10 @@ CASES = {  # why: a submission, what is told
     # the pipeline's Q2 is another number: 3 + 3 digits
     "what both strategies share needs two digits each": (
         write(answer([MAC], [MAC]), 3), told([MAC], [MAC])),
+    "the pipeline's Q2 is no other number of Q1": (
+        write(answer([], [DIVIDED]), 3), told(None, [DIVIDED])),
+    "two digits are no evidence": (write(answer([MAC], [MAC]), 2), {}),
+    "a scope needs two digits more": (write(answer([SPREAD], [], "Q1"), 4), {}),
     "one wrong number of three digits is never explained": (
         write({**RIGHT, "Q2 pipeline latency": "0.398"}), {}),
     "of four it is": (write({**RIGHT, "Q2 pipeline latency": "0.3979"}), told(None, [ALONE])),
@@ -94,12 +99,14 @@ CASES = {  # why: a submission, what is told
         {"tensor": [({SHARED}, None), ({UNDIVIDED}, None)]}),
     "a change of both that the other strategy contradicts costs more": (
         write(answer([UNDIVIDED])), told([UNDIVIDED])),
-    # the pipeline's right number; the other three are made
+    # the pipeline's right number is no slip, so that there may be one
     "another line's right number is set aside": (
-        write(answer([UNGATHERED]) | {"Q1 tensor traffic": "604160"}), told([UNGATHERED])),
+        write(answer([UNGATHERED]) | {"Q1 tensor traffic": "604160"} | ODD), told([UNGATHERED])),
     "set aside it is no evidence": (write({**RIGHT, "Q1 tensor traffic": "604160"}), {}),
     "the right Q1 in Q2 is not set aside": (
         write(answer([ONCE], [ONCE])), told([ONCE], [ONCE])),
+    "unless Q1 has Q2's": (
+        write({**RIGHT, "Q1 tensor traffic": "61538304", "Q2 tensor traffic": "1923072"}), {}),
     "too few digits are no evidence": (write({**RIGHT, "Q1 tensor latency": "0.0032"}), {}),
     "too few digits agree all the same": (
         write(answer([UNGATHERED]) | {"Q1 tensor latency": "0.0031"}), told([UNGATHERED])),
@@ -128,7 +135,7 @@ def test_swapped_lines(tmp_path, one, other):
     for clauses, slip in [((), {}), ((MAC,), {}), ((), ODD)]:
         numbers = swap(one, other, answer(clauses, clauses)) | slip
         _, found = judge(tmp_path, write(numbers))
-        assert found["swapped"] == [one, other]
+        assert (found["swapped"], found["right"]) == ([one, other], 0)
         assert explain(found) == told(clauses, clauses)
     assert judge(tmp_path, write(numbers | ODD_BOTH))[1]["swapped"] == []
 
@@ -171,6 +178,7 @@ def test_multiples_of_the_own_q1(tmp_path, times):
     ("key", "made", "expected"),
     [
         (answer([], [SENDS]), answer([], [SENDS]), {}),
+        ({**RIGHT, "Q2 pipeline latency": "0.159"}, answer([], [SENDS]), {}),  # three digits
         (answer([], [SENDS]), answer([FP32], [FP32, SENDS]), told([FP32], [FP32])),
         (answer([ALL], [SENDS]), answer([ALL]), told(None, [f"without the key's: {SENDS}"])),
         (answer([FP32], [FP32]), answer([INT8], [INT8]), told([INT8], [INT8])),

@@ -39,7 +39,7 @@ def find_texts(svg):
 
 
 @pytest.fixture
-def draw_file(monkeypatch):
+def draw_file(tmp_path, monkeypatch):
     """What the command draws."""
     monkeypatch.chdir(tmp_path)
 
@@ -208,11 +208,12 @@ def test_an_impossible_strategy_is_named_and_not_drawn(name, draw_file):
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_files_open_and_are_the_same_on_every_run(name, draw_file, monkeypatch):
-    monkeypatch.setitem(mpl.rcParams, "font.size", 30)  # the user's own settings
+    monkeypatch.setitem(mpl.rcParams, "axes.grid", True)  # the user's own setting
     image = Image.open(BytesIO(draw_file(name, name="picture.PNG")))
     picture = pictures.draw(name, LAB, ".svg")
     assert image.size == pytest.approx((picture.width_pt / 0.36, picture.height_pt / 0.36), abs=1)
     assert image.info["Title"] == picture.alt
+    assert mpl.rcParams["axes.grid"]
     monkeypatch.undo()
     assert pictures.draw(name, LAB, ".svg") == picture
 
@@ -229,6 +230,7 @@ def test_by_default_it_is_an_svg_here(tmp_path, monkeypatch):
         ("picture", "picture"),
         ("picture sram", "timeline"),
         ("picture limits --output limits.pdf", ".svg or .png"),
+        ("picture limits --output=", ".svg or .png"),
         ("picture limits --until 3", "--until"),
         ("picture timeline --until 0", "--until"),
         ("picture timeline --nodes 3", "3 nodes"),

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from lab3 import SYSTEM
+from lab3 import NETWORK, SYSTEM
 from report import text
 
 
@@ -115,6 +115,8 @@ def test_a_number_is_never_broken():
 
 
 def test_json_keeps_ints_and_makes_floats_of_fractions():
-    found = json.loads(text.format_json({"system": SYSTEM, "time_s": [Fraction(1, 8), None]}))
-    assert found == {"system": SYSTEM._asdict(), "time_s": [0.125, None]}
+    record = {"system": SYSTEM, "network": NETWORK[:1], "time_s": [Fraction(1, 8), None]}
+    found = json.loads(text.format_json(record))
+    assert found["system"] == SYSTEM._asdict() and found["network"] == [NETWORK[0]._asdict()]
+    assert found["time_s"] == [0.125, None]
     assert type(found["system"]["ops_per_s"]) is int
