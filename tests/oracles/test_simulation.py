@@ -12,6 +12,7 @@ from lab3 import NETWORK, SYSTEM
 from machines import ODD, ODD_ALL_TO_ALL, cases_of_both
 from oracles.simulation import simulate
 from report.steps import STRATEGIES
+from report.timeline import jobs
 
 CLOSED_FORMS = {
     "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
@@ -29,6 +30,9 @@ def compare(network, system, strategy, inputs):
     sent = [step.link_bytes for step in STRATEGIES[strategy](network, system)]
     busiest_bytes = sum(sent) if strategy == "tensor" else max(sent)
     assert max(link_bytes.values(), default=0) == inputs * busiest_bytes
+    if strategy == "pipeline":
+        places = {job.where for job in jobs(network, system, strategy) if job.work == "send"}
+        assert places == {f"link {a + 1} to {b + 1}" for (a, b), size in link_bytes.items() if size}
 
 
 @pytest.mark.parametrize("strategy", CLOSED_FORMS)

@@ -40,6 +40,9 @@ def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_wa
     assert sram.tensor_sram_inputs_waiting(*question) == inputs_waiting
     fullest = sram.pipeline_sram_overlapping(*machine)
     assert (fullest.where, fullest.total_bytes) == overlapping
+    # the first node's inputs are there already: as without overlap
+    first = sram.pipeline_sram_overlapping(question.network[:1], question.system)
+    assert first.total_bytes == (243_456 if question == LAB else 1_080)
 
 
 def test_one_node_gathers_nothing():
