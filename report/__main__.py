@@ -164,12 +164,15 @@ def explain_unknown(name: str) -> str:
     """Why a word is no command, and what was meant."""
     from report.explain import TOPICS
     from report.pictures import PICTURES
-    from report.text import quote, suggest
+    from report.text import find_meant, quote
 
-    for command, names in (("explain", TOPICS), ("picture", PICTURES)):
-        if name.lower() in names:
-            return f"{quote(name)} is not a command; did you mean {command} {name}?"
-    return f"{quote(name)} is not a command; {suggest(name, COMMANDS)}"
+    meant = {it: it for it in COMMANDS}
+    meant.update({it: f"explain {it}" for it in TOPICS})
+    meant.update({it: f"picture {it}" for it in PICTURES})
+    found = find_meant(name, meant)
+    hint = f"did you mean {meant[found]}?" if found else f"there are {', '.join(COMMANDS)}"
+    first = ", which comes first" if name.startswith("-") else ""
+    return f"{quote(name)} is not a command{first}; {hint}"
 
 
 def check_options(command: str, words: list[str], parser: Parser) -> None:

@@ -1,6 +1,6 @@
 """The `explain` command: Q1 to Q4 on one page, topics that derive every number, and JSON."""
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -23,9 +23,8 @@ from report.text import (
     format_table,
     join,
     join_paragraphs,
-    quote,
+    one_of,
     round_to,
-    suggest,
     wrap,
 )
 
@@ -317,20 +316,13 @@ def explain(question: Question, names: Sequence[str] = ()) -> str:
     )
 
 
-def parse_topic(text: str) -> str:
-    """A topic's name, in small letters or not."""
-    if text.lower() in (*TOPICS, ALL):
-        return text.lower()
-    raise ArgumentTypeError(f"{quote(text)} is not a topic; {suggest(text, NAMES)}")
-
-
 def add_options(parser: ArgumentParser) -> None:
     """Topics, what if, and --json."""
     parser.add_argument(
         "topics",
         metavar="TOPIC",
         nargs="*",
-        type=parse_topic,
+        type=one_of("topic", NAMES),
         default=[],
         help=f"{', '.join(NAMES)} (default: Q1 to Q4 on one page)",
     )

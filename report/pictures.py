@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from report import question as asking
 from report.question import Question
 from report.steps import STRATEGIES, Step, compute_bound, interval
-from report.text import MS, format_path, format_places, format_rounded, quote
+from report.text import MS, format_path, format_places, format_rounded, one_of, quote
 from report.timeline import Job, jobs
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
@@ -282,7 +282,8 @@ def draw_labels(axes: "Axes", labels: dict[str, tuple[float, str]], highest: flo
 def add_options(parser: ArgumentParser) -> None:
     """Which picture, what if, and where to."""
     told = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())
-    parser.add_argument("picture", choices=PICTURES, help=told)
+    picture = one_of("picture", PICTURES)
+    parser.add_argument("picture", metavar="{timeline,limits}", type=picture, help=told)
     asking.add_options(parser)
     parser.add_argument(
         "--until",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -81,15 +82,32 @@ def format_path(path: object) -> str:
     return text if text.isascii() and text.isprintable() else ascii(text)
 
 
-def suggest(word: str, names: Iterable[str]) -> str:
-    """The end of a refusal: the name that was meant, or else all names."""
+def find_meant(word: str, names: Iterable[str]) -> str | None:
+    """The name that a mistyped word begins, or is like."""
     from difflib import get_close_matches  # only an error needs it
 
     known = {name.lower(): name for name in names}
-    letters = word.lower()
-    begun = [name for name in known if letters and name.startswith(letters)]
-    found = begun or get_close_matches(letters, known, 1, cutoff=0.6)
-    return f"did you mean {known[found[0]]}?" if found else f"there are {', '.join(known.values())}"
+    begun = [name for name in known if word and name.startswith(word.lower())]
+    found = begun or get_close_matches(word.lower(), known, 1, cutoff=0.6)
+    return known[found[0]] if found else None
+
+
+def suggest(word: str, names: Iterable[str]) -> str:
+    """The end of a refusal: the name that was meant, or else all names."""
+    meant = find_meant(word, names)
+    return f"did you mean {meant}?" if meant else f"there are {', '.join(names)}"
+
+
+def one_of(what: str, names: Iterable[str]) -> Callable[[str], str]:
+    """The type of an argument that is one of these names, in small letters or not."""
+    known = {name.lower(): name for name in names}
+
+    def parse(word: str) -> str:
+        if word.lower() in known:
+            return word.lower()
+        raise ArgumentTypeError(f"{quote(word)} is not a {what}; {suggest(word, known.values())}")
+
+    return parse
 
 
 def join(*blocks: str) -> str:

@@ -173,7 +173,7 @@ def test_wrong_constants_are_named_in_one_sentence(tmp_path, name, value):
         ("whatif 3", "3", ""),
         ("whatif -n 8", "-n", ""),
         ("whatif --nodes", "--nodes", ""),
-        ("picture", "picture", ""),
+        ("picture", "timeline", ""),
     ],
 )
 def test_a_mistyped_word_is_answered_with_what_was_meant(line, wrong, meant):

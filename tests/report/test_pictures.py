@@ -227,7 +227,7 @@ def test_by_default_it_is_an_svg_here(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("picture", "picture"),
+        ("picture", "timeline"),
         ("picture sram", "timeline"),
         ("picture limits --output limits.pdf", ".svg or .png"),
         ("picture limits --output=", ".svg or .png"),
