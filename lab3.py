@@ -18,7 +18,8 @@ follows:
     precision       activations are FP16 like the weights: 2 bytes per element
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in the SRAM of every node that needs it when it is
-                    needed, at no cost; all 32 at once would not fit
+                    needed, at no cost; with tensor parallelism, all 32
+                    in every node would not fit
     one by one      with tensor parallelism, an input starts when the one before
                     is done; in a pipeline, a node computes one input at a time,
                     and the next one while it sends
@@ -161,11 +162,12 @@ def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -
 
 
 def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A_L left out
+    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds
 
-    The first input goes through all steps: L computations and L - 1 transfers. Each later input
-    is done one interval after the one before it. The interval is the time of the longest step, the
-    bottleneck, because a node or a link works on one input at a time.
+    A_L, the last output, is not sent and left out. The first input goes through all steps: L
+    computations and L - 1 transfers. Each later input is done one interval after the one before
+    it. The interval is the time of the longest step, the bottleneck, because a node or a link
+    works on one input at a time.
     """
     check_pipeline_parallel(network, system, inputs)
     compute_s = [Fraction(layer.ops, system.ops_per_s) for layer in network]

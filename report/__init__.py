@@ -8,12 +8,13 @@ In the order in which one would read it:
     sram       what each node holds
     timeline   who works when
     results    what both strategies take and why, computed once
+    check/     `check`: which mistake makes these numbers
     topics     derivations of every number, for `explain`
     explain    `explain`: Q1 to Q4 on one page, topics, JSON
-    check/     `check`: which mistake makes these numbers
     pictures   `picture`: timeline, time per input against the number of inputs
     deck/      `deck`: the slides
     text       numbers and tables in 80 columns
 
-Imports go one way: from a module to lab3, to text and to those above it that it builds on.
+Imports go one way: a module builds on lab3, text and modules above it. __main__ imports the module
+of a command when it runs.
 """

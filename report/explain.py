@@ -86,7 +86,7 @@ def explain_q2(results: Results) -> str:
         "Each further input adds one interval: the time of the bottleneck.",
         describe_time_per_input(found),
         f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
-        "Used: its share of the latency.",
+        "Used: utilisation, its share of the latency.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
@@ -118,13 +118,14 @@ def compare_traffic(results: Results) -> str:
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
     text = (
         f"Tensor parallelism sends {format_rounded(bytes_ratio, 3)} times the bytes, because a"
-        " shard (a node's part of an output) goes to all other nodes, the last output's to one."
+        " shard (a node's part of an output) goes to all other nodes; only the last output's go to"
+        " one."
     )
     if system.topology == lab3.ALL_TO_ALL and time_ratio < 1 < bytes_ratio:
         links = system.nodes * (system.nodes - 1)
         text += (
-            f" Yet it communicates for {format_rounded(100 * time_ratio, 2)} % of the pipeline's"
-            f" time, because up to {links:,} links work at once."
+            f" Yet its communication takes {format_rounded(100 * time_ratio, 2)} % of the time of"
+            f" the pipeline's, because up to {links:,} links work at once."
         )
     return text
 
@@ -225,13 +226,13 @@ def list_sram_notes(results: Results) -> list[str]:
     if "pipeline" in results.strategies and inputs > 1 and len(network) > 1:
         use = sram.pipeline_sram_overlapping(network, system)
         notes.append(
-            "A pipeline's node receives its next input while it computes:"
-            f" {use.where} then holds {judge(use.total_bytes)}."
+            f"A pipeline's node receives its next input while it computes: with it {use.where}"
+            f" holds {judge(use.total_bytes)}."
         )
     outputs = f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
     room = f"all SRAM, {results.totals.sram_bytes:,}"
     if results.totals.output_bytes > results.totals.sram_bytes:
-        notes.append(f"The {outputs} exceed {room}: they leave.")
+        notes.append(f"The {outputs} exceed {room}: outputs leave.")
     return notes
 
 
@@ -255,7 +256,7 @@ def explain_ring(results: Results) -> str:
     """What a ring changes, and why."""
     nodes = results.asked.system.nodes
     if nodes < 3:
-        return f"A ring of {count(nodes, 'node')} has the links of all-to-all."
+        return "One node has no links." if nodes == 1 else "A ring of 2 nodes is all-to-all."
     text = []
     if "tensor" in results.strategies:
         direct, ring = (

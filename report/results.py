@@ -12,8 +12,14 @@ from lab3 import Network, System
 from report import sram
 from report.question import Question, check_possible, find_impossible
 from report.sram import SramUse
-from report.steps import STRATEGIES, Step, compute_bound, interval, slowest_node_bound
-from report.timeline import name_place
+from report.steps import (
+    STRATEGIES,
+    Step,
+    compute_bound,
+    interval,
+    name_place,
+    slowest_node_bound,
+)
 
 VERSION = 8  # of the JSON's shape
 

@@ -80,8 +80,9 @@ def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) ->
 
 
 def pipeline_sram_overlapping(network: Network, system: System) -> SramUse:
-    """The fullest node if it receives its next input while it computes; the first node's are
-    already where they are needed."""
+    """The fullest node if it holds its next input, too, which it receives while it computes (the
+    first node's are where they are needed). At least that: if sends are slow, an output that is
+    still being sent comes on top."""
     uses = [
         use._replace(input_bytes=use.input_bytes * (1 + (use.layer > 1)))
         for use in pipeline_sram(network, system)

@@ -68,6 +68,13 @@ def interval(strategy: str, steps: list[Step]) -> Fraction:
     return Fraction(sum(times_s) if strategy == "tensor" else max(times_s))
 
 
+def name_place(strategy: str, step: Step) -> str:
+    """Where a step is done."""
+    if step.work == "compute":
+        return "all nodes" if strategy == "tensor" else f"node {step.layer}"
+    return "all links" if strategy == "tensor" else f"link {step.layer} to {step.layer + 1}"
+
+
 def compute(layer: int, node_ops: int, system: System) -> Step:
     """node_ops / R seconds, no bytes."""
     return Step(layer, "compute", node_ops, 0, 0, Fraction(node_ops) / system.ops_per_s)

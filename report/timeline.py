@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from lab3 import Network, System
-from report.steps import STRATEGIES, Step, interval
+from report.steps import STRATEGIES, interval, name_place
 
 
 class Job(NamedTuple):
@@ -35,10 +35,3 @@ def jobs(network: Network, system: System, strategy: str, inputs: int = 1) -> li
             where = name_place(strategy, step)
             found.append(Job(where, step.work, step.layer, number, start_s, end_s))
     return found
-
-
-def name_place(strategy: str, step: Step) -> str:
-    """Where a step is done."""
-    if step.work == "compute":
-        return "all nodes" if strategy == "tensor" else f"node {step.layer}"
-    return "all links" if strategy == "tensor" else f"link {step.layer} to {step.layer + 1}"

@@ -18,7 +18,7 @@ from report.text import (
 
 SYMBOLS = """\
 N  inputs           C  ops of a layer (1 MAC is 2 ops)
-L  layers           A  bytes of a layer's output; A_L of the last one's
+L  layers           A  bytes of a layer's output; A_L: the last layer's
 P  nodes            S  A / P: bytes of a shard, the part that one node computes
 R  ops/s of a node  B  bytes/s of a one-way link
 sum and max are over all layers"""
@@ -55,9 +55,8 @@ def explain_tensor(results: Results) -> str:
     return join_paragraphs(
         "TENSOR PARALLELISM",
         "Each node has 1 / P of each layer's filters: it computes C / P ops; the result is a shard"
-        " of S bytes. Between layers an all-gather sends each shard to the P - 1 other nodes; after"
-        " the last layer a gather sends P - 1 shards to one node. Only then does the next input"
-        " start.",
+        " of S bytes. Between layers an all-gather sends each shard to all other nodes; after the"
+        " last layer a gather sends all shards to one node. Only then does the next input start.",
         *list_paragraphs(lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
         f"Here rounds = {rounds(system):,} and gather_hops = {gather_hops(system):,}.",
         format_steps(results.strategies["tensor"].steps),
@@ -69,7 +68,7 @@ LOSSES = (  # in the order of results.Losses
     ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
     ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
     ("fill and drain", "sum(C / R) of 1 input without the bottleneck"),
-    ("communication", "sum(A / B) of 1 input without it, and N * (interval - max(C / R))"),
+    ("communication", "the same of sum(A / B), plus N * (interval - max(C / R))"),
 )
 
 
@@ -116,8 +115,11 @@ def add_up(results: Results, strategy: str) -> list[str]:
     )
     parts_us = one.compute_s * US, one.communication_s * US
     compute, communication, latency = map(format_number, (*parts_us, one_us))
+    steps = results.strategies[strategy].steps
+    ops, link_bytes = sum(it.node_ops for it in steps), sum(it.link_bytes for it in steps)
     lines = [
-        f"1 input: {compute} (compute) + {communication} (communication)"
+        f"1 input: {ops:,} ops / R + {link_bytes:,} bytes / B"
+        f" {equals(*parts_us)} {compute} (compute) + {communication} (communication)"
         f" {equals(*parts_us, one_us)} {latency} us"
     ]
     if inputs > 1:
@@ -150,9 +152,9 @@ def explain_bounds(results: Results) -> str:
     return join_paragraphs(
         "LOWER BOUNDS",
         "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
-        " nodes do at most R ops per second each. Tensor parallelism takes N times its"
-        " communication more, on either topology. A pipeline takes at least as long as its slowest"
-        " node computes. Data parallelism sends nothing, but needs enough SRAM (Q3).",
+        " nodes do at most R ops per second each. Tensor parallelism adds its communication N"
+        " times, on either topology. A pipeline takes at least as long as its slowest node"
+        " computes. Data parallelism sends nothing, but needs enough SRAM (Q3).",
         format_table(
             ["latency, us", *(count(it.inputs, "input") for it in bounds), "formula"],
             [(name, *(it * US for it in times_s), formula) for name, times_s, formula in rows],
@@ -166,7 +168,7 @@ READINGS = (  # what, how it is read, and the clauses of `check` that read it ot
     ("Q2's lines", "the same four as Q1's; the sample repeats two, and lacks pipeline traffic"),
     ("precision", "activations are FP16 like the weights: 2 bytes per element"),
     ('"reduced by 2"', "x - fx + 1: stride 1, no padding, no pooling"),
-    ("GOPS", "10^9 ops/s", "GOPS are 2^30 ops/s"),
+    ("GOPS", "10^9 ops/s"),
     ("GB/s", "10^9 bytes/s", "GB/s are 2^30 bytes/s", "GB/s are Gbit/s"),
     ("KB of SRAM", "1,024 bytes"),
     (
@@ -177,6 +179,7 @@ READINGS = (  # what, how it is read, and the clauses of `check` that read it ot
         *("one by one", "no batches: a pipeline overlaps inputs, tensor parallelism does not"),
         *("a node does not compute while it sends", "inputs do not overlap"),
     ),
+    ("SRAM", "assumed to be enough; latency and traffic do not depend on it"),
     ("transfers", "start when a whole output, or a node's shard of it, is computed"),
     ("traffic", "a byte counts on each link that it crosses"),
     ("final output", "complete on one node", "the last output goes to all nodes"),
@@ -196,7 +199,7 @@ def explain_readings(results: Results) -> str:
     blocks = []
     for name in results.strategies:
         cells = [
-            (*it.latencies_s, it.traffic_bytes, it.clause or "(as read here)")
+            (*it.latencies_s, it.traffic_bytes, it.clause or "(this project's reading)")
             for it in list_readings(results.asked)
             if it.strategy == name
         ]
