@@ -5,16 +5,17 @@ those that miss the fewest numbers win, and of these the cheapest; digits are th
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, product
+from math import inf
 from typing import NamedTuple
 
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
-from report.check.model import Numbers, compute, list_clauses
-from report.check.submission import Line, Number
-from report.question import Question
+from report.check.model import compute, list_clauses
+from report.check.submission import LEAST_DIGITS, Line, Number
+from report.question import LAB, Question
 
 MOST_CHANGES = 3  # in a set
 SCOPES = "Q1", "Q2", "traffic"  # of up to two changes
@@ -36,58 +37,47 @@ class Explanation(NamedTuple):
 Pair = tuple[Explanation, Explanation]  # of tensor, of pipeline parallelism
 
 
+class Course(NamedTuple):
+    """What is asked, and how the handout is read: as this project does, or as a course's key."""
+
+    question: Question = LAB
+    readings: Pair = (Explanation("tensor"), Explanation("pipeline"))
+    has_key: bool = False
+    missing: tuple[Line, ...] = ()  # lines that the key lacks
+
+
 class Evidence(NamedTuple):
     """The numbers that are to be explained."""
 
-    right: dict[Line, Rate]
+    right: Mapping[Line, Rate]
     given: dict[Line, Number]
     aside: dict[Line, Line]  # wrong ones, and the lines whose right numbers they are
-    wrong: list[Line]  # others that have digits enough
 
-    def count_misses(self, strategy: str) -> int:
-        """How many numbers are wrong without a change, if those aside are left out."""
+    def list_given(self, strategy: str) -> dict[Line, Number]:
+        """A strategy's numbers, without those aside."""
         own = (it for it in self.given if it.strategy == strategy and it not in self.aside)
-        return sum(not self.given[line].agrees(self.right[line]) for line in own)
+        return {line: self.given[line] for line in own}
+
+    def is_wrong(self, line: Line) -> bool:
+        """Whether a number is wrong that is given."""
+        return not self.given[line].agrees(self.right[line])
 
 
 # ------------------------------------------------ what changes predict
 
 
-class Key(NamedTuple):
-    """How a course reads the handout."""
-
-    readings: tuple[Explanation, ...] = ()  # one for each strategy, or none as this project does
-    missing: tuple[Line, ...] = ()  # lines that the course's own output lacks
-
-
-class Course(NamedTuple):
-    """What is asked, and how the course reads it."""
-
-    question: Question
-    key: Key = Key()
-
-    def find_reading(self, strategy: str) -> Explanation:
-        """How the course reads a strategy."""
-        own = (it for it in self.key.readings if it.strategy == strategy)
-        return next(own, Explanation(strategy))
-
-
-def is_in_scope(only: str | None, question: str, kind: str) -> bool:
-    """Whether a scope has a question's latency or traffic."""
-    return only in (None, question, kind)
-
-
-def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Numbers:
+@lru_cache(maxsize=2**17)
+def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Mapping[Line, Rate]:
     """What a strategy takes with changes of how the course reads it."""
-    reading = course.find_reading(strategy)
+    reading = course.readings[BOTH.index(strategy)]
     things = {find_thing(clause) for clause in clauses}
     changed = [clause for clause in clauses if clause in NAMED]
     kept = [clause for clause in reading.clauses if NAMED[clause].thing not in things]
     numbers = compute(course.question, strategy, kept + changed)
     if reading.only:
         outside = compute(course.question, strategy, changed)
-        numbers |= {it: outside[it] for it in numbers if not is_in_scope(reading.only, *it)}
-    return numbers
+        numbers |= {place: outside[place] for place in numbers if reading.only not in place}
+    return {Line(name, strategy, kind): value for (name, kind), value in numbers.items()}
 
 
 def find_thing(clause: str) -> str:
@@ -98,31 +88,25 @@ def find_thing(clause: str) -> str:
 @lru_cache(maxsize=16)
 def list_changes(course: Course, strategy: str) -> list[str]:
     """The changes of how the course reads a strategy that make a difference by themselves."""
-    taken_back = [WITHOUT + clause for clause in course.find_reading(strategy).clauses]
+    reading = course.readings[BOTH.index(strategy)]
+    taken_back = [WITHOUT + clause for clause in reading.clauses]
     clauses = taken_back + list_clauses(course.question, strategy)
     right = predict(course, strategy)
     return [clause for clause in clauses if predict(course, strategy, (clause,)) != right]
 
 
-class Predictions(NamedTuple):
-    """What sets of changes predict; for each number also the sets, in the order of its value."""
-
-    by_clauses: dict[Clauses, Numbers]
-    by_value: dict[tuple[str, str], list[tuple[float, Clauses]]]
-
-
-@lru_cache(maxsize=64)
-def predict_all(course: Course, strategy: str, amount: int) -> Predictions:
-    """What a strategy takes with each set of so many changes of different things."""
-    by_clauses: dict[Clauses, Numbers] = {}
-    for clauses in combinations(list_changes(course, strategy), amount):
-        if len({find_thing(clause) for clause in clauses}) == amount:
-            by_clauses[clauses] = predict(course, strategy, clauses)
-    by_value = {
-        place: sorted((float(numbers[place]), clauses) for clauses, numbers in by_clauses.items())
-        for place in predict(course, strategy)
+@lru_cache(maxsize=16)
+def sort_sets(
+    course: Course, strategy: str, amount: int
+) -> dict[Line, list[tuple[float, int, Clauses]]]:
+    """For each line what the sets of so many changes of different things predict, the least first;
+    and the set, with its place in the table's order."""
+    changes = combinations(list_changes(course, strategy), amount)
+    sets = [*enumerate(it for it in changes if len({*map(find_thing, it)}) == amount)]
+    return {
+        line: sorted((float(predict(course, strategy, it)[line]), place, it) for place, it in sets)
+        for line in predict(course, strategy)
     }
-    return Predictions(by_clauses, by_value)
 
 
 # ------------------------------------------------ explanations of one strategy
@@ -132,41 +116,37 @@ def find_explanations(
     course: Course, strategy: str, evidence: Evidence, amount: int, most_misses: int
 ) -> Iterator[Explanation]:
     """The explanations by so many changes that make a wrong number and miss few."""
-    predictions, right = predict_all(course, strategy, amount), predict(course, strategy)
-    given = {
-        (line.question, line.kind): number
-        for line, number in evidence.given.items()
-        if line.strategy == strategy and line not in evidence.aside
+    right, given = predict(course, strategy), evidence.list_given(strategy)
+    wrong = {
+        line: number
+        for line, number in given.items()
+        if number.digits >= LEAST_DIGITS and evidence.is_wrong(line)
     }
-    wrong = {(it.question, it.kind): it for it in evidence.wrong if it.strategy == strategy}
-    is_right = {place: number.agrees(right[place]) for place, number in given.items()}
-    for clauses in _find_sets(predictions, {place: given[place] for place in wrong}):
-        numbers = predictions.by_clauses[clauses]
-        agrees = {place: number.agrees(numbers[place]) for place, number in given.items()}
+    for clauses in _find_sets(course, strategy, amount, wrong):
+        everywhere = predict(course, strategy, clauses)
         for only in (None, *SCOPES) if amount < MOST_CHANGES else (None,):
-            outside = [place for place in numbers if not is_in_scope(only, *place)]
-            if only and all(numbers[place] == right[place] for place in outside):
+            numbers = {it: (everywhere if only in (None, *it) else right)[it] for it in right}
+            if only and numbers == everywhere:
                 continue  # the scope changes nothing
-            fits = {it: (is_right if it in outside else agrees)[it] for it in given}
-            made = tuple(line for place, line in wrong.items() if fits[place])
-            misses = len(fits) - sum(fits.values())
+            fits = {line for line, number in given.items() if number.agrees(numbers[line])}
+            made = tuple(line for line in wrong if line in fits)
+            misses = len(given) - len(fits)
             if made and misses <= most_misses:
                 yield Explanation(strategy, clauses, only, made, misses)
 
 
 def _find_sets(
-    predictions: Predictions, wrong: Mapping[tuple[str, str], Number]
-) -> Iterable[Clauses]:
-    """The sets that make any of these numbers, in the table's order."""
-    found = set()
-    for place, number in wrong.items():
-        values = predictions.by_value[place]
+    course: Course, strategy: str, amount: int, numbers: Mapping[Line, Number]
+) -> list[Clauses]:
+    """The sets of so many changes that make any of these numbers, in the table's order."""
+    sets: dict[int, Clauses] = {}
+    for line, number in numbers.items():
+        values = sort_sets(course, strategy, amount)[line]
         for low, high in number.spans:
-            for value, clauses in values[bisect_left(values, (float(low),)) :]:
-                if value > high:
-                    break
-                found.add(clauses)
-    return (clauses for clauses in predictions.by_clauses if clauses in found)
+            first = bisect_left(values, (float(low),))
+            end = bisect_left(values, (float(high), inf))
+            sets |= {place: clauses for _, place, clauses in values[first:end]}
+    return [sets[place] for place in sorted(sets)]
 
 
 # ------------------------------------------------ explanations of both
@@ -182,26 +162,31 @@ class Outcome(NamedTuple):
 
 def explain(course: Course, evidence: Evidence, is_key: bool = False) -> Outcome:
     """What makes the numbers: by no change, by one, two, three, until more would cost more."""
-    found = {of: [Explanation(of, misses=evidence.count_misses(of))] for of in BOTH}
-    outcome = choose(course, evidence, found, is_key)
+    explanations = {}
+    for of in BOTH:
+        misses = sum(map(evidence.is_wrong, evidence.list_given(of)))
+        explanations[of] = [Explanation(of, misses=misses)]
+    outcome = choose(course, evidence, explanations, is_key)
     for amount in range(1, MOST_CHANGES + 1):
         if outcome.misses or outcome.cost >= amount:
-            for of in {line.strategy for line in evidence.wrong}:
-                found[of] += find_explanations(course, of, evidence, amount, 0 if is_key else 1)
-            outcome = choose(course, evidence, found, is_key)
+            for of in BOTH:
+                explanations[of] += find_explanations(
+                    course, of, evidence, amount, 0 if is_key else 1
+                )
+            outcome = choose(course, evidence, explanations, is_key)
     return outcome
 
 
 def choose(
-    course: Course, evidence: Evidence, found: Mapping[str, list[Explanation]], is_key: bool
+    course: Course, evidence: Evidence, explanations: Mapping[str, list[Explanation]], is_key: bool
 ) -> Outcome:
     """The pairs with the fewest misses, then the least cost. If an explanation lacks digits, all of
     its strategy that miss as few are dropped, and the choice is made again."""
-    left = dict(found)
+    left = dict(explanations)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
         fewest = [[it for it in left[of] if it.misses == least[of]] for of in BOTH]
-        pairs, cost = _find_cheapest(course, evidence, fewest)
+        pairs, cost = _find_cheapest(course, evidence, *fewest)
         lacking = {
             one.strategy
             for pair in pairs
@@ -215,11 +200,11 @@ def choose(
 
 
 def _find_cheapest(
-    course: Course, evidence: Evidence, found: list[list[Explanation]]
+    course: Course, evidence: Evidence, tensor: list[Explanation], pipeline: list[Explanation]
 ) -> tuple[list[Pair], int]:
     pairs: list[Pair] = []
     least = 6 * MOST_CHANGES
-    for pair in product(found[0], found[1]):
+    for pair in product(tensor, pipeline):
         if max(len(it.clauses) for it in pair) <= least:  # which it costs at least
             cost = _count_cost(course, evidence, pair)
             pairs = [*(pairs if cost == least else []), pair] if cost <= least else pairs
@@ -248,11 +233,10 @@ def _changes_other(
     course: Course, evidence: Evidence, clause: str, only: str | None, other: str
 ) -> bool:
     """Whether a change by itself changes a number that is given of the other strategy."""
-    numbers = predict_all(course, other, 1).by_clauses.get((clause,), {})
-    return any(
-        numbers and numbers[line.question, line.kind] != evidence.right[line]
+    return clause in list_changes(course, other) and any(
+        predict(course, other, (clause,))[line] != evidence.right[line]
         for line in evidence.given
-        if line.strategy == other and is_in_scope(only, line.question, line.kind)
+        if line.strategy == other and only in (None, *line)
     )
 
 
