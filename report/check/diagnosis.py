@@ -214,30 +214,24 @@ def _find_cheapest(
 
 def _count_cost(course: Course, evidence: Evidence, pair: Pair) -> int:
     """1 for each change and each scope, once if both strategies have it; 2 for a change that only
-    one has, though it would change numbers that are given of the other."""
+    one has, though by itself it would change numbers that are given of the other."""
     shared = list_shared(*pair)
     cost = len(shared) + len({it.only for it in pair} - {None})
     for one, other in (pair, pair[::-1]):
+        lines = [it for it in evidence.given if it.strategy == other.strategy]
         for clause in one.clauses:
             if clause not in shared:
-                cost += 1 + _changes_other(course, evidence, clause, one.only, other.strategy)
+                cost += 1
+                if clause in list_changes(course, other.strategy):
+                    numbers = predict(course, other.strategy, (clause,))
+                    in_scope = (line for line in lines if one.only in (None, *line))
+                    cost += any(numbers[line] != evidence.right[line] for line in in_scope)
     return cost
 
 
 def list_shared(one: Explanation, other: Explanation) -> list[str]:
     """The changes that both strategies have in the same scope."""
     return [it for it in one.clauses if it in other.clauses and one.only == other.only]
-
-
-def _changes_other(
-    course: Course, evidence: Evidence, clause: str, only: str | None, other: str
-) -> bool:
-    """Whether a change by itself changes a number that is given of the other strategy."""
-    return clause in list_changes(course, other) and any(
-        predict(course, other, (clause,))[line] != evidence.right[line]
-        for line in evidence.given
-        if line.strategy == other and only in (None, *line)
-    )
 
 
 def _has_digits(one: Explanation, other: Explanation, given: Mapping[Line, Number]) -> bool:

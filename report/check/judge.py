@@ -30,6 +30,7 @@ from report.check.submission import (
 from report.question import Question, check_possible
 from report.text import count, format_rounded, round_to
 
+AS_READ = Course()  # by this project
 SWAPS = ("tensor", "pipeline"), ("Q1", "Q2")
 OTHER_UNITS = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # that may not be said
 FAR, NEAR = 50, 10  # times the right number
@@ -75,12 +76,11 @@ class Check(NamedTuple):
         return self.right == len(self.numbers) and not self.faults
 
 
-def check(text: str, course: Course | None = None) -> Check:
+def check(text: str, course: Course = AS_READ) -> Check:
     """Judge what somebody's lab3.py printed, by this project's reading or a course's (read_key).
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    course = course or Course()
     check_possible(course.question)
     right = find_right(course)
     submission = read_submission(text, course.question)
@@ -121,11 +121,8 @@ def read_units(
     """The numbers, of which those of a kind may be in a unit that they do not say; and that unit,
     by kind."""
     units = {kind: unit for kind in ASKED_UNIT if (unit := _find_unit(kind, numbers, right))}
-    in_units = {
-        line: number.read_in(units[line.kind]) if line.kind in units else number
-        for line, number in numbers.items()
-    }
-    return in_units, units
+    meant = {it: numbers[it].read_in(units[it.kind]) for it in numbers if it.kind in units}
+    return {**numbers, **meant}, units
 
 
 def _find_unit(kind: str, numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> str | None:
@@ -299,7 +296,6 @@ def read_key(text: str, question: Question) -> Course:
     Raises ValueError with the lines that no changes make, and as check does.
     """
     course = Course(question)
-    check_possible(question)
     right = find_right(course)
     numbers, _ = read_units(read_submission(text, question).numbers, right)
     evidence = collect_evidence(numbers, right)

@@ -266,16 +266,15 @@ def list_readings(question: Question) -> list[Reading]:
     """Of each possible strategy what it takes, then what with each change that makes a difference.
     Raises ValueError if neither strategy is possible."""
     check_possible(question)
-    found = []
+    impossible = find_impossible(question)
+    rows = []
     for strategy in BOTH:
-        if strategy in find_impossible(question):
-            continue
-        for clauses in [(), *((clause,) for clause in list_clauses(question, strategy))]:
-            numbers = compute(question, strategy, clauses)
+        for clause in ["", *list_clauses(question, strategy)] if strategy not in impossible else []:
+            numbers = compute(question, strategy, [clause] if clause else [])
             latencies_s = [numbers[name, "latency"] for name in count_inputs(question)]
             *_, traffic_bytes = numbers.values()
-            found.append(Reading(strategy, "".join(clauses), latencies_s, traffic_bytes))
-    return found
+            rows.append(Reading(strategy, clause, latencies_s, traffic_bytes))
+    return rows
 
 
 def list_clauses(question: Question, strategy: str) -> list[str]:

@@ -151,7 +151,7 @@ def read_number(text: str, kind: str) -> Number:
 
 def shorten(text: str) -> str:
     """A text as a cell of a table: printable ASCII, and not too much of it."""
-    printable = re.sub("[^ -~]", "?", text)
+    printable = re.sub("[^ -~]", "?", text).strip()
     return printable if len(printable) <= 24 else f"{printable[:21]}..."
 
 
@@ -269,8 +269,7 @@ def read_submission(text: str, question: Question) -> Submission:
     numbers = {line: rows.results[line][0].number for line in lines if line in rows.results}
     if all(number.fault for number in numbers.values()):
         _refuse(text, bool(rows.results))
-    faults = [*_find_heading_faults(rows, question), *_find_line_faults(rows, lines)]
-    return Submission(numbers, notes, faults)
+    return Submission(numbers, notes, [*_find_faults(rows, lines, question)])
 
 
 def _place_repeats(results: dict[Line, list[Result]], lines: Sequence[Line]) -> list[str]:
@@ -308,23 +307,17 @@ def _refuse(text: str, has_lines: bool) -> None:
 # ------------------------------------------------ the handout's format
 
 
-def _find_heading_faults(rows: Rows, question: Question) -> Iterator[str]:
-    """Which headings are not the handout's."""
-    wanted = {"Q1": "-----Q1 single input-----", "Q2": f"--------Q2 {question.inputs} inputs------"}
-    for name in count_inputs(question):
-        heading, *_ = rows.headings.get(name, [""])
-        if not heading:
-            yield f"the heading {wanted[name]} is missing"
-        elif wanted[name] not in rows.headings[name]:
-            named = INPUTS.search(heading)
-            hint = ""
-            if name == "Q2" and named and named[1].isdigit() and int(named[1]) != question.inputs:
-                hint = f"; if your course asks for {named[1]}: --inputs {named[1]}"
-            yield f"the heading is {quote(heading)}, not {wanted[name]}{hint}"
-
-
-def _find_line_faults(rows: Rows, lines: Sequence[Line]) -> Iterator[str]:
-    """Which lines are not the handout's, and what to print instead."""
+def _find_faults(rows: Rows, lines: Sequence[Line], question: Question) -> Iterator[str]:
+    """Where headings and lines are not the handout's, and what to print instead."""
+    for name, inputs in count_inputs(question).items():
+        many = f"--------Q2 {inputs} inputs------"
+        wanted = "-----Q1 single input-----" if name == "Q1" else many
+        headings = rows.headings.get(name, [])
+        if wanted not in headings:
+            amounts = re.findall(r"\b(\d{1,6}) inputs?\b", " ".join(headings), FLAGS)
+            other = next((it for it in amounts if name == "Q2" and int(it) != inputs), "")
+            hint = f"; if your course asks for {other}: --inputs {other}" if other else ""
+            yield f"the heading {wanted} is missing{hint}"
     others = {}
     for line in lines:
         results = rows.results.get(line, [])

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import lab3
 from report.check.changes import BOTH, NAMED
@@ -148,7 +147,7 @@ def _tabulate(checked: Check) -> str:
 
 def tell_all(files: Checks, course: Course) -> str:
     """A line for each file; what occurs how often; how many are right; whom to look at."""
-    names = shorten_names([*files])
+    names = [format_path(name) for name in files]
     rows = [
         (name, "-", checked)
         if isinstance(checked, str)
@@ -179,13 +178,6 @@ def tell_all(files: Checks, course: Course) -> str:
     return "\n\n".join([*blocks, "\n".join(map(wrap, sentences))])
 
 
-def shorten_names(names: Sequence[str]) -> list[str]:
-    """Without folders if they differ without."""
-    short = [Path(name).name for name in names]
-    is_clear = len({*short}) == len(names) and all(short)
-    return [format_path(name) for name in (short if is_clear else names)]
-
-
 def list_checks(files: Checks) -> list[Check]:
     """Those that are not refused."""
     return [checked for checked in files.values() if isinstance(checked, Check)]
@@ -193,30 +185,24 @@ def list_checks(files: Checks) -> list[Check]:
 
 def _summarize(checked: Check, course: Course) -> str:
     """Why not all is right, in a few words each."""
-    words = [sentence.removesuffix(".") for sentence in tell_whole(checked)]
-    words += [describe_cause(cause, course) for cause in checked.causes]
-    kinds = Counter(it.kind for it in checked.numbers if it.kind not in TOLD)
-    words += [f"{kind} ({times})" for kind, times in kinds.items()]
-    if checked.faults:
-        words.append(f"format ({len(checked.faults)})")
-    return "; ".join(words) or "right"
+    causes = (describe_cause(cause, course) for cause in checked.causes)
+    return "; ".join([*causes, *_list_others(checked)]) or "right"
+
+
+def _list_others(checked: Check) -> list[str]:
+    """What is told of a submission, each once, beside causes."""
+    words = [sentence.removesuffix(".") for sentence in tell_whole(checked._replace(notes=[]))]
+    words += [number.kind for number in checked.numbers if number.kind not in TOLD]
+    words += ["another format than the handout's"] * bool(checked.faults)
+    return [*dict.fromkeys(words)]
 
 
 def count_occurrences(checks: Sequence[Check]) -> dict[str, int]:
     """In how many files something occurs, the most frequent first: changes by their clauses, what
     is swapped, units, what else is wrong with numbers, ..."""
-    often = Counter(
-        what for checked in checks for what in dict.fromkeys(_list_occurrences(checked))
-    )
+    often: Counter[str] = Counter()
+    for checked in checks:
+        parts = [part for cause in checked.causes for part in cause.alternatives[0]]
+        clauses = {clause: 1 for part in parts for clause in part.clauses}
+        often.update([*clauses, *_list_others(checked)])
     return dict(often.most_common())
-
-
-def _list_occurrences(checked: Check) -> Iterator[str]:
-    for cause in checked.causes:
-        for part in cause.alternatives[0]:
-            yield from part.clauses
-    for sentence in tell_whole(checked._replace(notes=[])):
-        yield sentence.removesuffix(".")
-    yield from (number.kind for number in checked.numbers if number.kind not in TOLD)
-    if checked.faults:
-        yield "another format than the handout's"
