@@ -5,7 +5,7 @@ those that miss the fewest numbers win, and of these the cheapest; digits are th
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, product
 from math import inf
@@ -22,6 +22,9 @@ SCOPES = "Q1", "Q2", "traffic"  # of up to two changes
 WITHOUT = "without the key's: "  # before a change of a key that is taken back
 
 Clauses = tuple[str, ...]  # of changes, in the table's order
+Answers = Mapping[Line, Rate]  # seconds, bytes
+Numbers = Mapping[Line, Number]  # of a submission
+SortedSets = dict[Line, list[tuple[float, int, Clauses]]]
 
 
 class Explanation(NamedTuple):
@@ -49,25 +52,26 @@ class Course(NamedTuple):
 class Evidence(NamedTuple):
     """The numbers that are to be explained."""
 
-    right: Mapping[Line, Rate]
-    given: dict[Line, Number]
+    course: Course
+    right: Answers
+    given: Numbers
     aside: dict[Line, Line]  # wrong ones, and the lines whose right numbers they are
-
-    def list_given(self, strategy: str) -> dict[Line, Number]:
-        """A strategy's numbers, without those aside."""
-        own = (it for it in self.given if it.strategy == strategy and it not in self.aside)
-        return {line: self.given[line] for line in own}
+    is_key: bool = False  # then no number may be missed, and few digits will do
 
     def is_wrong(self, line: Line) -> bool:
         """Whether a number is wrong that is given."""
         return not self.given[line].agrees(self.right[line])
+
+    def list_lines(self, strategy: str) -> list[Line]:
+        """A strategy's lines that are given, without those aside."""
+        return [it for it in self.given if it.strategy == strategy and it not in self.aside]
 
 
 # ------------------------------------------------ what changes predict
 
 
 @lru_cache(maxsize=2**17)
-def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Mapping[Line, Rate]:
+def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Answers:
     """What a strategy takes with changes of how the course reads it."""
     reading = course.readings[BOTH.index(strategy)]
     things = {find_thing(clause) for clause in clauses}
@@ -96,9 +100,7 @@ def list_changes(course: Course, strategy: str) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-def sort_sets(
-    course: Course, strategy: str, amount: int
-) -> dict[Line, list[tuple[float, int, Clauses]]]:
+def sort_sets(course: Course, strategy: str, amount: int) -> SortedSets:
     """For each line what the sets of so many changes of different things predict, the least first;
     and the set, with its place in the table's order."""
     changes = combinations(list_changes(course, strategy), amount)
@@ -112,32 +114,25 @@ def sort_sets(
 # ------------------------------------------------ explanations of one strategy
 
 
-def find_explanations(
-    course: Course, strategy: str, evidence: Evidence, amount: int, most_misses: int
-) -> Iterator[Explanation]:
-    """The explanations by so many changes that make a wrong number and miss few."""
-    right, given = predict(course, strategy), evidence.list_given(strategy)
-    wrong = {
-        line: number
-        for line, number in given.items()
-        if number.digits >= LEAST_DIGITS and evidence.is_wrong(line)
-    }
-    for clauses in _find_sets(course, strategy, amount, wrong):
+def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterator[Explanation]:
+    """The explanations by so many changes that make a wrong number and miss one at most."""
+    course, given, lines = evidence.course, evidence.given, evidence.list_lines(strategy)
+    wrong = [it for it in lines if evidence.is_wrong(it) and given[it].digits >= LEAST_DIGITS]
+    right = predict(course, strategy)
+    for clauses in _find_sets(course, strategy, amount, {line: given[line] for line in wrong}):
         everywhere = predict(course, strategy, clauses)
         for only in (None, *SCOPES) if amount < MOST_CHANGES else (None,):
             numbers = {it: (everywhere if only in (None, *it) else right)[it] for it in right}
             if only and numbers == everywhere:
                 continue  # the scope changes nothing
-            fits = {line for line, number in given.items() if number.agrees(numbers[line])}
+            fits = {line for line in lines if given[line].agrees(numbers[line])}
             made = tuple(line for line in wrong if line in fits)
-            misses = len(given) - len(fits)
-            if made and misses <= most_misses:
+            misses = len(lines) - len(fits)
+            if made and misses <= (0 if evidence.is_key else 1):
                 yield Explanation(strategy, clauses, only, made, misses)
 
 
-def _find_sets(
-    course: Course, strategy: str, amount: int, numbers: Mapping[Line, Number]
-) -> list[Clauses]:
+def _find_sets(course: Course, strategy: str, amount: int, numbers: Numbers) -> list[Clauses]:
     """The sets of so many changes that make any of these numbers, in the table's order."""
     sets: dict[int, Clauses] = {}
     for line, number in numbers.items():
@@ -160,38 +155,34 @@ class Outcome(NamedTuple):
     cost: int
 
 
-def explain(course: Course, evidence: Evidence, is_key: bool = False) -> Outcome:
+def explain(evidence: Evidence) -> Outcome:
     """What makes the numbers: by no change, by one, two, three, until more would cost more."""
     explanations = {}
     for of in BOTH:
-        misses = sum(map(evidence.is_wrong, evidence.list_given(of)))
+        misses = sum(map(evidence.is_wrong, evidence.list_lines(of)))
         explanations[of] = [Explanation(of, misses=misses)]
-    outcome = choose(course, evidence, explanations, is_key)
+    outcome = choose(evidence, explanations)
     for amount in range(1, MOST_CHANGES + 1):
         if outcome.misses or outcome.cost >= amount:
             for of in BOTH:
-                explanations[of] += find_explanations(
-                    course, of, evidence, amount, 0 if is_key else 1
-                )
-            outcome = choose(course, evidence, explanations, is_key)
+                explanations[of] += find_explanations(evidence, of, amount)
+            outcome = choose(evidence, explanations)
     return outcome
 
 
-def choose(
-    course: Course, evidence: Evidence, explanations: Mapping[str, list[Explanation]], is_key: bool
-) -> Outcome:
+def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) -> Outcome:
     """The pairs with the fewest misses, then the least cost. If an explanation lacks digits, all of
     its strategy that miss as few are dropped, and the choice is made again."""
     left = dict(explanations)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
         fewest = [[it for it in left[of] if it.misses == least[of]] for of in BOTH]
-        pairs, cost = _find_cheapest(course, evidence, *fewest)
+        pairs, cost = _find_cheapest(evidence, product(fewest[0], fewest[1]))
         lacking = {
             one.strategy
             for pair in pairs
             for one, other in (pair, pair[::-1])
-            if not is_key and not _has_digits(one, other, evidence.given)
+            if not _has_digits(evidence, one, other)
         }
         if not lacking:
             return Outcome(pairs, sum(least.values()), cost)
@@ -199,33 +190,27 @@ def choose(
             left[of] = [it for it in left[of] if it.misses > least[of] or not it.clauses]
 
 
-def _find_cheapest(
-    course: Course, evidence: Evidence, tensor: list[Explanation], pipeline: list[Explanation]
-) -> tuple[list[Pair], int]:
-    pairs: list[Pair] = []
+def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
+    cheapest: list[Pair] = []
     least = 6 * MOST_CHANGES
-    for pair in product(tensor, pipeline):
+    for pair in pairs:
         if max(len(it.clauses) for it in pair) <= least:  # which it costs at least
-            cost = _count_cost(course, evidence, pair)
-            pairs = [*(pairs if cost == least else []), pair] if cost <= least else pairs
-            least = min(least, cost)
-    return pairs, least
+            cost = _count_cost(evidence, pair)
+            if cost < least:
+                cheapest, least = [], cost
+            if cost == least:
+                cheapest.append(pair)
+    return cheapest, least
 
 
-def _count_cost(course: Course, evidence: Evidence, pair: Pair) -> int:
+def _count_cost(evidence: Evidence, pair: Pair) -> int:
     """1 for each change and each scope, once if both strategies have it; 2 for a change that only
     one has, though by itself it would change numbers that are given of the other."""
     shared = list_shared(*pair)
     cost = len(shared) + len({it.only for it in pair} - {None})
     for one, other in (pair, pair[::-1]):
-        lines = [it for it in evidence.given if it.strategy == other.strategy]
-        for clause in one.clauses:
-            if clause not in shared:
-                cost += 1
-                if clause in list_changes(course, other.strategy):
-                    numbers = predict(course, other.strategy, (clause,))
-                    in_scope = (line for line in lines if one.only in (None, *line))
-                    cost += any(numbers[line] != evidence.right[line] for line in in_scope)
+        own = [clause for clause in one.clauses if clause not in shared]
+        cost += len(own) + sum(_changes(evidence, other.strategy, it, one.only) for it in own)
     return cost
 
 
@@ -234,16 +219,26 @@ def list_shared(one: Explanation, other: Explanation) -> list[str]:
     return [it for it in one.clauses if it in other.clauses and one.only == other.only]
 
 
-def _has_digits(one: Explanation, other: Explanation, given: Mapping[Line, Number]) -> bool:
+def _changes(evidence: Evidence, strategy: str, clause: str, only: str | None) -> bool:
+    """Whether a change by itself changes a number of a strategy that is given."""
+    if clause not in list_changes(evidence.course, strategy):
+        return False
+    numbers = predict(evidence.course, strategy, (clause,))
+    lines = [it for it in evidence.given if it.strategy == strategy and only in (None, *it)]
+    return any(numbers[line] != evidence.right[line] for line in lines)
+
+
+def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> bool:
     """Whether the numbers that it makes have digits enough for what the other does not share. Those
     of Q2 that follow from Q1's add none, as all do but the pipeline's latency."""
+    if evidence.is_key or not one.clauses:
+        return True
     own = len(one.clauses) - len(list_shared(one, other)) + (one.only not in (None, other.only))
     following = {
         line._replace(question="Q2")
         for line in one.made
         if line.question == "Q1" and line[1:] != ("pipeline", "latency")
     }
-    evident = sum(given[it].digits for it in one.made if it not in following)
-    return not one.clauses or (
-        evident >= 2 + 2 * own and all(given[line].digits >= own + 2 for line in one.made)
-    )
+    digits = {line: evidence.given[line].digits for line in one.made}
+    evident = sum(digits[line] for line in digits if line not in following)
+    return evident >= 2 + 2 * own and min(digits.values()) >= own + 2

@@ -1,16 +1,17 @@
 """The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
 from report.check.diagnosis import (
+    Answers,
     Course,
     Evidence,
     Explanation,
-    Outcome,
+    Numbers,
     Pair,
     explain,
     list_shared,
@@ -43,8 +44,8 @@ class Judgement(NamedTuple):
     line: Line
     given: str | None  # as it is written, without its unit
     right: Rate
-    kind: str  # the verdict in a word or two: right, explained, unexplained, missing, swapped, ...
-    verdict: str  # in words
+    kind: str  # of verdict: right, explained, unexplained, missing, swapped, ...
+    verdict: str  # the same, with what is to be said of this number
     times_right: Fraction | None  # how many times the right number, if both are numbers
 
 
@@ -85,28 +86,23 @@ def check(text: str, course: Course = AS_READ) -> Check:
     right = find_right(course)
     submission = read_submission(text, course.question)
     numbers, units = read_units(submission.numbers, right)
-    swapped, evidence, outcome = _diagnose(course, right, numbers)
+    swapped, evidence, pairs = _diagnose(course, right, numbers)
     judgements = []
     for line, answer in right.items():
         number, meant = numbers.get(line), swap(line, swapped)
-        kind, verdict = _judge(course.question, evidence, outcome.pairs[0], meant, number)
+        kind, verdict = _judge(evidence, pairs[0], meant, number)
         if kind == "right" and right[meant] != answer:
             kind = verdict = "swapped"
         times = number.amount / answer if number and number.value and answer else None
         given = shorten(number.text) if number else None
         judgements.append(Judgement(line, given, answer, kind, verdict, times))
     faults = [f"{kind} in {unit}, not in {ASKED_UNIT[kind]}" for kind, unit in units.items()]
-    return Check(
-        judgements,
-        list_causes(outcome.pairs, swapped),
-        swapped,
-        units,
-        submission.notes,
-        submission.faults + faults,
-    )
+    faults = submission.faults + faults
+    causes = list_causes(pairs, swapped)
+    return Check(judgements, causes, swapped, units, submission.notes, faults)
 
 
-def find_right(course: Course) -> dict[Line, Rate]:
+def find_right(course: Course) -> Answers:
     """The right numbers, as the course reads the handout."""
     lines = list_lines(course.question)
     return {line: predict(course, line.strategy)[line] for line in lines}
@@ -115,9 +111,7 @@ def find_right(course: Course) -> dict[Line, Rate]:
 # ------------------------------------------------ what is given
 
 
-def read_units(
-    numbers: Mapping[Line, Number], right: Mapping[Line, Rate]
-) -> tuple[dict[Line, Number], dict[str, str]]:
+def read_units(numbers: Numbers, right: Answers) -> tuple[Numbers, dict[str, str]]:
     """The numbers, of which those of a kind may be in a unit that they do not say; and that unit,
     by kind."""
     units = {kind: unit for kind in ASKED_UNIT if (unit := _find_unit(kind, numbers, right))}
@@ -125,7 +119,7 @@ def read_units(
     return {**numbers, **meant}, units
 
 
-def _find_unit(kind: str, numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> str | None:
+def _find_unit(kind: str, numbers: Numbers, right: Answers) -> str | None:
     """In which unit numbers are that do not say so: far from the right ones, but near in it."""
     own = {it: numbers[it] for it in numbers if it.kind == kind and numbers[it].value and right[it]}
     if len(own) < 2 or any(it.unit not in ("", ASKED_UNIT[kind]) for it in own.values()):
@@ -140,7 +134,9 @@ def _find_unit(kind: str, numbers: Mapping[Line, Number], right: Mapping[Line, R
     return next(near, None)
 
 
-def collect_evidence(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> Evidence:
+def collect_evidence(
+    course: Course, right: Answers, numbers: Numbers, is_key: bool = False
+) -> Evidence:
     """Which numbers are given, and which of them are other lines' right ones. A number that is 0 is
     none, unless that is right."""
     given = {
@@ -149,18 +145,18 @@ def collect_evidence(numbers: Mapping[Line, Number], right: Mapping[Line, Rate])
         if number.value or (not number.fault and not right[line])
     }
     others = {line: _find_other_line(line, given, right) for line in given}
-    return Evidence(right, given, {line: other for line, other in others.items() if other})
+    aside = {line: other for line, other in others.items() if other}
+    return Evidence(course, right, given, aside, is_key)
 
 
-def _find_other_line(
-    line: Line, given: Mapping[Line, Number], right: Mapping[Line, Rate]
-) -> Line | None:
+def _find_other_line(line: Line, given: Numbers, right: Answers) -> Line | None:
     """The line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless Q1
     has Q2's."""
-    if given[line].agrees(right[line]):
+    number = given[line]
+    if number.agrees(right[line]):
         return None
     for other, answer in right.items():
-        if given[line].agrees(answer) and given[line].has_digits(answer):
+        if number.agrees(answer) and number.has_digits(answer):
             is_own_q1 = other == line._replace(question="Q1")
             if not is_own_q1 or (other in given and given[other].agrees(right[line])):
                 return other
@@ -173,19 +169,19 @@ def swap(line: Line, words: Sequence[str]) -> Line:
 
 
 def _diagnose(
-    course: Course, right: Mapping[Line, Rate], numbers: Mapping[Line, Number]
-) -> tuple[tuple[str, ...], Evidence, Outcome]:
+    course: Course, right: Answers, numbers: Numbers
+) -> tuple[tuple[str, ...], Evidence, list[Pair]]:
     """What explains the numbers as they are; or with two strategies or questions swapped, which
     costs 1, if that misses at most one number and is better. Here, numbers aside are missed."""
     tries = []
     for words in ((), *SWAPS):
         moved = {swap(line, words): number for line, number in numbers.items()}
         if moved.keys() <= right.keys():
-            evidence = collect_evidence(moved, right)
-            outcome = explain(course, evidence)
+            evidence = collect_evidence(course, right, moved)
+            outcome = explain(evidence)
             missed = outcome.misses + len(evidence.aside)
             if not words or missed <= 1:
-                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome))
+                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome.pairs))
         if not words and not missed:
             break
     return min(tries, key=lambda it: it[:2])[2:]
@@ -194,10 +190,8 @@ def _diagnose(
 # ------------------------------------------------ verdicts
 
 
-def _judge(
-    question: Question, evidence: Evidence, pair: Pair, line: Line, number: Number | None
-) -> tuple[str, str]:
-    """What a number is as that of a line: in a word or two, and in words."""
+def _judge(evidence: Evidence, pair: Pair, line: Line, number: Number | None) -> tuple[str, str]:
+    """What a number is as that of a line: the kind of verdict, and the verdict."""
     if number is None:
         return "missing", "missing"
     if line not in evidence.given:
@@ -213,9 +207,8 @@ def _judge(
         return "another line's number", f"this is {evidence.aside[line]}"
     if any(line in explanation.made for explanation in pair):
         return "explained", "explained"
-    if multiple := _find_multiple(question, number, answer) or _find_origin(
-        question.inputs, line, evidence
-    ):
+    question = evidence.course.question
+    if multiple := _find_multiple(question, number, answer) or _find_origin(evidence, line):
         return multiple, multiple
     return "unexplained", f"unexplained, {_describe_distance(number, answer, line.kind)}"
 
@@ -233,12 +226,13 @@ def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
     return ""
 
 
-def _find_origin(inputs: int, line: Line, evidence: Evidence) -> str:
+def _find_origin(evidence: Evidence, line: Line) -> str:
     """How a number of Q2 follows from the submission's own wrong one of Q1, if it does."""
     of_q1 = line._replace(question="Q1")
     if of_q1 == line or of_q1 not in evidence.given or not evidence.is_wrong(of_q1):
         return ""
     number, own = evidence.given[line], evidence.given[of_q1]
+    inputs = evidence.course.question.inputs
     for times in (inputs, inputs - 1, 1):
         off = abs(number.amount - times * own.amount)
         if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
@@ -298,9 +292,9 @@ def read_key(text: str, question: Question) -> Course:
     course = Course(question)
     right = find_right(course)
     numbers, _ = read_units(read_submission(text, question).numbers, right)
-    evidence = collect_evidence(numbers, right)
-    pair = explain(course, evidence, is_key=True).pairs[0]
-    kinds = {it: _judge(question, evidence, pair, it, numbers[it])[0] for it in numbers}
+    evidence = collect_evidence(course, right, numbers, is_key=True)
+    pair = explain(evidence).pairs[0]
+    kinds = {it: _judge(evidence, pair, it, numbers[it])[0] for it in numbers}
     wrong = [line for line, kind in kinds.items() if kind not in ("right", "explained")]
     if wrong:
         raise ValueError(f"no known reading or mistake makes its {describe_lines(wrong)}")

@@ -19,6 +19,8 @@ from report.question import Question, check_possible, find_impossible
 
 Values = Mapping[str, Any]  # what things are changed to
 Numbers = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
+OF_LAYERS = "element", "ops", "size", "channels", "loop"  # things
+OF_MACHINE = "ops", "rate", "link"
 
 
 class OneInput(NamedTuple):
@@ -35,10 +37,11 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
     "traffic"): bytes, ...}, with Q2 if there are several inputs."""
     system = question.system
     values: Values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
-    sizes = _count_sizes(
-        tuple(question.network), *map(values.get, ("element", "ops", "size", "channels", "loop"))
+    of_layers, of_machine = (
+        tuple(it for it in values.items() if it[0] in things) for things in (OF_LAYERS, OF_MACHINE)
     )
-    ticks = _count_ticks(system, *map(values.get, ("ops", "rate", "link")))
+    sizes = _count_sizes(tuple(question.network), of_layers)
+    ticks = _count_ticks(system, of_machine)
     takes = _take_tensor if strategy == "tensor" else _take_pipeline
     one = takes(system, sizes, ticks, values)
     parts = {"1 / P": system.nodes, "1 / links": count_links(system)}
@@ -83,24 +86,21 @@ class Ticks(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _count_sizes(
-    network: tuple[ConvLayer, ...],
-    element: int | None,
-    ops: str | None,
-    size: str | None,
-    channels: str | None,
-    loop: str | None,
-) -> Sizes:
+def _count_sizes(network: tuple[ConvLayer, ...], changed: tuple[tuple[str, Any], ...]) -> Sizes:
+    values = dict(changed)
+    ops, loop = values.get("ops", ""), values.get("loop")
     first = network[0]
-    element_bytes = element or first.element_bytes
+    element_bytes = values.get("element", first.element_bytes)
     input_bytes = first.in_channels * first.x * first.y * element_bytes
     layer_ops, output_bytes = [], []
     for layer in network:
-        in_channels = layer.filters if channels and layer is first else layer.in_channels
-        computed, elements = _count_places(layer, size)
+        in_channels = (
+            layer.filters if "channels" in values and layer is first else layer.in_channels
+        )
+        computed, elements = _count_places(layer, values.get("size", ""))
         macs = in_channels * layer.fx * layer.fy
         of_a_place = {"1 per MAC": macs, "4 per MAC": 4 * macs, "bias": 2 * macs + 1}
-        layer_ops.append(layer.filters * computed * of_a_place.get(ops or "", 2 * macs))
+        layer_ops.append(layer.filters * computed * of_a_place.get(ops, 2 * macs))
         output_bytes.append(elements * element_bytes)
     if loop in ("C_1", "C_L"):
         layer_ops[0 if loop == "C_1" else -1] = 0
@@ -111,7 +111,7 @@ def _count_sizes(
     return Sizes(layer_ops, output_bytes, input_bytes)
 
 
-def _count_places(layer: ConvLayer, size: str | None) -> tuple[int, int]:
+def _count_places(layer: ConvLayer, size: str) -> tuple[int, int]:
     """How many places a filter computes, and how many elements a layer sends."""
     right, of_input = layer.out_x * layer.out_y, layer.x * layer.y
     one_less = (layer.x - layer.fx) * (layer.y - layer.fy)
@@ -120,14 +120,16 @@ def _count_places(layer: ConvLayer, size: str | None) -> tuple[int, int]:
         "x, y of ops": (of_input, right),
         "x, y of bytes": (right, of_input),
         "no + 1": (one_less, one_less),
-    }.get(size or "", (right, right))
+    }.get(size, (right, right))
     return computed, of_input * layer.in_channels if size == "input" else sent * layer.filters
 
 
 @lru_cache(maxsize=256)
-def _count_ticks(system: System, ops: str | None, rate: Rate | None, link: Rate | None) -> Ticks:
-    op_s = (system.nodes if ops == "shared" else 1) / (Fraction(system.ops_per_s) * (rate or 1))
-    byte_s = (1 if link is None else link) / Fraction(system.link_bytes_per_s)
+def _count_ticks(system: System, changed: tuple[tuple[str, Any], ...]) -> Ticks:
+    values = dict(changed)
+    sharing = system.nodes if values.get("ops") == "shared" else 1
+    op_s = sharing / (Fraction(system.ops_per_s) * values.get("rate", 1))
+    byte_s = values.get("link", 1) / Fraction(system.link_bytes_per_s)
     per_s = system.nodes * lcm(op_s.denominator, byte_s.denominator)
     return Ticks(int(op_s * per_s), int(byte_s * per_s), per_s)
 
