@@ -103,10 +103,12 @@ def list_changes(course: Course, strategy: str) -> list[str]:
 def sort_sets(course: Course, strategy: str, amount: int) -> SortedSets:
     """For each line what the sets of so many changes of different things predict, the least first;
     and the set, with its place in the table's order."""
-    changes = combinations(list_changes(course, strategy), amount)
-    sets = [*enumerate(it for it in changes if len({*map(find_thing, it)}) == amount)]
+    sets: dict[Clauses, Answers] = {}
+    for clauses in combinations(list_changes(course, strategy), amount):
+        if len({find_thing(clause) for clause in clauses}) == amount:
+            sets[clauses] = predict(course, strategy, clauses)
     return {
-        line: sorted((float(predict(course, strategy, it)[line]), place, it) for place, it in sets)
+        line: sorted((float(sets[it][line]), place, it) for place, it in enumerate(sets))
         for line in predict(course, strategy)
     }
 

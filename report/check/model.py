@@ -7,20 +7,17 @@ G is lab3.py's gather_hops. Times are whole ticks, because ints are added sooner
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import zip_longest
 from math import lcm
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import ConvLayer, Rate, System
+from lab3 import ConvLayer, Network, Rate, System
 from report.check.changes import BOTH, CHANGES, NAMED
 from report.question import Question, check_possible, find_impossible
 
 Values = Mapping[str, Any]  # what things are changed to
 Numbers = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
-OF_LAYERS = "element", "ops", "size", "channels", "loop"  # things
-OF_MACHINE = "ops", "rate", "link"
 
 
 class OneInput(NamedTuple):
@@ -37,11 +34,7 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
     "traffic"): bytes, ...}, with Q2 if there are several inputs."""
     system = question.system
     values: Values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
-    of_layers, of_machine = (
-        tuple(it for it in values.items() if it[0] in things) for things in (OF_LAYERS, OF_MACHINE)
-    )
-    sizes = _count_sizes(tuple(question.network), of_layers)
-    ticks = _count_ticks(system, of_machine)
+    sizes, ticks = _count_sizes(question.network, values), _count_ticks(system, values)
     takes = _take_tensor if strategy == "tensor" else _take_pipeline
     one = takes(system, sizes, ticks, values)
     parts = {"1 / P": system.nodes, "1 / links": count_links(system)}
@@ -85,9 +78,7 @@ class Ticks(NamedTuple):
     per_s: int
 
 
-@lru_cache(maxsize=4096)
-def _count_sizes(network: tuple[ConvLayer, ...], changed: tuple[tuple[str, Any], ...]) -> Sizes:
-    values = dict(changed)
+def _count_sizes(network: Network, values: Values) -> Sizes:
     ops, loop = values.get("ops", ""), values.get("loop")
     first = network[0]
     element_bytes = values.get("element", first.element_bytes)
@@ -113,20 +104,18 @@ def _count_sizes(network: tuple[ConvLayer, ...], changed: tuple[tuple[str, Any],
 
 def _count_places(layer: ConvLayer, size: str) -> tuple[int, int]:
     """How many places a filter computes, and how many elements a layer sends."""
-    right, of_input = layer.out_x * layer.out_y, layer.x * layer.y
-    one_less = (layer.x - layer.fx) * (layer.y - layer.fy)
-    computed, sent = {
-        "x, y": (of_input, of_input),
-        "x, y of ops": (of_input, right),
-        "x, y of bytes": (right, of_input),
-        "no + 1": (one_less, one_less),
-    }.get(size, (right, right))
+    computed = sent = layer.out_x * layer.out_y
+    of_input = layer.x * layer.y
+    if size == "no + 1":
+        computed = sent = (layer.x - layer.fx) * (layer.y - layer.fy)
+    if size in ("x, y", "x, y of ops"):
+        computed = of_input
+    if size in ("x, y", "x, y of bytes"):
+        sent = of_input
     return computed, of_input * layer.in_channels if size == "input" else sent * layer.filters
 
 
-@lru_cache(maxsize=256)
-def _count_ticks(system: System, changed: tuple[tuple[str, Any], ...]) -> Ticks:
-    values = dict(changed)
+def _count_ticks(system: System, values: Values) -> Ticks:
     sharing = system.nodes if values.get("ops") == "shared" else 1
     op_s = sharing / (Fraction(system.ops_per_s) * values.get("rate", 1))
     byte_s = values.get("link", 1) / Fraction(system.link_bytes_per_s)
