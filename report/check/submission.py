@@ -334,7 +334,7 @@ def _find_faults(rows: Rows, lines: Sequence[Line], question: Question) -> Itera
         yield f"{describe_lines([*others])}: other words, signs or units; print {example!r}"
     extra = [results[0].row for line, results in rows.results.items() if line not in lines]
     extra += rows.not_read
-    yield from (f"extra line: {quote(row)}" for row in extra[:MOST_QUOTED])
+    yield from (f"extra line: {row[:60]!a}" for row in extra[:MOST_QUOTED])
     if more := len(extra[MOST_QUOTED:]):
         yield count(more, "more extra line")
 
