@@ -7,6 +7,7 @@ G is lab3.py's gather_hops. Times are whole ticks, because ints are added sooner
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import zip_longest
 from math import lcm
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ from report.question import Question, check_possible, find_impossible
 
 Values = Mapping[str, Any]  # what things are changed to
 Numbers = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
+OF_LAYERS = "element", "ops", "size", "channels", "loop"  # things
+OF_MACHINE = "ops", "rate", "link"
 
 
 class OneInput(NamedTuple):
@@ -34,7 +37,8 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
     "traffic"): bytes, ...}, with Q2 if there are several inputs."""
     system = question.system
     values: Values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
-    sizes, ticks = _count_sizes(question.network, values), _count_ticks(system, values)
+    sizes = _count_sizes(tuple(question.network), *map(values.get, OF_LAYERS))
+    ticks = _count_ticks(system, *map(values.get, OF_MACHINE))
     takes = _take_tensor if strategy == "tensor" else _take_pipeline
     one = takes(system, sizes, ticks, values)
     parts = {"1 / P": system.nodes, "1 / links": count_links(system)}
@@ -78,17 +82,16 @@ class Ticks(NamedTuple):
     per_s: int
 
 
-def _count_sizes(network: Network, values: Values) -> Sizes:
-    ops, loop = values.get("ops", ""), values.get("loop")
+@lru_cache(maxsize=4096)  # as many sets of changes have the same
+def _count_sizes(network: Network, *values: Any) -> Sizes:
+    element, ops, size, channels, loop = values
     first = network[0]
-    element_bytes = values.get("element", first.element_bytes)
+    element_bytes = element or first.element_bytes
     input_bytes = first.in_channels * first.x * first.y * element_bytes
     layer_ops, output_bytes = [], []
     for layer in network:
-        in_channels = (
-            layer.filters if "channels" in values and layer is first else layer.in_channels
-        )
-        computed, elements = _count_places(layer, values.get("size", ""))
+        in_channels = layer.filters if channels and layer is first else layer.in_channels
+        computed, elements = _count_places(layer, size)
         macs = in_channels * layer.fx * layer.fy
         of_a_place = {"1 per MAC": macs, "4 per MAC": 4 * macs, "bias": 2 * macs + 1}
         layer_ops.append(layer.filters * computed * of_a_place.get(ops, 2 * macs))
@@ -102,7 +105,7 @@ def _count_sizes(network: Network, values: Values) -> Sizes:
     return Sizes(layer_ops, output_bytes, input_bytes)
 
 
-def _count_places(layer: ConvLayer, size: str) -> tuple[int, int]:
+def _count_places(layer: ConvLayer, size: str | None) -> tuple[int, int]:
     """How many places a filter computes, and how many elements a layer sends."""
     computed = sent = layer.out_x * layer.out_y
     of_input = layer.x * layer.y
@@ -115,10 +118,11 @@ def _count_places(layer: ConvLayer, size: str) -> tuple[int, int]:
     return computed, of_input * layer.in_channels if size == "input" else sent * layer.filters
 
 
-def _count_ticks(system: System, values: Values) -> Ticks:
-    sharing = system.nodes if values.get("ops") == "shared" else 1
-    op_s = sharing / (Fraction(system.ops_per_s) * values.get("rate", 1))
-    byte_s = values.get("link", 1) / Fraction(system.link_bytes_per_s)
+@lru_cache(maxsize=256)
+def _count_ticks(system: System, *values: Any) -> Ticks:
+    ops, rate, link = values
+    op_s = (system.nodes if ops == "shared" else 1) / (Fraction(system.ops_per_s) * (rate or 1))
+    byte_s = (1 if link is None else link) / Fraction(system.link_bytes_per_s)
     per_s = system.nodes * lcm(op_s.denominator, byte_s.denominator)
     return Ticks(int(op_s * per_s), int(byte_s * per_s), per_s)
 
