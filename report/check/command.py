@@ -2,39 +2,20 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
 from report import question as asking
-from report.check.changes import BOTH, NAMED
-from report.check.diagnosis import WITHOUT, Key
+from report.check.changes import BOTH
+from report.check.diagnosis import Course
 from report.check.judge import Cause, Check, check, read_key
-from report.check.submission import ASKED_UNIT, PIPE, NoSubmissionError
-from report.check.words import (
-    describe_cause,
-    describe_clause,
-    describe_key,
-    group_rest,
-    tell,
-    tell_whole,
-)
+from report.check.submission import PIPE, NoSubmissionError
+from report.check.words import Checks, count_occurrences, describe_key, list_checks, tell, tell_all
 from report.question import Question, check_possible, prefix_question, read_options
 from report.results import VERSION
-from report.text import count, format_json, format_path, format_table, wrap
+from report.text import format_json, format_path, wrap
 
 MOST_BYTES = 10**6  # of a file
-OCCURRING = {  # what is told of many files, of verdicts that differ from number to number
-    "unexplained": "unexplained numbers",
-    "few digits": "numbers of too few digits",
-    "no number": "lines without a number",
-    "missing": "missing lines",
-    "other line": "another line's right number",
-}
-FOR_EYES = {"unexplained", "few digits", "no number", "missing"}
-
-Found = Check | str  # of a file: what is right, or why it is refused
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -52,37 +33,34 @@ def run(options: Namespace) -> int:
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
     question = read_options(options)
     check_possible(question)
-    key = _read_key_file(options.key, question) if options.key else None
-    files = {name: _check_file(name, question, key) for name in dict.fromkeys(options.files)}
-    refused = [found for found in files.values() if isinstance(found, str)]
-    if len(refused) == len(files):
+    course = _read_key_file(options.key, question) if options.key else Course(question)
+    files = {name: _check_file(name, course) for name in dict.fromkeys(options.files)}
+    refused = [reason for reason in files.values() if isinstance(reason, str)]
+    checks = list_checks(files)
+    if not checks:
         raise ValueError(". ".join(refused))
     if options.json:
-        print(format_json(_to_dict(question, key, files)))
+        print(format_json(_to_dict(course, files)))
     else:
-        found = next(iter(files.values()))
-        if len(files) == 1 and isinstance(found, Check):
-            text = tell(found, question.inputs, key is not None)
-        else:
-            text = tell_all(files, question.inputs)
-        if key:
-            print(wrap(describe_key(key, question.inputs)))
+        text = tell(checks[0], course) if len(files) == 1 else tell_all(files, course)
+        if course.has_key:
+            print(wrap(describe_key(course)))
         print(prefix_question(question, text))
-    return 2 if refused else 0 if all(it.is_all_right for it in _list_checks(files)) else 1
+    return 2 if refused else 0 if all(it.is_all_right for it in checks) else 1
 
 
 # ------------------------------------------------ files
 
 
-def _check_file(name: str, question: Question, key: Key | None) -> Found:
+def _check_file(name: str, course: Course) -> Check | str:
     """What is right in a file, or why it is refused."""
     try:
-        return check(_read_text(name), question, key)
+        return check(_read_text(name), course)
     except (OSError, ValueError) as error:  # ValueError also of a name that no file has
         return _refuse(name, error)
 
 
-def _read_key_file(name: str, question: Question) -> Key:
+def _read_key_file(name: str, question: Question) -> Course:
     try:
         return read_key(_read_text(name), question)
     except (OSError, ValueError) as error:
@@ -115,114 +93,19 @@ def _read_text(name: str) -> str:
     return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
 
 
-# ------------------------------------------------ many submissions
-
-
-def tell_all(files: Mapping[str, Found], inputs: int) -> str:
-    """A line for each file; what occurs how often; how many are right; whom to look at."""
-    checks = _list_checks(files)
-    rows = [
-        (name, "-", found)
-        if isinstance(found, str)
-        else (name, f"{found.right} of {len(found.numbers)}", _summarize(found, inputs))
-        for name, found in zip(_shorten_names([*files]), files.values(), strict=True)
-    ]
-    blocks = [format_table(["file", "right", "why"], rows)]
-    often = count_occurrences(checks)
-    if often:
-        words = [
-            (times, describe_clause(it, inputs, has_key=True) if _is_clause(it) else it)
-            for it, times in often.items()
-        ]
-        blocks.append(format_table(["files", "what"], words))
-    if same := list(_find_same(checks)):
-        blocks.append("\n".join(map(wrap, same)))
-    right = sum(found.is_all_right for found in checks)
-    by_hand = [
-        name
-        for (name, *_), found in zip(rows, files.values(), strict=True)
-        if isinstance(found, Check) and any(it.kind in FOR_EYES for it in found.numbers)
-    ]
-    have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
-    last = [f"{have} all numbers right, in the handout's format."]
-    last.append(f"Look at by hand: {', '.join(by_hand) or 'none'}")
-    return "\n\n".join([*blocks, "\n".join(map(wrap, last))])
-
-
-def _is_clause(text: str) -> bool:
-    return text.removeprefix(WITHOUT) in NAMED
-
-
-def _list_checks(files: Mapping[str, Found]) -> list[Check]:
-    return [found for found in files.values() if isinstance(found, Check)]
-
-
-def _shorten_names(names: Sequence[str]) -> list[str]:
-    """Without folders if they differ without."""
-    short = [Path(name).name for name in names]
-    is_clear = len({*short}) == len(names) and all(short)
-    return [format_path(name) for name in (short if is_clear else names)]
-
-
-def _summarize(found: Check, inputs: int) -> str:
-    """Why not all is right, in a few words each."""
-    said = [sentence.removesuffix(".") for sentence in tell_whole(found)]
-    said += [describe_cause(cause, inputs, has_key=True) for cause in found.causes]
-    for verdict, lines in group_rest(found).items():
-        said.append(f"{verdict} ({len(lines)})")
-    if found.faults:
-        said.append(f"format ({len(found.faults)})")
-    return "; ".join(said) or "right"
-
-
-def count_occurrences(checks: Sequence[Check]) -> dict[str, int]:
-    """In how many files something occurs, the most frequent first: changes by their clauses, what
-    is swapped, units, missing lines, ..."""
-    found = Counter(what for each in checks for what in dict.fromkeys(_list_occurrences(each)))
-    return dict(found.most_common())
-
-
-def _list_occurrences(found: Check) -> Iterator[str]:
-    for cause in found.causes:
-        for part in cause.alternatives[0]:
-            yield from part.clauses
-    for sentence in tell_whole(found._replace(notes=[])):
-        yield sentence.removesuffix(".")
-    for number in found.numbers:
-        if number.kind == "multiple":
-            yield number.verdict
-        elif number.kind in OCCURRING:
-            yield OCCURRING[number.kind]
-    if found.faults:
-        yield "another format than the handout's"
-
-
-def _find_same(checks: Sequence[Check]) -> Iterator[str]:
-    """The unexplained numbers that several files have."""
-    same = Counter(
-        f"{number.given} {ASKED_UNIT[number.line.kind]} for {number.line}"
-        for found in checks
-        for number in found.numbers
-        if number.kind == "unexplained"
-    )
-    for number, files in same.most_common():
-        if files > 1:
-            yield f"{files} files have {number}."
-
-
 # ------------------------------------------------ JSON
 
 
-def _to_dict(question: Question, key: Key | None, files: Mapping[str, Found]) -> dict[str, object]:
+def _to_dict(course: Course, files: Checks) -> dict[str, object]:
     readings = [
-        {"strategy": it.strategy, "changes": it.clauses, "only": it.only}
-        for it in (key.readings if key else [])
+        {"strategy": it.strategy, "changes": it.clauses, "only": it.only} for it in course.readings
     ]
+    missing = [*map(str, course.missing)]
     return {
         "version": VERSION,
-        "asked": question,
-        "key": key and {"readings": readings, "missing": [*map(str, key.missing)]},
-        "occurrences": count_occurrences(_list_checks(files)),
+        "asked": course.question,
+        "key": {"readings": readings, "missing": missing} if course.has_key else None,
+        "occurrences": count_occurrences(list_checks(files)),
         "submissions": [
             {"file": name, **({"refused": it} if isinstance(it, str) else _check_to_dict(it))}
             for name, it in files.items()
@@ -230,18 +113,17 @@ def _to_dict(question: Question, key: Key | None, files: Mapping[str, Found]) ->
     }
 
 
-def _check_to_dict(found: Check) -> dict[str, object]:
-    numbers = [{**number._asdict(), "line": str(number.line)} for number in found.numbers]
+def _check_to_dict(checked: Check) -> dict[str, object]:
     return {
-        "right": found.right,
-        "of": len(found.numbers),
-        "numbers": numbers,
-        "explanations": [_cause_to_dict(cause) for cause in found.causes],
-        "swapped": found.swapped,
-        "units": found.units,
-        "unexplained": [str(it.line) for it in found.numbers if it.kind == "unexplained"],
-        "notes": found.notes,
-        "format": found.faults,
+        "right": checked.right,
+        "of": len(checked.numbers),
+        "numbers": [{**it._asdict(), "line": str(it.line)} for it in checked.numbers],
+        "explanations": [_cause_to_dict(cause) for cause in checked.causes],
+        "swapped": checked.swapped,
+        "units": checked.units,
+        "unexplained": [str(it.line) for it in checked.numbers if it.kind == "unexplained"],
+        "notes": checked.notes,
+        "format": checked.faults,
     }
 
 

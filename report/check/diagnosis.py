@@ -8,19 +8,23 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, product
+from math import inf
 from typing import NamedTuple
 
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
-from report.check.model import Numbers, compute, list_clauses
-from report.check.submission import Line, Number
-from report.question import Question
+from report.check.model import compute, list_clauses
+from report.check.submission import LEAST_DIGITS, Line, Number
+from report.question import LAB, Question
 
 MOST_CHANGES = 3  # in a set
 SCOPES = "Q1", "Q2", "traffic"  # of up to two changes
 WITHOUT = "without the key's: "  # before a change of a key that is taken back
 
 Clauses = tuple[str, ...]  # of changes, in the table's order
+Answers = Mapping[Line, Rate]  # seconds, bytes
+Numbers = Mapping[Line, Number]  # of a submission
+SortedSets = dict[Line, list[tuple[float, int, Clauses]]]
 
 
 class Explanation(NamedTuple):
@@ -36,58 +40,48 @@ class Explanation(NamedTuple):
 Pair = tuple[Explanation, Explanation]  # of tensor, of pipeline parallelism
 
 
+class Course(NamedTuple):
+    """What is asked, and how the handout is read: as this project does, or as a course's key."""
+
+    question: Question = LAB
+    readings: Pair = (Explanation("tensor"), Explanation("pipeline"))
+    has_key: bool = False
+    missing: tuple[Line, ...] = ()  # lines that the key lacks
+
+
 class Evidence(NamedTuple):
     """The numbers that are to be explained."""
 
-    right: dict[Line, Rate]
-    given: dict[Line, Number]
+    course: Course
+    right: Answers
+    given: Numbers
     aside: dict[Line, Line]  # wrong ones, and the lines whose right numbers they are
-    wrong: list[Line]  # others that have digits enough
+    is_key: bool = False  # then no number may be missed, and few digits will do
 
-    def count_misses(self, strategy: str) -> int:
-        """How many numbers are wrong without a change, if those aside are left out."""
-        own = (it for it in self.given if it.strategy == strategy and it not in self.aside)
-        return sum(not self.given[line].agrees(self.right[line]) for line in own)
+    def is_wrong(self, line: Line) -> bool:
+        """Whether a number is wrong that is given."""
+        return not self.given[line].agrees(self.right[line])
+
+    def list_lines(self, strategy: str) -> list[Line]:
+        """A strategy's lines that are given, without those aside."""
+        return [it for it in self.given if it.strategy == strategy and it not in self.aside]
 
 
 # ------------------------------------------------ what changes predict
 
 
-class Key(NamedTuple):
-    """How a course reads the handout."""
-
-    readings: tuple[Explanation, ...] = ()  # one for each strategy, or none as this project does
-    missing: tuple[Line, ...] = ()  # lines that the course's own output lacks
-
-
-class Course(NamedTuple):
-    """What is asked, and how the course reads it."""
-
-    question: Question
-    key: Key = Key()
-
-    def find_reading(self, strategy: str) -> Explanation:
-        """How the course reads a strategy."""
-        own = (it for it in self.key.readings if it.strategy == strategy)
-        return next(own, Explanation(strategy))
-
-
-def is_in_scope(only: str | None, question: str, kind: str) -> bool:
-    """Whether a scope has a question's latency or traffic."""
-    return only in (None, question, kind)
-
-
-def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Numbers:
+@lru_cache(maxsize=2**17)
+def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Answers:
     """What a strategy takes with changes of how the course reads it."""
-    reading = course.find_reading(strategy)
+    reading = course.readings[BOTH.index(strategy)]
     things = {find_thing(clause) for clause in clauses}
     changed = [clause for clause in clauses if clause in NAMED]
     kept = [clause for clause in reading.clauses if NAMED[clause].thing not in things]
     numbers = compute(course.question, strategy, kept + changed)
     if reading.only:
         outside = compute(course.question, strategy, changed)
-        numbers |= {it: outside[it] for it in numbers if not is_in_scope(reading.only, *it)}
-    return numbers
+        numbers |= {place: outside[place] for place in numbers if reading.only not in place}
+    return {Line(name, strategy, kind): value for (name, kind), value in numbers.items()}
 
 
 def find_thing(clause: str) -> str:
@@ -98,75 +92,58 @@ def find_thing(clause: str) -> str:
 @lru_cache(maxsize=16)
 def list_changes(course: Course, strategy: str) -> list[str]:
     """The changes of how the course reads a strategy that make a difference by themselves."""
-    taken_back = [WITHOUT + clause for clause in course.find_reading(strategy).clauses]
+    reading = course.readings[BOTH.index(strategy)]
+    taken_back = [WITHOUT + clause for clause in reading.clauses]
     clauses = taken_back + list_clauses(course.question, strategy)
     right = predict(course, strategy)
     return [clause for clause in clauses if predict(course, strategy, (clause,)) != right]
 
 
-class Predictions(NamedTuple):
-    """What sets of changes predict; for each number also the sets, in the order of its value."""
-
-    by_clauses: dict[Clauses, Numbers]
-    by_value: dict[tuple[str, str], list[tuple[float, Clauses]]]
-
-
-@lru_cache(maxsize=64)
-def predict_all(course: Course, strategy: str, amount: int) -> Predictions:
-    """What a strategy takes with each set of so many changes of different things."""
-    by_clauses: dict[Clauses, Numbers] = {}
+@lru_cache(maxsize=16)
+def sort_sets(course: Course, strategy: str, amount: int) -> SortedSets:
+    """For each line what the sets of so many changes of different things predict, the least first;
+    and the set, with its place in the table's order."""
+    sets: dict[Clauses, Answers] = {}
     for clauses in combinations(list_changes(course, strategy), amount):
         if len({find_thing(clause) for clause in clauses}) == amount:
-            by_clauses[clauses] = predict(course, strategy, clauses)
-    by_value = {
-        place: sorted((float(numbers[place]), clauses) for clauses, numbers in by_clauses.items())
-        for place in predict(course, strategy)
+            sets[clauses] = predict(course, strategy, clauses)
+    return {
+        line: sorted((float(sets[it][line]), place, it) for place, it in enumerate(sets))
+        for line in predict(course, strategy)
     }
-    return Predictions(by_clauses, by_value)
 
 
 # ------------------------------------------------ explanations of one strategy
 
 
-def find_explanations(
-    course: Course, strategy: str, evidence: Evidence, amount: int, most_misses: int
-) -> Iterator[Explanation]:
-    """The explanations by so many changes that make a wrong number and miss few."""
-    predictions, right = predict_all(course, strategy, amount), predict(course, strategy)
-    given = {
-        (line.question, line.kind): number
-        for line, number in evidence.given.items()
-        if line.strategy == strategy and line not in evidence.aside
-    }
-    wrong = {(it.question, it.kind): it for it in evidence.wrong if it.strategy == strategy}
-    is_right = {place: number.agrees(right[place]) for place, number in given.items()}
-    for clauses in _find_sets(predictions, {place: given[place] for place in wrong}):
-        numbers = predictions.by_clauses[clauses]
-        agrees = {place: number.agrees(numbers[place]) for place, number in given.items()}
+def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterator[Explanation]:
+    """The explanations by so many changes that make a wrong number and miss one at most."""
+    course, given, lines = evidence.course, evidence.given, evidence.list_lines(strategy)
+    wrong = [it for it in lines if evidence.is_wrong(it) and given[it].digits >= LEAST_DIGITS]
+    right = predict(course, strategy)
+    for clauses in _find_sets(course, strategy, amount, {line: given[line] for line in wrong}):
+        everywhere = predict(course, strategy, clauses)
         for only in (None, *SCOPES) if amount < MOST_CHANGES else (None,):
-            outside = [place for place in numbers if not is_in_scope(only, *place)]
-            if only and all(numbers[place] == right[place] for place in outside):
+            numbers = {it: (everywhere if only in (None, *it) else right)[it] for it in right}
+            if only and numbers == everywhere:
                 continue  # the scope changes nothing
-            fits = {it: (is_right if it in outside else agrees)[it] for it in given}
-            made = tuple(line for place, line in wrong.items() if fits[place])
-            misses = len(fits) - sum(fits.values())
-            if made and misses <= most_misses:
+            fits = {line for line in lines if given[line].agrees(numbers[line])}
+            made = tuple(line for line in wrong if line in fits)
+            misses = len(lines) - len(fits)
+            if made and misses <= (0 if evidence.is_key else 1):
                 yield Explanation(strategy, clauses, only, made, misses)
 
 
-def _find_sets(
-    predictions: Predictions, wrong: Mapping[tuple[str, str], Number]
-) -> Iterable[Clauses]:
-    """The sets that make any of these numbers, in the table's order."""
-    found = set()
-    for place, number in wrong.items():
-        values = predictions.by_value[place]
+def _find_sets(course: Course, strategy: str, amount: int, numbers: Numbers) -> list[Clauses]:
+    """The sets of so many changes that make any of these numbers, in the table's order."""
+    sets: dict[int, Clauses] = {}
+    for line, number in numbers.items():
+        values = sort_sets(course, strategy, amount)[line]
         for low, high in number.spans:
-            for value, clauses in values[bisect_left(values, (float(low),)) :]:
-                if value > high:
-                    break
-                found.add(clauses)
-    return (clauses for clauses in predictions.by_clauses if clauses in found)
+            first = bisect_left(values, (float(low),))
+            end = bisect_left(values, (float(high), inf))
+            sets |= {place: clauses for _, place, clauses in values[first:end]}
+    return [sets[place] for place in sorted(sets)]
 
 
 # ------------------------------------------------ explanations of both
@@ -180,33 +157,34 @@ class Outcome(NamedTuple):
     cost: int
 
 
-def explain(course: Course, evidence: Evidence, is_key: bool = False) -> Outcome:
+def explain(evidence: Evidence) -> Outcome:
     """What makes the numbers: by no change, by one, two, three, until more would cost more."""
-    found = {of: [Explanation(of, misses=evidence.count_misses(of))] for of in BOTH}
-    outcome = choose(course, evidence, found, is_key)
+    explanations = {}
+    for of in BOTH:
+        misses = sum(map(evidence.is_wrong, evidence.list_lines(of)))
+        explanations[of] = [Explanation(of, misses=misses)]
+    outcome = choose(evidence, explanations)
     for amount in range(1, MOST_CHANGES + 1):
         if outcome.misses or outcome.cost >= amount:
-            for of in {line.strategy for line in evidence.wrong}:
-                found[of] += find_explanations(course, of, evidence, amount, 0 if is_key else 1)
-            outcome = choose(course, evidence, found, is_key)
+            for of in BOTH:
+                explanations[of] += find_explanations(evidence, of, amount)
+            outcome = choose(evidence, explanations)
     return outcome
 
 
-def choose(
-    course: Course, evidence: Evidence, found: Mapping[str, list[Explanation]], is_key: bool
-) -> Outcome:
+def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) -> Outcome:
     """The pairs with the fewest misses, then the least cost. If an explanation lacks digits, all of
     its strategy that miss as few are dropped, and the choice is made again."""
-    left = dict(found)
+    left = dict(explanations)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
         fewest = [[it for it in left[of] if it.misses == least[of]] for of in BOTH]
-        pairs, cost = _find_cheapest(course, evidence, fewest)
+        pairs, cost = _find_cheapest(evidence, product(fewest[0], fewest[1]))
         lacking = {
             one.strategy
             for pair in pairs
             for one, other in (pair, pair[::-1])
-            if not is_key and not _has_digits(one, other, evidence.given)
+            if not _has_digits(evidence, one, other)
         }
         if not lacking:
             return Outcome(pairs, sum(least.values()), cost)
@@ -214,28 +192,27 @@ def choose(
             left[of] = [it for it in left[of] if it.misses > least[of] or not it.clauses]
 
 
-def _find_cheapest(
-    course: Course, evidence: Evidence, found: list[list[Explanation]]
-) -> tuple[list[Pair], int]:
-    pairs: list[Pair] = []
+def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
+    cheapest: list[Pair] = []
     least = 6 * MOST_CHANGES
-    for pair in product(found[0], found[1]):
+    for pair in pairs:
         if max(len(it.clauses) for it in pair) <= least:  # which it costs at least
-            cost = _count_cost(course, evidence, pair)
-            pairs = [*(pairs if cost == least else []), pair] if cost <= least else pairs
-            least = min(least, cost)
-    return pairs, least
+            cost = _count_cost(evidence, pair)
+            if cost < least:
+                cheapest, least = [], cost
+            if cost == least:
+                cheapest.append(pair)
+    return cheapest, least
 
 
-def _count_cost(course: Course, evidence: Evidence, pair: Pair) -> int:
+def _count_cost(evidence: Evidence, pair: Pair) -> int:
     """1 for each change and each scope, once if both strategies have it; 2 for a change that only
-    one has, though it would change numbers that are given of the other."""
+    one has, though by itself it would change numbers that are given of the other."""
     shared = list_shared(*pair)
     cost = len(shared) + len({it.only for it in pair} - {None})
     for one, other in (pair, pair[::-1]):
-        for clause in one.clauses:
-            if clause not in shared:
-                cost += 1 + _changes_other(course, evidence, clause, one.only, other.strategy)
+        own = [clause for clause in one.clauses if clause not in shared]
+        cost += len(own) + sum(_changes(evidence, other.strategy, it, one.only) for it in own)
     return cost
 
 
@@ -244,28 +221,26 @@ def list_shared(one: Explanation, other: Explanation) -> list[str]:
     return [it for it in one.clauses if it in other.clauses and one.only == other.only]
 
 
-def _changes_other(
-    course: Course, evidence: Evidence, clause: str, only: str | None, other: str
-) -> bool:
-    """Whether a change by itself changes a number that is given of the other strategy."""
-    numbers = predict_all(course, other, 1).by_clauses.get((clause,), {})
-    return any(
-        numbers and numbers[line.question, line.kind] != evidence.right[line]
-        for line in evidence.given
-        if line.strategy == other and is_in_scope(only, line.question, line.kind)
-    )
+def _changes(evidence: Evidence, strategy: str, clause: str, only: str | None) -> bool:
+    """Whether a change by itself changes a number of a strategy that is given."""
+    if clause not in list_changes(evidence.course, strategy):
+        return False
+    numbers = predict(evidence.course, strategy, (clause,))
+    lines = [it for it in evidence.given if it.strategy == strategy and only in (None, *it)]
+    return any(numbers[line] != evidence.right[line] for line in lines)
 
 
-def _has_digits(one: Explanation, other: Explanation, given: Mapping[Line, Number]) -> bool:
+def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> bool:
     """Whether the numbers that it makes have digits enough for what the other does not share. Those
     of Q2 that follow from Q1's add none, as all do but the pipeline's latency."""
+    if evidence.is_key or not one.clauses:
+        return True
     own = len(one.clauses) - len(list_shared(one, other)) + (one.only not in (None, other.only))
     following = {
         line._replace(question="Q2")
         for line in one.made
         if line.question == "Q1" and line[1:] != ("pipeline", "latency")
     }
-    evident = sum(given[it].digits for it in one.made if it not in following)
-    return not one.clauses or (
-        evident >= 2 + 2 * own and all(given[line].digits >= own + 2 for line in one.made)
-    )
+    digits = {line: evidence.given[line].digits for line in one.made}
+    evident = sum(digits[line] for line in digits if line not in following)
+    return evident >= 2 + 2 * own and min(digits.values()) >= own + 2

@@ -1,17 +1,17 @@
 """The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from lab3 import Rate
 from report.check.changes import BOTH, NAMED
 from report.check.diagnosis import (
+    Answers,
     Course,
     Evidence,
     Explanation,
-    Key,
-    Outcome,
+    Numbers,
     Pair,
     explain,
     list_shared,
@@ -26,10 +26,12 @@ from report.check.submission import (
     describe_lines,
     list_lines,
     read_submission,
+    shorten,
 )
-from report.question import LAB, Question, check_possible
+from report.question import Question, check_possible
 from report.text import count, format_rounded, round_to
 
+AS_READ = Course()  # by this project
 SWAPS = ("tensor", "pipeline"), ("Q1", "Q2")
 OTHER_UNITS = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # that may not be said
 FAR, NEAR = 50, 10  # times the right number
@@ -42,8 +44,8 @@ class Judgement(NamedTuple):
     line: Line
     given: str | None  # as it is written, without its unit
     right: Rate
-    kind: str  # right, explained, multiple, unexplained, swapped, other line, ...
-    verdict: str  # in words
+    kind: str  # of verdict: right, explained, unexplained, missing, swapped, ...
+    verdict: str  # the same, with what is to be said of this number
     times_right: Fraction | None  # how many times the right number, if both are numbers
 
 
@@ -75,94 +77,86 @@ class Check(NamedTuple):
         return self.right == len(self.numbers) and not self.faults
 
 
-def check(text: str, question: Question = LAB, key: Key | None = None) -> Check:
-    """Judge what somebody's lab3.py printed, by this project's reading or that of a key (read_key).
+def check(text: str, course: Course = AS_READ) -> Check:
+    """Judge what somebody's lab3.py printed, by this project's reading or a course's (read_key).
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    course = _read_course(question, key)
+    check_possible(course.question)
     right = find_right(course)
     submission = read_submission(text, course.question)
     numbers, units = read_units(submission.numbers, right)
-    swapped, evidence, outcome = _diagnose(course, right, numbers)
+    swapped, evidence, pairs = _diagnose(course, right, numbers)
     judgements = []
     for line, answer in right.items():
         number, meant = numbers.get(line), swap(line, swapped)
-        kind, verdict = _judge(course.question, evidence, outcome.pairs[0], meant, number)
+        kind, verdict = _judge(evidence, pairs[0], meant, number)
         if kind == "right" and right[meant] != answer:
             kind = verdict = "swapped"
-        times = number.amount / answer if number and not number.fault and answer else None
-        given = number.text if number else None
+        times = number.amount / answer if number and number.value and answer else None
+        given = shorten(number.text) if number else None
         judgements.append(Judgement(line, given, answer, kind, verdict, times))
     faults = [f"{kind} in {unit}, not in {ASKED_UNIT[kind]}" for kind, unit in units.items()]
-    return Check(
-        judgements,
-        list_causes(outcome.pairs, swapped),
-        swapped,
-        units,
-        submission.notes,
-        submission.faults + faults,
-    )
+    faults = submission.faults + faults
+    causes = list_causes(pairs, swapped)
+    return Check(judgements, causes, swapped, units, submission.notes, faults)
 
 
-def _read_course(question: Question, key: Key | None = None) -> Course:
-    check_possible(question)
-    return Course(question._replace(network=tuple(question.network)), key or Key())
-
-
-def find_right(course: Course) -> dict[Line, Rate]:
+def find_right(course: Course) -> Answers:
     """The right numbers, as the course reads the handout."""
     lines = list_lines(course.question)
-    return {line: predict(course, line.strategy)[line.question, line.kind] for line in lines}
+    return {line: predict(course, line.strategy)[line] for line in lines}
 
 
 # ------------------------------------------------ what is given
 
 
-def read_units(
-    numbers: Mapping[Line, Number], right: Mapping[Line, Rate]
-) -> tuple[dict[Line, Number], dict[str, str]]:
+def read_units(numbers: Numbers, right: Answers) -> tuple[Numbers, dict[str, str]]:
     """The numbers, of which those of a kind may be in a unit that they do not say; and that unit,
-    by kind. A number that is 0 is none, unless that is right."""
-    read, units = {}, {}
-    for line, number in numbers.items():
-        is_zero = not number.fault and not number.value and right[line]
-        read[line] = number._replace(fault="zero") if is_zero else number
-    for kind, candidates in OTHER_UNITS.items():
-        own = {it: read[it] for it in read if it.kind == kind and not read[it].fault and right[it]}
-        if len(own) < 2 or not {it.unit for it in own.values()} <= {"", ASKED_UNIT[kind]}:
-            continue
-        for unit in candidates:
-            as_unit = {line: number.read_in(unit) for line, number in own.items()}
-            times, near = _find_ratios(own, right), _find_ratios(as_unit, right)
-            is_far = times[0] >= FAR or times[-1] <= Fraction(1, FAR)
-            if kind not in units and is_far and Fraction(1, NEAR) <= near[0] and near[-1] <= NEAR:
-                read |= as_unit
-                units[kind] = unit
-    return read, units
+    by kind."""
+    units = {kind: unit for kind in ASKED_UNIT if (unit := _find_unit(kind, numbers, right))}
+    meant = {it: numbers[it].read_in(units[it.kind]) for it in numbers if it.kind in units}
+    return {**numbers, **meant}, units
 
 
-def _find_ratios(numbers: Mapping[Line, Number], right: Mapping[Line, Rate]) -> list[Fraction]:
-    """How many times the right numbers these are, the least first."""
-    return sorted(number.amount / right[line] for line, number in numbers.items())
+def _find_unit(kind: str, numbers: Numbers, right: Answers) -> str | None:
+    """In which unit numbers are that do not say so: far from the right ones, but near in it."""
+    own = {it: numbers[it] for it in numbers if it.kind == kind and numbers[it].value and right[it]}
+    if len(own) < 2 or any(it.unit not in ("", ASKED_UNIT[kind]) for it in own.values()):
+        return None
+    times = {
+        unit: [number.read_in(unit).amount / right[line] for line, number in own.items()]
+        for unit in (ASKED_UNIT[kind], *OTHER_UNITS[kind])
+    }
+    if min(times[ASKED_UNIT[kind]]) < FAR and max(times[ASKED_UNIT[kind]]) > Fraction(1, FAR):
+        return None
+    near = (it for it in times if Fraction(1, NEAR) <= min(times[it]) <= max(times[it]) <= NEAR)
+    return next(near, None)
 
 
-def collect_evidence(numbers: Mapping[Line, Number], right: dict[Line, Rate]) -> Evidence:
-    """Which numbers are given, which of them are wrong, and which other lines' right ones."""
-    given = {line: number for line, number in numbers.items() if not number.fault}
-    wrong = [line for line, number in given.items() if not number.agrees(right[line])]
-    aside = {line: other for line in wrong if (other := _find_other_line(line, given, right))}
-    enough = [it for it in wrong if it not in aside and given[it].digits >= LEAST_DIGITS]
-    return Evidence(right, given, aside, enough)
+def collect_evidence(
+    course: Course, right: Answers, numbers: Numbers, is_key: bool = False
+) -> Evidence:
+    """Which numbers are given, and which of them are other lines' right ones. A number that is 0 is
+    none, unless that is right."""
+    given = {
+        line: number
+        for line, number in numbers.items()
+        if number.value or (not number.fault and not right[line])
+    }
+    others = {line: _find_other_line(line, given, right) for line in given}
+    aside = {line: other for line, other in others.items() if other}
+    return Evidence(course, right, given, aside, is_key)
 
 
-def _find_other_line(
-    line: Line, given: Mapping[Line, Number], right: Mapping[Line, Rate]
-) -> Line | None:
+def _find_other_line(line: Line, given: Numbers, right: Answers) -> Line | None:
     """The line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless Q1
     has Q2's."""
+    number = given[line]
+    if number.agrees(right[line]):
+        return None
     for other, answer in right.items():
-        if given[line].agrees(answer) and given[line].has_digits(answer):
+        if number.agrees(answer) and number.has_digits(answer):
             is_own_q1 = other == line._replace(question="Q1")
             if not is_own_q1 or (other in given and given[other].agrees(right[line])):
                 return other
@@ -175,19 +169,19 @@ def swap(line: Line, words: Sequence[str]) -> Line:
 
 
 def _diagnose(
-    course: Course, right: dict[Line, Rate], numbers: Mapping[Line, Number]
-) -> tuple[tuple[str, ...], Evidence, Outcome]:
+    course: Course, right: Answers, numbers: Numbers
+) -> tuple[tuple[str, ...], Evidence, list[Pair]]:
     """What explains the numbers as they are; or with two strategies or questions swapped, which
     costs 1, if that misses at most one number and is better. Here, numbers aside are missed."""
     tries = []
     for words in ((), *SWAPS):
         moved = {swap(line, words): number for line, number in numbers.items()}
         if moved.keys() <= right.keys():
-            evidence = collect_evidence(moved, right)
-            outcome = explain(course, evidence)
+            evidence = collect_evidence(course, right, moved)
+            outcome = explain(evidence)
             missed = outcome.misses + len(evidence.aside)
             if not words or missed <= 1:
-                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome))
+                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome.pairs))
         if not words and not missed:
             break
     return min(tries, key=lambda it: it[:2])[2:]
@@ -196,26 +190,26 @@ def _diagnose(
 # ------------------------------------------------ verdicts
 
 
-def _judge(
-    question: Question, evidence: Evidence, pair: Pair, line: Line, number: Number | None
-) -> tuple[str, str]:
-    """What a number is as that of a line: the kind of its verdict, and in words."""
-    if number is None or number.fault:
-        return ("no number", number.fault) if number else ("missing", "missing")
+def _judge(evidence: Evidence, pair: Pair, line: Line, number: Number | None) -> tuple[str, str]:
+    """What a number is as that of a line: the kind of verdict, and the verdict."""
+    if number is None:
+        return "missing", "missing"
+    if line not in evidence.given:
+        return "no number", number.fault or "zero"
     answer = evidence.right[line]
     if number.agrees(answer):
         if number.has_digits(answer):
             return "right", "right"
         digits = count(number.digits, "digit")
-        return "few digits", f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
+        verdict = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
+        return "too few digits", verdict
     if line in evidence.aside:
-        return "other line", f"this is {evidence.aside[line]}"
+        return "another line's number", f"this is {evidence.aside[line]}"
     if any(line in explanation.made for explanation in pair):
         return "explained", "explained"
-    if multiple := _find_multiple(question, number, answer) or _find_origin(
-        question.inputs, line, evidence
-    ):
-        return "multiple", multiple
+    question = evidence.course.question
+    if multiple := _find_multiple(question, number, answer) or _find_origin(evidence, line):
+        return multiple, multiple
     return "unexplained", f"unexplained, {_describe_distance(number, answer, line.kind)}"
 
 
@@ -232,12 +226,13 @@ def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
     return ""
 
 
-def _find_origin(inputs: int, line: Line, evidence: Evidence) -> str:
+def _find_origin(evidence: Evidence, line: Line) -> str:
     """How a number of Q2 follows from the submission's own wrong one of Q1, if it does."""
     of_q1 = line._replace(question="Q1")
-    number, own = evidence.given[line], evidence.given.get(of_q1)
-    if own is None or of_q1 == line or own.agrees(evidence.right[of_q1]):
+    if of_q1 == line or of_q1 not in evidence.given or not evidence.is_wrong(of_q1):
         return ""
+    number, own = evidence.given[line], evidence.given[of_q1]
+    inputs = evidence.course.question.inputs
     for times in (inputs, inputs - 1, 1):
         off = abs(number.amount - times * own.amount)
         if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
@@ -289,26 +284,29 @@ def _split(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
 # ------------------------------------------------ a course's own key
 
 
-def read_key(text: str, question: Question = LAB) -> Key:
+def read_key(text: str, question: Question) -> Course:
     """How the course's own program reads the handout, from what it prints.
 
     Raises ValueError with the lines that no changes make, and as check does.
     """
-    course = _read_course(question)
+    course = Course(question)
     right = find_right(course)
-    numbers, _ = read_units(read_submission(text, course.question).numbers, right)
-    evidence = collect_evidence(numbers, right)
-    pair = explain(course, evidence, is_key=True).pairs[0]
-    kinds = {it: _judge(course.question, evidence, pair, it, numbers[it])[0] for it in numbers}
+    numbers, _ = read_units(read_submission(text, question).numbers, right)
+    evidence = collect_evidence(course, right, numbers, is_key=True)
+    pair = explain(evidence).pairs[0]
+    kinds = {it: _judge(evidence, pair, it, numbers[it])[0] for it in numbers}
     wrong = [line for line, kind in kinds.items() if kind not in ("right", "explained")]
     if wrong:
         raise ValueError(f"no known reading or mistake makes its {describe_lines(wrong)}")
-    given = {line.strategy for line in numbers}
-    readings = (
-        one._replace(made=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
+    strategies = {line.strategy for line in numbers}
+    tensor, pipeline = (
+        one._replace(made=(), misses=0)
+        if one.strategy in strategies
+        else _adopt(other, one.strategy)
         for one, other in (pair, pair[::-1])
     )
-    return Key(tuple(readings), tuple(line for line in right if line not in numbers))
+    missing = tuple(line for line in right if line not in numbers)
+    return Course(question, (tensor, pipeline), True, missing)
 
 
 def _adopt(other: Explanation, strategy: str) -> Explanation:

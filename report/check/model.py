@@ -13,12 +13,14 @@ from math import lcm
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import ConvLayer, Rate, System
+from lab3 import ConvLayer, Network, Rate, System
 from report.check.changes import BOTH, CHANGES, NAMED
 from report.question import Question, check_possible, find_impossible
 
 Values = Mapping[str, Any]  # what things are changed to
 Numbers = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
+OF_LAYERS = "element", "ops", "size", "channels", "loop"  # things
+OF_MACHINE = "ops", "rate", "link"
 
 
 class OneInput(NamedTuple):
@@ -35,10 +37,8 @@ def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> N
     "traffic"): bytes, ...}, with Q2 if there are several inputs."""
     system = question.system
     values: Values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
-    sizes = _count_sizes(
-        tuple(question.network), *map(values.get, ("element", "ops", "size", "channels", "loop"))
-    )
-    ticks = _count_ticks(system, *map(values.get, ("ops", "rate", "link")))
+    sizes = _count_sizes(tuple(question.network), *map(values.get, OF_LAYERS))
+    ticks = _count_ticks(system, *map(values.get, OF_MACHINE))
     takes = _take_tensor if strategy == "tensor" else _take_pipeline
     one = takes(system, sizes, ticks, values)
     parts = {"1 / P": system.nodes, "1 / links": count_links(system)}
@@ -82,15 +82,9 @@ class Ticks(NamedTuple):
     per_s: int
 
 
-@lru_cache(maxsize=4096)
-def _count_sizes(
-    network: tuple[ConvLayer, ...],
-    element: int | None,
-    ops: str | None,
-    size: str | None,
-    channels: str | None,
-    loop: str | None,
-) -> Sizes:
+@lru_cache(maxsize=4096)  # as many sets of changes have the same
+def _count_sizes(network: Network, *values: Any) -> Sizes:
+    element, ops, size, channels, loop = values
     first = network[0]
     element_bytes = element or first.element_bytes
     input_bytes = first.in_channels * first.x * first.y * element_bytes
@@ -100,7 +94,7 @@ def _count_sizes(
         computed, elements = _count_places(layer, size)
         macs = in_channels * layer.fx * layer.fy
         of_a_place = {"1 per MAC": macs, "4 per MAC": 4 * macs, "bias": 2 * macs + 1}
-        layer_ops.append(layer.filters * computed * of_a_place.get(ops or "", 2 * macs))
+        layer_ops.append(layer.filters * computed * of_a_place.get(ops, 2 * macs))
         output_bytes.append(elements * element_bytes)
     if loop in ("C_1", "C_L"):
         layer_ops[0 if loop == "C_1" else -1] = 0
@@ -113,19 +107,20 @@ def _count_sizes(
 
 def _count_places(layer: ConvLayer, size: str | None) -> tuple[int, int]:
     """How many places a filter computes, and how many elements a layer sends."""
-    right, of_input = layer.out_x * layer.out_y, layer.x * layer.y
-    one_less = (layer.x - layer.fx) * (layer.y - layer.fy)
-    computed, sent = {
-        "x, y": (of_input, of_input),
-        "x, y of ops": (of_input, right),
-        "x, y of bytes": (right, of_input),
-        "no + 1": (one_less, one_less),
-    }.get(size or "", (right, right))
+    computed = sent = layer.out_x * layer.out_y
+    of_input = layer.x * layer.y
+    if size == "no + 1":
+        computed = sent = (layer.x - layer.fx) * (layer.y - layer.fy)
+    if size in ("x, y", "x, y of ops"):
+        computed = of_input
+    if size in ("x, y", "x, y of bytes"):
+        sent = of_input
     return computed, of_input * layer.in_channels if size == "input" else sent * layer.filters
 
 
 @lru_cache(maxsize=256)
-def _count_ticks(system: System, ops: str | None, rate: Rate | None, link: Rate | None) -> Ticks:
+def _count_ticks(system: System, *values: Any) -> Ticks:
+    ops, rate, link = values
     op_s = (system.nodes if ops == "shared" else 1) / (Fraction(system.ops_per_s) * (rate or 1))
     byte_s = (1 if link is None else link) / Fraction(system.link_bytes_per_s)
     per_s = system.nodes * lcm(op_s.denominator, byte_s.denominator)
@@ -266,16 +261,15 @@ def list_readings(question: Question) -> list[Reading]:
     """Of each possible strategy what it takes, then what with each change that makes a difference.
     Raises ValueError if neither strategy is possible."""
     check_possible(question)
-    found = []
+    impossible = find_impossible(question)
+    rows = []
     for strategy in BOTH:
-        if strategy in find_impossible(question):
-            continue
-        for clauses in [(), *((clause,) for clause in list_clauses(question, strategy))]:
-            numbers = compute(question, strategy, clauses)
+        for clause in ["", *list_clauses(question, strategy)] if strategy not in impossible else []:
+            numbers = compute(question, strategy, [clause] if clause else [])
             latencies_s = [numbers[name, "latency"] for name in count_inputs(question)]
             *_, traffic_bytes = numbers.values()
-            found.append(Reading(strategy, "".join(clauses), latencies_s, traffic_bytes))
-    return found
+            rows.append(Reading(strategy, clause, latencies_s, traffic_bytes))
+    return rows
 
 
 def list_clauses(question: Question, strategy: str) -> list[str]:

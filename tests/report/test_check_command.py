@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import lab3
 from program import call, output, refusal, sentence, shell
 from report.question import LAB
-from submissions import LINES, answer, judge, write
+from submissions import LINES, STRATEGIES, answer, judge, write
 
 LAB_TEXT = lab3.answers(*LAB) + "\n"
 ROWS = LAB_TEXT.splitlines()
@@ -96,6 +97,24 @@ def test_right_numbers_in_another_format(tmp_path, text):
     status, found = judge(tmp_path, text)
     assert (status, found["right"], found["of"]) == (1, 8, 8)
     assert found["format"] and found["explanations"] == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("kB", 10**3), ("GB", 10**9), ("KiB", 2**10), ("bits", Fraction(1, 8))]
+)
+def test_units_in_the_head_of_a_table(tmp_path, unit, factor):
+    rows = [f"strategy | latency (us) | network traffic ({unit})"]
+    for strategy in STRATEGIES:
+        latency_s, traffic_bytes = (RIGHT[f"Q1 {strategy} {of}"] for of in ("latency", "traffic"))
+        traffic = Fraction(traffic_bytes) / factor
+        rows.append(f"{strategy} | {lab3.plain(latency_s * 10**6, 17)} | {lab3.plain(traffic, 17)}")
+    status, found = judge(tmp_path, "\n".join(rows), "--inputs", "1")
+    assert (status, found["right"], found["of"]) == (1, 4, 4)
+
+
+def test_another_number_of_inputs_is_named(tmp_path):
+    [fault] = judge(tmp_path, output("whatif --inputs 16").split("\n", 1)[1])[1]["format"]
+    assert "--inputs 16" in fault
 
 
 @pytest.mark.parametrize(
