@@ -182,7 +182,7 @@ def test_a_mistyped_word_is_answered_with_what_was_meant(line, wrong, meant):
 
 
 def test_what_follows_two_dashes_is_no_option():
-    assert "'--nodes' is not a topic" in refusal("explain -- --nodes")
+    assert "'--zzz' is not a topic" in refusal("explain -- --zzz")
 
 
 # ------------------------------------------------ how commands end
