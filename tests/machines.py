@@ -164,25 +164,19 @@ def networks(draw, layers, filters_of=1):
 
 
 @st.composite
-def systems(draw, min_nodes=1, max_nodes=8, topologies=TOPOLOGIES):
+def systems(draw, max_nodes=8, topologies=TOPOLOGIES):
     """Of any rates, from fast links to such slow ones that sends decide."""
     ops_per_s = draw(RATES)
     slow = st.sampled_from([10, 1_000, 100_000]).map(lambda ops_per_byte: ops_per_s / ops_per_byte)
-    nodes = draw(st.integers(min_nodes, max_nodes))
+    nodes = draw(st.integers(1, max_nodes))
     sram_bytes = draw(st.integers(1, 10**6))
     return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes, draw(topologies))
 
 
 @st.composite
-def pipeline_parallel_cases(draw, layers=6):
-    network = draw(networks(layers))
-    return network, draw(systems(min_nodes=len(network), max_nodes=12))
-
-
-@st.composite
-def cases_of_both(draw, layers=6):
+def cases_of_both(draw):
     system = draw(systems(max_nodes=12))
-    return draw(networks(min(layers, system.nodes), filters_of=system.nodes)), system
+    return draw(networks(min(6, system.nodes), filters_of=system.nodes)), system
 
 
 @st.composite

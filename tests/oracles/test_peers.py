@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab3 import NETWORK, SYSTEM, pipeline_parallel_latency, tensor_parallel_latency
-from machines import pipeline_parallel_cases
+from machines import cases_of_both
 from report.steps import pipeline_steps
 
 # ------------------------------------------------ ASTRA-sim, recorded
@@ -41,7 +41,7 @@ def test_cycles_that_astra_sim_recorded(latency, inputs, recorded_cycles):
 # send, it falls short by the difference for each further input.
 
 
-@given(pipeline_parallel_cases(), st.integers(1, 100))
+@given(cases_of_both(), st.integers(1, 100))
 def test_heteropipe_gives_the_law_less_what_a_send_is_longer_than_all_computations(case, inputs):
     seconds = [step.time_s for step in pipeline_steps(*case)]
     shortfall_s = (inputs - 1) * (max(seconds) - max(seconds[::2]))
