@@ -5,16 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab3
 from lab3 import NETWORK, SYSTEM
-from machines import ODD, ODD_ALL_TO_ALL, cases_of_both
+from machines import CLOSED_FORMS, ODD, ODD_ALL_TO_ALL, cases_of_both
 from oracles.simulation import simulate
 from report.steps import STRATEGIES
-
-CLOSED_FORMS = {
-    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
-}
 
 
 def compare(network, system, strategy, inputs):

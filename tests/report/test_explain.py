@@ -8,11 +8,10 @@ from math import prod
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import lab3
 import machines
-from machines import ODD_OPTIONS, TOPOLOGIES, questions
+from machines import ODD_OPTIONS, questions
 from program import output, refusal
 from report.explain import DERIVATIONS, explain
 from report.question import LAB, find_impossible
@@ -196,7 +195,6 @@ def test_links_work_at_once_only_where_that_is_why_less_time_is_needed():
 
 # ------------------------------------------------ random: every sum is added up again
 
-QUESTIONS = st.tuples(st.booleans(), TOPOLOGIES).flatmap(lambda drawn: questions(*drawn))
 LATENCIES = {"tensor": lab3.tensor_parallel_latency, "pipeline": lab3.pipeline_parallel_latency}
 EQUATION = r": (\d[^:=~]*) ([=~]) ([\d,.]+) (?:us|bytes)"
 
@@ -207,7 +205,7 @@ def evaluate(text):
     return sum(prod(map(Fraction, product.split(" * "))) for product in products)
 
 
-@given(QUESTIONS)
+@given(questions())
 def test_sums_add_up(question):
     possible = [name for name in LATENCIES if name not in find_impossible(question)]
     text = explain(question, [*possible, "ring", "bounds", "sram"])
@@ -237,7 +235,7 @@ def test_sums_add_up(question):
                 assert bounds_us["lower bound"] <= bounds_us[name]
 
 
-@given(QUESTIONS)
+@given(questions())
 def test_the_page_begins_with_the_answers(question):
     answers = re.findall(r"is (\S+) seconds\nTotal .* is (\d+) bytes", lab3.answers(*question))
     found = [

@@ -160,6 +160,7 @@ def test_wrong_constants_are_named_in_one_sentence(tmp_path, name, value):
         ("explain q", "'q'", "Q1?"),
         ("explain zzz", "'zzz'", "tensor, pipeline"),
         ("explain --top=ring tensor", "'--top'", "--topology?"),
+        ("whatif --topology star", "'star'", "'all-to-all', 'ring'"),
         ("deck --nodes 8", "'--nodes'", "--author"),  # it has no such option
         ("whatif 3", "3", ""),
         ("whatif -n 8", "-n", ""),

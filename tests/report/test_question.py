@@ -157,8 +157,3 @@ def test_the_bounds_are_accepted(option):
 def test_a_bad_layer_is_refused_and_named(layers, named):
     message = refusal(["whatif", *(f"--layer={layer}" for layer in layers)])
     assert "--layer" in message and named in message
-
-
-def test_another_topology_is_refused():
-    message = refusal("whatif --topology star")
-    assert all(part in message for part in ("--topology", "'star'", "all-to-all", "ring"))

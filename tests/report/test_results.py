@@ -4,22 +4,15 @@ timeline. test_explain.py has its numbers by hand."""
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab3
 from lab3 import ALL_TO_ALL, RING
-from machines import TOPOLOGIES, questions
+from machines import CLOSED_FORMS, questions
 from report.question import LAB, Question
 from report.results import compute_results
 from report.steps import compute_bound
 from report.timeline import jobs
 
-CLOSED_FORMS = {
-    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
-}
-QUESTIONS = st.tuples(st.booleans(), TOPOLOGIES).flatmap(lambda drawn: questions(*drawn))
 
-
-@given(QUESTIONS)
+@given(questions())
 def test_results_are_those_of_the_closed_forms(question):
     network, system, inputs = question
     results = compute_results(question)
@@ -37,7 +30,7 @@ def test_results_are_those_of_the_closed_forms(question):
                 assert found.latency_s + found.interval_s == latency(network, machine, many + 1)
 
 
-@given(QUESTIONS)
+@given(questions())
 def test_what_is_lost_and_used_adds_up(question):
     results = compute_results(question)
     for bounds in results.bounds:
@@ -54,7 +47,7 @@ def test_what_is_lost_and_used_adds_up(question):
         assert results.losses.ideal_compute_s == bounds.lower_bound_s
 
 
-@given(QUESTIONS)
+@given(questions())
 def test_what_is_free_and_too_much_adds_up(question):
     results, nodes = compute_results(question), question.system.nodes
     room, totals, last = question.system.sram_bytes, results.totals, results.sram["data"].uses[-1]
@@ -65,7 +58,7 @@ def test_what_is_free_and_too_much_adds_up(question):
     assert totals[2:] == (question.inputs * last.output_bytes, nodes * room)
 
 
-@given(QUESTIONS, st.integers(1, 4))
+@given(questions(), st.integers(1, 4))
 def test_nodes_are_used_while_they_compute(question, inputs):
     network, system, _ = question
     for name, strategy in compute_results(Question(network, system, inputs)).strategies.items():

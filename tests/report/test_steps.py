@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab3
 import machines
 from lab3 import NETWORK, SYSTEM
-from machines import ODD, ODD_ALL_TO_ALL, cases_of_both
+from machines import ODD, ODD_ALL_TO_ALL, cases_of_both, closed_forms
 from report import sram
 from report.question import LAB
 from report.steps import compute_bound, interval, pipeline_steps, slowest_node_bound, tensor_steps
@@ -26,16 +25,6 @@ def numbers(network, system, inputs):
         found.append(first_s + (inputs - 1) * interval(strategy, steps))
         found.append(inputs * sum(step.traffic_bytes for step in steps))
     return found
-
-
-def closed_forms(network, system, inputs):
-    """The same of lab3.py."""
-    return [
-        lab3.tensor_parallel_latency(network, system, inputs),
-        lab3.tensor_parallel_traffic(network, system, inputs),
-        lab3.pipeline_parallel_latency(network, system, inputs),
-        lab3.pipeline_parallel_traffic(network, system, inputs),
-    ]
 
 
 # ------------------------------------------------ by hand
