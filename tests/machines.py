@@ -1,11 +1,11 @@
 """The machines of the tests: the lab, ODD, which differs from it in everything, both worked out by
-hand; and networks, systems and questions for Hypothesis to choose.
-"""
+hand; and networks, systems and questions for Hypothesis to choose."""
 
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
+import lab3
 from lab3 import ALL_TO_ALL, NETWORK, RING, ConvLayer, System
 from report.question import Question
 
@@ -142,10 +142,20 @@ ODD_SRAM = {
     ],
 }
 
-# ------------------------------------------------ random
+# ------------------------------------------------ any machine
+
+CLOSED_FORMS = {
+    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
+    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
+}
+
+
+def closed_forms(*question):
+    """Seconds and bytes of tensor parallelism, then of the pipeline."""
+    return [function(*question) for functions in CLOSED_FORMS.values() for function in functions]
+
 
 RATES = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**6))
-TOPOLOGIES = st.sampled_from([ALL_TO_ALL, RING])
 
 
 @st.composite
@@ -164,36 +174,29 @@ def networks(draw, layers, filters_of=1):
 
 
 @st.composite
-def systems(draw, min_nodes=1, max_nodes=8, topologies=TOPOLOGIES):
+def systems(draw):
     """Of any rates, from fast links to such slow ones that sends decide."""
     ops_per_s = draw(RATES)
     slow = st.sampled_from([10, 1_000, 100_000]).map(lambda ops_per_byte: ops_per_s / ops_per_byte)
-    nodes = draw(st.integers(min_nodes, max_nodes))
-    sram_bytes = draw(st.integers(1, 10**6))
-    return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes, draw(topologies))
+    nodes, sram_bytes = draw(st.integers(1, 12)), draw(st.integers(1, 10**6))
+    topology = draw(st.sampled_from([ALL_TO_ALL, RING]))
+    return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes, topology)
 
 
 @st.composite
-def pipeline_parallel_cases(draw, layers=6):
-    network = draw(networks(layers))
-    return network, draw(systems(min_nodes=len(network), max_nodes=12))
+def cases_of_both(draw):
+    system = draw(systems())
+    return draw(networks(min(6, system.nodes), filters_of=system.nodes)), system
 
 
 @st.composite
-def cases_of_both(draw, layers=6):
-    system = draw(systems(max_nodes=12))
-    return draw(networks(min(layers, system.nodes), filters_of=system.nodes)), system
-
-
-@st.composite
-def questions(draw, is_lab, topology):
+def questions(draw):
     """Of which one strategy is possible or both: the lab's network or small ones."""
-    system = draw(systems(topologies=st.just(topology)))
-    if is_lab:
+    system = draw(systems())
+    if draw(st.booleans()):
         nodes, sram_bytes = draw(st.sampled_from([1, 2, 4, 5, 8])), draw(st.integers(10**5, 10**7))
         network, system = NETWORK, system._replace(nodes=nodes, sram_bytes=sram_bytes)
-    elif draw(st.booleans()):
-        network = draw(networks(5, filters_of=system.nodes))
     else:
-        network = draw(networks(min(5, system.nodes)))
+        limits = st.sampled_from([(5, system.nodes), (min(5, system.nodes), 1)])
+        network = draw(networks(*draw(limits)))
     return Question(network, system, draw(st.sampled_from([1, 2, 3, 32, 10**6])))

@@ -4,6 +4,7 @@ report/check/model.py does it: tensor parallelism message by message, the pipeli
 
 from collections import Counter
 from fractions import Fraction
+from functools import cached_property
 from operator import add
 
 BINARY = Fraction(2**30, 10**9)
@@ -151,7 +152,8 @@ class Somebody:
             busiest = Fraction(everything, self.links or 1)
         return busiest, everything
 
-    def send_all(self):
+    @cached_property
+    def sent(self):
         """The exchanges of an input, and the bytes that stay where they are computed."""
         is_whole = self.has("whole outputs are sent, not shards")
         goes_to_all = self.has("the last output goes to all nodes")
@@ -177,7 +179,7 @@ class Somebody:
 
     def tensor(self, inputs):
         """Seconds of these inputs, bytes of one."""
-        done, own = self.send_all()
+        done, own = self.sent
         link_bytes, traffic_bytes = (sum(carried) for carried in zip((0, 0), *done, strict=True))
         shards = [Fraction(output, len(self.nodes)) for output in self.outputs]
         gathers = [self.exchange(self.to_one(shard))[1] for shard in shards]

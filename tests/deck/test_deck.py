@@ -139,6 +139,10 @@ def test_bars_are_as_long_as_their_numbers(pages):
     ]
     per_byte = sum(lengths) / sum(bytes_held)
     assert lengths == pytest.approx([it * per_byte for it in bytes_held], abs=0.01)
+    text = pages[4].get_textpage()
+    at, length = text.search("SRAM: 524,288").get_next()
+    middle = (text.get_charbox(at)[0] + text.get_charbox(at + length - 1)[2]) / 2
+    assert middle == pytest.approx(parts[3][0] + 524_288 * per_byte, abs=2)
     reds = find_shapes(pages[4], FPDF_PAGEOBJ_TEXT, lambda red, green, blue: red > 4 * green + blue)
     assert len(list(reds)) == 4  # all but tensor parallelism and node 1
 

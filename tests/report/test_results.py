@@ -1,25 +1,18 @@
 """report/results.py on random questions, against the closed forms of lab3.py and the jobs of the
 timeline. test_explain.py has its numbers by hand."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab3
-from lab3 import ALL_TO_ALL, RING, System
-from machines import TOPOLOGIES, questions
+from lab3 import ALL_TO_ALL, RING
+from machines import CLOSED_FORMS, questions
 from report.question import LAB, Question
 from report.results import compute_results
+from report.steps import compute_bound
 from report.timeline import jobs
 
-CLOSED_FORMS = {
-    "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-    "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
-}
-QUESTIONS = st.tuples(st.booleans(), TOPOLOGIES).flatmap(lambda drawn: questions(*drawn))
 
-
-@given(QUESTIONS)
+@given(questions())
 def test_results_are_those_of_the_closed_forms(question):
     network, system, inputs = question
     results = compute_results(question)
@@ -37,7 +30,7 @@ def test_results_are_those_of_the_closed_forms(question):
                 assert found.latency_s + found.interval_s == latency(network, machine, many + 1)
 
 
-@given(QUESTIONS)
+@given(questions())
 def test_what_is_lost_and_used_adds_up(question):
     results = compute_results(question)
     for bounds in results.bounds:
@@ -46,12 +39,26 @@ def test_what_is_lost_and_used_adds_up(question):
             assert bounds.lower_bound_s == found.utilisation * found.latency_s <= found.latency_s
         if results.losses:
             assert bounds.lower_bound_s <= bounds.slowest_node_s <= found.latency_s
+        rounds = len(range(0, bounds.inputs, question.system.nodes))
+        alone_s = compute_bound(question.network, question.system._replace(nodes=1))
+        assert bounds.data_parallel_s == rounds * alone_s
     if results.losses:
         assert sum(results.losses) == found.latency_s and min(results.losses) >= 0
         assert results.losses.ideal_compute_s == bounds.lower_bound_s
 
 
-@given(QUESTIONS, st.integers(1, 4))
+@given(questions())
+def test_what_is_free_and_too_much_adds_up(question):
+    results, nodes = compute_results(question), question.system.nodes
+    room, totals, last = question.system.sram_bytes, results.totals, results.sram["data"].uses[-1]
+    for held in results.sram.values():
+        most = max(sum(use[3:]) for use in held.uses)
+        assert held.fullest in held.uses and held.total_bytes == most == room - held.free_bytes
+    assert totals.weight_bytes == last.weight_bytes == room + totals.weights_excess_bytes
+    assert totals[2:] == (question.inputs * last.output_bytes, nodes * room)
+
+
+@given(questions(), st.integers(1, 4))
 def test_nodes_are_used_while_they_compute(question, inputs):
     network, system, _ = question
     for name, strategy in compute_results(Question(network, system, inputs)).strategies.items():
@@ -63,16 +70,6 @@ def test_nodes_are_used_while_they_compute(question, inputs):
         )
         found = strategy.find(inputs, system.topology)
         assert found.utilisation == busy_s / (system.nodes * found.latency_s)
-
-
-@pytest.mark.parametrize(("nodes", "impossible"), [(2, "pipeline"), (5, "tensor")])
-def test_an_impossible_strategy_has_a_reason_and_no_numbers(nodes, impossible):
-    results = compute_results(LAB._replace(system=System(nodes)))
-    assert [*results.impossible] == [impossible] and results.impossible[impossible]
-    (possible,) = {*CLOSED_FORMS} - {impossible}
-    assert [*results.strategies] == [possible] and [*results.sram] == [possible, "data"]
-    no_pipeline = impossible == "pipeline"
-    assert (results.losses is None) == (results.bounds[0].slowest_node_s is None) == no_pipeline
 
 
 def test_one_input_has_one_result_per_topology():

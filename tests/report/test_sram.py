@@ -49,9 +49,3 @@ def test_one_node_gathers_nothing():
     # it holds all weights, 10,512 bytes, and each layer's whole input and output
     uses = sram.tensor_sram(ODD.network, ODD.system._replace(nodes=1))
     assert [use[2:] for use in uses] == [row[2:6] for row in machines.ODD_SRAM["data"]]
-
-
-@pytest.mark.parametrize(("strategy", "nodes"), [("tensor", 5), ("pipeline", 2)])
-def test_an_impossible_strategy_is_refused(strategy, nodes):
-    with pytest.raises(ValueError, match=f"^{strategy.title()} parallelism is not possible: "):
-        FUNCTIONS[strategy](ODD.network, ODD.system._replace(nodes=nodes))

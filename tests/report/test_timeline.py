@@ -8,12 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lab3
-from lab3 import NETWORK, SYSTEM
-from machines import LAB_NUMBERS, ODD, cases_of_both
+from machines import CLOSED_FORMS, ODD, cases_of_both
 from report.timeline import jobs
-
-LATENCIES = {"tensor": lab3.tensor_parallel_latency, "pipeline": lab3.pipeline_parallel_latency}
 
 # ------------------------------------------------ by hand: milliseconds of ODD
 
@@ -52,21 +48,14 @@ def test_each_job(strategy, rows, later_ms):
     ]
 
 
-@pytest.mark.parametrize("strategy", LATENCIES)
-@pytest.mark.parametrize("inputs", [1, 32])
-def test_the_labs_last_end(strategy, inputs):
-    expected_s = LAB_NUMBERS[inputs][0 if strategy == "tensor" else 2]
-    ends_s = [job.end_s for job in jobs(NETWORK, SYSTEM, strategy, inputs)]
-    assert max(ends_s) == ends_s[-1] == Fraction(expected_s)
-
-
 # ------------------------------------------------ random
 
 
-@given(cases_of_both(), st.sampled_from([*LATENCIES]), st.integers(1, 5))
+@given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]), st.integers(1, 5))
 def test_the_jobs_are_possible_and_end_at_the_latency(case, strategy, inputs):
     found = jobs(*case, strategy, inputs)
-    assert max(job.end_s for job in found) == LATENCIES[strategy](*case, inputs)
+    latency, _ = CLOSED_FORMS[strategy]
+    assert max(job.end_s for job in found) == latency(*case, inputs)
     computed = [(job.input, job.layer) for job in found if job.work == "compute"]
     assert computed == [(i, layer) for i in range(1, inputs + 1) for layer in layers_of(case)]
     # An input's jobs wait for each other; with tensor parallelism all jobs do.
