@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import lab3
 from report.check.changes import BOTH, NAMED
-from report.check.diagnosis import Course, Explanation
+from report.check.diagnosis import WITHOUT, Course, Explanation
 from report.check.judge import Cause, Check, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
@@ -59,6 +59,8 @@ def describe_clause(clause: str, course: Course, is_q1: bool = False, mark: str 
         return "traffic is twice that, as if counted when sent and when received"
     if is_q1 and clause in OF_Q1:
         return OF_Q1[clause]
+    if clause.startswith(WITHOUT):
+        return f'without the key\'s "{describe_clause(clause.removeprefix(WITHOUT), course)}"'
     inputs = course.question.inputs
     words = clause.replace("also for N = 1", "also for 1 input")
     words = words.replace("N - 1", f"{inputs - 1:,}").replace("N + 1", f"{inputs + 1:,}")
@@ -167,8 +169,8 @@ def tell_all(files: Checks, course: Course) -> str:
     )
     sentences = [f"{times} files have {it}." for it, times in same.most_common() if times > 1]
     right = sum(checked.is_all_right for checked in checks)
-    have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
-    sentences.append(f"{have} all numbers right, in the handout's format.")
+    are = f"{right} of {count(len(files), 'file')} {'is' if right == 1 else 'are'}"
+    sentences.append(f"{are} right in every number and in the format.")
     by_hand = [
         name
         for name, checked in zip(names, files.values(), strict=True)

@@ -12,6 +12,8 @@ import lab3
 import machines
 from machines import ODD_OPTIONS, questions
 from program import output, refusal
+from report import topics
+from report.check.changes import CHANGES
 from report.explain import DERIVATIONS, explain
 from report.question import LAB, find_impossible
 
@@ -293,6 +295,11 @@ def test_topics_come_in_the_order_asked_and_once():
     assert "S  A / P" in output("explain tensor") and "S  A / P" not in output("explain ring")
     assert read_tables(output("explain Q3 Q4")) == tables("sram ring")
     assert read_tables(output("explain all")) == tables(" ".join(DERIVATIONS))
+
+
+def test_check_names_the_same_other_readings():
+    others = {clause for _, _, *clauses in topics.READINGS for clause in clauses}
+    assert others == {change.clause for change in CHANGES if change.is_reading}
 
 
 def test_the_readings_have_those_of_the_design():
