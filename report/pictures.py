@@ -36,7 +36,7 @@ FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotli
 SYMBOLS = ["New Computer Modern", "STIXGeneral"]  # likewise, of formulas
 
 PER_INCH = 72
-WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 16
+WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17
 LETTER_PT = FONT_PT / 2  # how wide a letter is
 BOTTOM_PT = 22  # for the numbers of an axis
 MOST_BARS = 1_000  # of a timeline
@@ -224,7 +224,7 @@ def draw_job(
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
-LIMITS_LINES = 10.5
+LIMITS_LINES = 9.8
 
 
 def draw_limits(question: Question) -> "tuple[Figure, str]":
