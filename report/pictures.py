@@ -179,10 +179,8 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
         looks = {"color": COLOURS[name][0], "weight": "bold", "va": "center_baseline"}
         axes.annotate(told[-1], (0, line), (-left_pt, 0), textcoords="offset points", **looks)
         for job in jobs(network, system, name, started[name]):
-            is_numbered = name == "pipeline" or job.layer == longest
-            below = 1 if name == "tensor" else job.layer
             if job.start_s < end_s:
-                draw_job(axes, job, is_numbered, COLOURS[name], line + below, end_s, unit)
+                draw_job(axes, job, name, line, longest, end_s, unit)
     return figure, f"Timeline of the first {describe_time(end_s)}. {'; '.join(told)}."
 
 
@@ -196,28 +194,22 @@ def describe_pace(strategy: str, pace: Pace, inputs: int) -> str:
 
 
 def draw_job(
-    axes: "Axes",
-    job: Job,
-    is_numbered: bool,
-    colours: tuple[str, str],
-    line: float,
-    end_s: Fraction,
-    unit: str,
+    axes: "Axes", job: Job, strategy: str, title: float, longest: int, end_s: Fraction, unit: str
 ) -> None:
-    """A bar with the input's number, if there is room; for a transfer a black one, which is below
-    if the node computes meanwhile."""
+    """A bar, by lines below a title; for a transfer a black one, between two if nodes compute
+    meanwhile. It has the input's number if there is room, once if all nodes work alike."""
     start = float(job.start_s * UNITS[unit])
     length = float(min(job.end_s, end_s) * UNITS[unit]) - start
-    shade = (job.input - 1) % 2
-    looks: Any = {"color": colours[shade] if job.work == "compute" else INK, "label": job.work}
-    if job.work == "send":
-        axes.barh(line + 0.5, length, 0.24, start, **looks)
-    else:
-        axes.barh(line, length, 0.76, start, **looks)
+    line, shade = title + (1 if strategy == "tensor" else job.layer), (job.input - 1) % 2
+    colour = COLOURS[strategy][shade] if job.work == "compute" else INK
+    below, height = (0.5, 0.24) if job.work == "send" else (0, 0.76)
+    axes.barh(line + below, length, height, start, color=colour, label=job.work)
+    if job.work != "compute" or (strategy == "tensor" and job.layer != longest):
+        return
     number = f"{job.input:,}"
     length_pt = length / axes.get_xlim()[1] * axes.get_position().width * WIDTH_PT
-    if job.work == "compute" and is_numbered and length_pt > LETTER_PT * (len(number) + 0.5):
-        looks = {"ha": "center", "va": "center_baseline"}
+    if length_pt > LETTER_PT * (len(number) + 0.5):
+        looks: Any = {"ha": "center", "va": "center_baseline"}
         axes.text(start + length / 2, line, number, color=("white", INK)[shade], **looks)
 
 
