@@ -245,13 +245,12 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     axes.annotate("inputs (log scale)", (1, 0), (28, -6), **looks, color=NOTE)
 
     axes.axhspan(0, scale(bound_s), color=PALE, label="lower bound")
-    label, middle = f"lower bound: {format_time(bound_s, unit)}", scale(bound_s) / 2
-    ends = {}
-    if middle * LIMITS_LINES > highest:
-        looks = {"ha": "right", "va": "center_baseline", "color": NOTE, "weight": "bold"}
-        axes.text(0.985, middle, label, transform=axes.get_yaxis_transform(), **looks)
+    label, ends = f"lower bound: {format_time(bound_s, unit)}", {}
+    if scale(bound_s) * LIMITS_LINES > 2 * highest:  # room in the area, below a dot's number
+        looks |= {"ha": "right", "va": "baseline", "color": NOTE, "weight": "bold"}
+        axes.annotate(label, (1, 0), (-8, 5), **looks)
     else:
-        ends[label] = middle, NOTE
+        ends[label] = scale(bound_s), NOTE
     counts = [(10 * inputs) ** (dot / DOTS) for dot in range(DOTS + 1)]
     for name, (_, first_s, interval_s) in paces.items():
         colour, floor, rest = COLOURS[name][0], scale(interval_s), scale(first_s - interval_s)
