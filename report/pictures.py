@@ -36,7 +36,7 @@ FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotli
 SYMBOLS = ["New Computer Modern", "STIXGeneral"]  # likewise, of formulas
 
 PER_INCH = 72
-WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17.5
+WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17
 LETTER_PT = FONT_PT / 2  # how wide a letter is
 BOTTOM_PT = 22  # for the numbers of an axis
 MOST_BARS = 1_000  # of a timeline
@@ -156,21 +156,23 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
         )
     alike = f"nodes 1 to {system.nodes:,}" if system.nodes > 1 else "node 1"
     nodes = [f"node {node}" for node in range(1, len(network) + 1)]
-    labels: list[str] = []
+    labels: dict[float, str] = {}  # by their line; between two strategies is half a line
     titles = {}
     for name in paces:
-        titles[name] = len(labels)
-        labels += ["", alike] if name == "tensor" else ["", *nodes]
+        titles[name] = max(labels, default=-1.5) + 1.5
+        lines = [alike] if name == "tensor" else nodes
+        labels |= {titles[name] + below: label for below, label in enumerate(lines, 1)}
     left_pt, unit = 104, choose_unit(end_s)
-    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.3), left_pt, 14)
-    axes.set(xlim=(0, float(end_s * UNITS[unit])), ylim=(len(labels) - 0.3, -0.6))
-    axes.set_yticks(range(len(labels)), labels)
+    figure, axes = make_axes(question, LINE_PT * (max(labels) + 1.3), left_pt, 14)
+    axes.set(xlim=(0, float(end_s * UNITS[unit])), ylim=(max(labels) + 0.7, -0.6))
+    axes.set_yticks(list(labels), labels.values())
     axes.tick_params("y", labelcolor=INK)
     axes.xaxis.set_major_formatter("{x:,g}")
     looks: Any = {"textcoords": "offset points", "color": NOTE, "ha": "right"}
     axes.annotate(f"time, {unit}", (0, 0), (-10, -6), "axes fraction", va="top", **looks)
-    key, top = "number: the input; black: communication", ("axes fraction", "data")
-    axes.annotate(key, (1, 0), (0, 0), top, va="center_baseline", **looks)
+    looks |= {"xycoords": ("axes fraction", "data"), "va": "center_baseline"}
+    axes.annotate("number: input; black: communication", (1, 0), (0, 0), **looks)
+    longest = max(range(len(network)), key=lambda at: network[at].ops) + 1
     told = []
     for name, line in titles.items():
         told.append(describe_pace(name, paces[name], inputs))
@@ -178,8 +180,7 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
         axes.annotate(told[-1], (0, line), (-left_pt, 0), textcoords="offset points", **looks)
         for job in jobs(network, system, name, started[name]):
             if job.start_s < end_s:
-                below = 1 if name == "tensor" else job.layer
-                draw_job(axes, job, COLOURS[name], line + below, end_s, unit)
+                draw_job(axes, job, name, line, longest, end_s, unit)
     return figure, f"Timeline of the first {describe_time(end_s)}. {'; '.join(told)}."
 
 
@@ -193,16 +194,18 @@ def describe_pace(strategy: str, pace: Pace, inputs: int) -> str:
 
 
 def draw_job(
-    axes: "Axes", job: Job, colours: tuple[str, str], line: int, end_s: Fraction, unit: str
+    axes: "Axes", job: Job, strategy: str, title: float, longest: int, end_s: Fraction, unit: str
 ) -> None:
-    """A bar with the input's number, if there is room; for a transfer a black one below."""
+    """A bar, by lines below a title; for a transfer a black one, between two if nodes compute
+    meanwhile. It has the input's number if there is room, once if all nodes work alike."""
     start = float(job.start_s * UNITS[unit])
     length = float(min(job.end_s, end_s) * UNITS[unit]) - start
-    if job.work != "compute":
-        axes.barh(line + 0.38, length, 0.24, start, align="edge", color=INK, label=job.work)
+    line, shade = title + (1 if strategy == "tensor" else job.layer), (job.input - 1) % 2
+    colour = COLOURS[strategy][shade] if job.work == "compute" else INK
+    below, height = (0.5, 0.24) if job.work == "send" else (0, 0.76)
+    axes.barh(line + below, length, height, start, color=colour, label=job.work)
+    if job.work != "compute" or (strategy == "tensor" and job.layer != longest):
         return
-    shade = (job.input - 1) % 2
-    axes.barh(line, length, 0.76, start, color=colours[shade], label=job.work)
     number = f"{job.input:,}"
     length_pt = length / axes.get_xlim()[1] * axes.get_position().width * WIDTH_PT
     if length_pt > LETTER_PT * (len(number) + 0.5):
@@ -213,7 +216,7 @@ def draw_job(
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
-LIMITS_LINES = 9.5
+LIMITS_LINES = 9.8
 
 
 def draw_limits(question: Question) -> "tuple[Figure, str]":
@@ -242,8 +245,12 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     axes.annotate("inputs (log scale)", (1, 0), (28, -6), **looks, color=NOTE)
 
     axes.axhspan(0, scale(bound_s), color=PALE, label="lower bound")
-    inside = scale(bound_s) - 0.5 * highest / LIMITS_LINES
-    ends = {f"lower bound: {format_time(bound_s, unit)}": (inside, NOTE)}
+    label, ends = f"lower bound: {format_time(bound_s, unit)}", {}
+    if scale(bound_s) * LIMITS_LINES > 2 * highest:  # room in the area, below a dot's number
+        looks |= {"ha": "right", "va": "baseline", "color": NOTE, "weight": "bold"}
+        axes.annotate(label, (1, 0), (-8, 5), **looks)
+    else:
+        ends[label] = scale(bound_s), NOTE
     counts = [(10 * inputs) ** (dot / DOTS) for dot in range(DOTS + 1)]
     for name, (_, first_s, interval_s) in paces.items():
         colour, floor, rest = COLOURS[name][0], scale(interval_s), scale(first_s - interval_s)
@@ -262,7 +269,7 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
         word = "falls to" if rest else "stays at"
         ends[f"{name} {word} {format_time(interval_s, unit)}"] = (floor, colour)
     draw_labels(axes, ends, highest)
-    return figure, f"{title}, for up to {10 * inputs:,} inputs: {'; '.join(ends)}."
+    return figure, f"{title}, for up to {10 * inputs:,} inputs: {'; '.join({label: 0} | ends)}."
 
 
 def draw_labels(axes: "Axes", labels: dict[str, tuple[float, str]], highest: float) -> None:

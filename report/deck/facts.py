@@ -9,7 +9,7 @@ from lab3 import Rate
 from report import sram
 from report.results import Result, Results
 from report.sram import SramUse
-from report.text import GIGA, KIB, MS, US, format_places
+from report.text import KIB, MS, US, format_places
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
 NUMBERS = ("none", "one", "two", "three", "four")
@@ -61,6 +61,7 @@ def tell_result(result: Result) -> Facts:
         "communication": format_us(result.communication_s),
         "sends": format_us(result.communication_s, 3),
         "bytes": f"{result.traffic_bytes:,}",
+        "used": format_percent(result.utilisation, 1),
     }
 
 
@@ -76,8 +77,8 @@ def tell_question(results: Results) -> Facts:
         "links": f"{system.nodes * (system.nodes - 1)}",
         "layers": f"{len(network)}",
         "sent": f"{len(network) - 1}",
-        "gops": format_places(Fraction(system.ops_per_s, GIGA), 0),
-        "gbs": format_places(Fraction(system.link_bytes_per_s, GIGA), 0),
+        "ops-us": format_places(Fraction(system.ops_per_s, US), 0),
+        "bytes-us": format_places(Fraction(system.link_bytes_per_s, US), 0),
         "filters": f"{network[0].filters}",
         "share": f"{network[0].filters // system.nodes}",
     }
@@ -100,13 +101,13 @@ def tell_comparison(
         "pace-us": format_us(pipeline.interval_s),
         "rest-ms": format_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
         "no-overlap-ms": format_ms(tensor.inputs * pipeline_1.latency_s),
-        "no-overlap-us": format_us(tensor.inputs * pipeline_1.latency_s),
         "saved": format_percent(tensor.communication_s / tensor_1.latency_s),
         "ring-ms": format_ms(tensor.inputs * ring.communication_s),
         "all-to-all-ms": format_ms(tensor.inputs * tensor.communication_s),
         "ring-more": format_percent(more_s / tensor_1.latency_s, 1),
         "ring-more-bytes": f"{ring.traffic_bytes - tensor_1.traffic_bytes:,}",
         "ring-each-ms": format_ms(ring.interval_s),
+        "tensor-each-ms": format_ms(tensor.interval_s),
         "pipeline-each-ms": format_ms(pipeline.interval_s),
         "reverse-1": format_percent(reverse_more_s / pipeline_1.latency_s, 1),
         "reverse-n": format_percent(reverse_more_s / pipeline.latency_s, 1),
@@ -115,7 +116,7 @@ def tell_comparison(
 
 def tell_layers(results: Results) -> Facts:
     """Of each layer the output, C, A, and both strategies' times and bytes."""
-    network = results.asked.network
+    network, system, _ = results.asked
     rows = []
     for number, layer in enumerate(network, 1):
         sizes = TIMES.join(map(str, (layer.filters, layer.out_x, layer.out_y)))
@@ -133,6 +134,7 @@ def tell_layers(results: Results) -> Facts:
         "layer-2-percent": format_percent(Fraction(network[1].ops, ops)),
         "weight-sizes": DOT.join(map(str, first[:4])),
         "weights-1": f"{first.weights:,}",
+        "shard-1": f"{first.output_bytes // system.nodes:,}",
         "pixels": DOT.join(map(str, (first.out_x, first.out_y))),
     }
 
@@ -164,8 +166,6 @@ def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
         "pipeline-above": format_percent(above_s / bound_s),
         "imbalance-percent": format_percent(imbalance_s / above_s),
         "average-us": format_us(bound_s / tensor.inputs),
-        "average-us-3": format_us(bound_s / tensor.inputs, 3),
-        "pace-us-3": format_us(pipeline.interval_s, 3),
     }
 
 

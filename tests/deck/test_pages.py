@@ -19,33 +19,31 @@ PAGES = {
         1 1 2 32 2 1  s bytes s bytes
         tensor 0.00312726016 1,923,072 0.10007232512 61,538,304 32.0    # sums: page 3
         pipeline 0.01243531264 604,160 0.15578613760 19,333,120 12.5    # 155.786 / 12.435 = 12.52..
-        pipeline 3.98                   # 12.43531264 / 3.12726016 = 3.9764..
-        tensor 3.18                     # 1,923,072 / 604,160 = 3.1830..
-        pipeline 1.56 tensor 3.18       # 155.7861376 / 100.07232512 = 1.5567..
+        tensor 3.98 3.18                # 12.43531264 / 3.12726016 = 3.9764..; 1,923,072 / 604,160
+        1.56 3.18                       # 155.7861376 / 100.07232512 = 1.5567..
         1 10 32 100  0 5 10             # axes
-        3.13 3.13 12.44 4.87            # 155.7861376 / 32 = 4.8683..
-        3.03 tensor 3.13 pipeline 4.62  # 606,661,632 / 200,000 = 3,033.30816 us
+        3.03 3.13 3.13 12.44 4.87       # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
+        tensor 3.13 pipeline 4.62
         ms pipeline 4.624 7.811 ms 2 4.624 ms   # 12.43531264 - 4.62422016 = 7.81109248
-        tensor four 3.18 bytes 1 3 three one 4
+        tensor 3.13 4.62 ms four 1 3 three one 4
         tensor one pipeline  3  4 one tensor pipeline
     """,
     2: """
         four
         tensor 32 128 pipeline one      # 128 / 4
-        1 2 3 4 1 2 3 4  1 2 3 4 1 2 3 4
+        1 2 3 4 1 2 3 4 1 3  1 2 3 4 1 2 3 4    # layers, nodes, all-gathers
         4 1  4 1 3 1 1                  # limits of sums, and N - 1
         1 1 2 3 4  1 2 3                # P - 1, S_1 to S_4, A_1 to A_3
-        three one 3 %                   # 93.952 / 3,127.26 = 0.0300..
-        one one 32 397.93 ms            # 32 * 12.43531264 = 397.93000448
-        s bytes 2 bytes 2 4 50 109 s 2 109 bytes s   # 10^9
-        1 16
+        three 4
+        us bytes 2 bytes 2 4 50,000 us 2,000 bytes us   # giga is 10^9
+        16 1 one one tensor 3 %         # 93.952 / 3,127.26 = 0.0300..
+        pipeline 397.93 ms 32           # 32 * 12.43531264 = 397.93000448
     """,
     3: """
         pipeline 2 2 38 %               # 231,211,008 / 606,661,632 = 0.3811..
         0 2 4 6 8 10 12 14 16 18  1 4 1 2 3 4 ms
-        tensor 3.13 ms 1 1 1 2 2 2 3 3 3 4 4 4 5 5 5 6 6
+        tensor 3.13 ms 1 2 3 4 5 6
         pipeline 12.44 ms one 4.62 ms 1 1 1 2 2 2 3 3 4
-        1 pipeline 2 tensor 1 1 1 2 4
         1 tensor us bytes pipeline us bytes  bytes
         # 2 * 128 * channels * 3 * 3 * x * y; 2 * 128 * x * y
         # operations / 200,000 us, shards / 2,000 us, 12 or 3 shards
@@ -57,23 +55,23 @@ PAGES = {
         606,661,632 3,033.30816 93.95200 1,923,072  12,133.23264 302.08000 604,160
         1 us 3,033.30816 93.95200 3,127.26016  12,133.23264 302.08000 12,435.31264
         32 us 32 3,127.26016 100,072.32512  12,435.31264 31 4,624.22016 155,786.13760
-        us 32 12,435.31264 397,930.00448
         32 bytes 32 1,923,072 61,538,304  32 604,160 19,333,120
-        1 128 3 3 3 3,456 2 3,456 30 30 2 128 30 30 bytes
+        1 128 3 3 3 3,456 2 3,456 30 30 2 bytes 128 30 30 tensor 12 57,600  # 230,400 / 4
     """,
     4: """
         32 tensor 3 % pipeline 60 %     # 100.072 / 97.066 = 1.0309.., 155.786 / 97.066 = 1.6049..
-        97.066 ms 32 606,661,632 4 50 109 s
+        97.066 ms 32 606,661,632 4 50,000 us
         3.006 ms 32 93.95200 us         # 3,006.464
-        tensor 100.072 ms 3 %
+        tensor 100.072 ms 97.0 %        # 97.06586112 / 100.07232512 = 0.96995..
+        97.066 ms
         50.909 ms 32 4,624.22016 3,033.30816 us     # 32 * 1,590.912 = 50,909.184
         7.509 ms 12,133.23264 4,624.22016 us        # 7,509.01248
         0.302 ms 302.08000 us
-        pipeline 155.786 ms 60 %
+        pipeline 155.786 ms 62.3 %      # 97.06586112 / 155.7861376 = 0.62307..
         four
-        87 % 60 % 2 4,624.220 us 3,033.308      # 50.909184 / 58.72027648 = 0.8669..
+        2 87 % 60 %                     # 50.909184 / 58.72027648 = 0.8669..
         one
-        bytes 12 three 93.952 us pipeline one 302.080 us
+        bytes 12 three 1,923,072 bytes 93.952 us pipeline 604,160 bytes one 302.080 us
     """,
     5: """
         3
@@ -87,20 +85,21 @@ PAGES = {
         891,648 bytes 512 1,024 524,288
         367,360 bytes                   # 891,648 - 524,288
         tensor 654,016                  # 222,912 + 230,400 + 200,704
+        891,648 4 222,912 bytes pipeline 2 4
         one tensor 2
         2 956,416                       # 726,016 + 230,400
         32 4,718,592 bytes 2,097,152    # 32 * 147,456, 4 * 524,288
     """,
     6: """
-        4 4 one 12  tensor
-        tensor one tensor 1 2 one 3     # the ring's steps
+        4 4 one 12  one tensor
+        tensor one 12 tensor 1 2 one 3  # the ring's steps
         pipeline 1 2 4 3 one            # layers, clockwise
         1 us us bytes
         tensor 93.95200 3,127.26016 1,923,072
-        tensor one 281.85600 3,315.16416 2,033,664      # 3 * 93.952, 1,923,072 + 110,592
+        tensor one 281.85600 3,315.16416 6.0 % 2,033,664    # 3 * 93.952, 1,923,072 + 110,592
         pipeline 302.08000 12,435.31264 604,160
-        tensor three one one 32 9.02 ms 3.01    # 32 * 281.856 = 9,019.392
-        6.0 % bytes 110,592 one two three               # 187.904 / 3,127.26 = 0.0600..; 3 * 36,864
+        tensor three one one 32 9.02 ms 3.01    # 187.904 / 3,127.26 = 0.0600..; 32 * 281.856
+        bytes 110,592 one three         # 3 * 36,864
         pipeline three bytes 4.9 % 1 0.4 % 32   # 604.16 / 12,435.3 = 0.0485.., / 155,786 = 0.0038..
         tensor 3.32 ms pipeline 4.62
     """,
@@ -194,7 +193,7 @@ TITLES = {
     "No node can hold all weights, so data parallelism is impossible": (
         sum(WEIGHT_BYTES) > 512 * 1024
     ),
-    "A ring triples the communication time of tensor parallelism only": (
+    "A one-way ring triples only tensor parallelism communication time": (
         abs((tensor_s(3) - tensor_s(0)) / (tensor_s() - tensor_s(0)) - 3) < 1e-9
         and lab3.pipeline_parallel_latency(lab3.NETWORK, lab3.System(topology="ring"), 32)
         == lab3.pipeline_parallel_latency(lab3.NETWORK, lab3.System(), 32)
