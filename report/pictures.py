@@ -81,6 +81,10 @@ class Pace(NamedTuple):
     first_s: Fraction
     interval_s: Fraction
 
+    def time_per_input_s(self, inputs: int) -> Fraction:
+        """latency / N"""
+        return (self.first_s + (inputs - 1) * self.interval_s) / inputs
+
 
 def find_paces(question: Question) -> dict[str, Pace]:
     """Of the strategies that are possible. Raises ValueError if none is."""
@@ -257,10 +261,10 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
         axes.plot(counts, [floor + rest / n for n in counts], color=colour, lw=2.5, label=name)
         if rest:
             axes.axhline(floor, color=colour, ls="--", lw=1, label=f"{name} floor")
-        is_highest = first_s == max(pace.first_s for pace in paces.values())
         for n in asked:
-            each_s = (first_s + (n - 1) * interval_s) / n
+            each_s = paces[name].time_per_input_s(n)
             place = n, scale(each_s)
+            is_highest = each_s == max(pace.time_per_input_s(n) for pace in paces.values())
             is_above = is_highest or place[1] < 1.5 * highest / LIMITS_LINES
             axes.plot(*place, "o", color=colour, ms=7, clip_on=False, zorder=3)
             looks = {"va": "bottom"} if is_above else {"va": "top"}

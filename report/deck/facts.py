@@ -9,7 +9,7 @@ from lab3 import Rate
 from report import sram
 from report.results import Result, Results
 from report.sram import SramUse
-from report.text import KIB, MS, US, format_places
+from report.text import GIGA, KIB, MS, US, format_places
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
 NUMBERS = ("none", "one", "two", "three", "four")
@@ -77,7 +77,9 @@ def tell_question(results: Results) -> Facts:
         "links": f"{system.nodes * (system.nodes - 1)}",
         "layers": f"{len(network)}",
         "sent": f"{len(network) - 1}",
+        "gops": format_places(Fraction(system.ops_per_s, GIGA), 0),
         "ops-us": format_places(Fraction(system.ops_per_s, US), 0),
+        "link-gbs": format_places(Fraction(system.link_bytes_per_s, GIGA), 0),
         "bytes-us": format_places(Fraction(system.link_bytes_per_s, US), 0),
         "filters": f"{network[0].filters}",
         "share": f"{network[0].filters // system.nodes}",
