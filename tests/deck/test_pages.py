@@ -35,7 +35,7 @@ PAGES = {
         4 1  4 1 3 1 1                  # limits of sums, and N - 1
         1 1 2 3 4  1 2 3                # P - 1, S_1 to S_4, A_1 to A_3
         three 4
-        us bytes 2 bytes 2 4 50 50,000 us 2 2,000 bytes us   # giga is 10^9
+        us bytes 2 bytes 2 4 50 50,000 us 2 s 2,000 bytes us   # giga is 10^9
         16 1 one one tensor 3 %         # 93.952 / 3,127.26 = 0.0300..
         pipeline 397.93 ms 32           # 32 * 12.43531264 = 397.93000448
     """,
