@@ -19,6 +19,7 @@ REPEATED = ROWS[9].replace("pipeline", "tensor")  # the pipeline's traffic in Q2
 RIGHT = answer()
 TENSOR_LATENCY = "Total latency of tensor parallelism is 0.00312726016 seconds"
 FP32, SENDS = "an element is 4 bytes (FP32)", "a node does not compute while it sends"
+MAC = "1 MAC is 1 op"
 
 
 def replaced(old, new):
@@ -237,6 +238,41 @@ def test_many_files(tmp_path, monkeypatch):
     assert (status, err) == (1, "") and all(name in out for name in files)
     assert "2 files have 0.0071234567" in " ".join(out.split())
     assert call("check as_read.txt as_read.txt")[0] == 0
+
+
+SLOWEST = "N inputs take N times the slowest stage, also for N = 1"
+UNDIVIDED, ALL = "computing is not divided by the nodes", "the last output goes to all nodes"
+LATENCIES = {"Q1 tensor latency": "0.0031", "Q2 tensor latency": "0.101"}
+PRINTED = {  # what is found, in this order; 0.101 is 1.0093 times the right number
+    write(answer([], ["Q2 is of N - 1 inputs"]) | LATENCIES): (
+        "4 of 8 | pipeline: Q2 is of 31 inputs | 0.0031 agrees | 2 digits | 0.93 % too long"
+        " | explain tensor pipeline | 0.0031 0.00312726016 | 18728960 19333120 explained"
+    ),
+    write(answer([], [SLOWEST]) | {"Q1 tensor traffic": "none"}): (
+        "5 of 8 | pipeline: 32 inputs take 32 times | Q1 tensor traffic: no number"
+        " | 1923072 no number | 0.14797504512 0.1557861376 explained"
+    ),
+    "\n".join([*ROWS[:4], *ROWS[5:]]): "7 of 8 | Q1 pipeline traffic: missing | - 604160 missing",
+    write(answer([MAC], [MAC], "Q1")): "6 of 8 | both, in Q1 only: 1 MAC is 1 op",
+    write(answer([UNDIVIDED, ALL])): f"4 of 8 | tensor: {ALL} | and {UNDIVIDED}",
+    f"{LAB_TEXT}{ROWS[6]}": "All 8 numbers are right | Q2 tensor latency: more than once",
+    f"{LAB_TEXT}{ROWS[1]}": "All 8 numbers are right | Q2 tensor latency: two different",
+}
+
+
+def test_what_is_printed_by_hand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, (text, parts) in enumerate(PRINTED.items(), 1):
+        (tmp_path / f"{number}.txt").write_text(text)
+        printed = " ".join(call(["check", f"{number}.txt"])[1].split())
+        for part in parts.split(" | "):
+            assert part in printed
+            printed = printed.partition(part)[2]
+    files = [f"{number}.txt" for number in range(1, len(PRINTED) + 1)]
+    printed = " ".join(call(["check", *files])[1].split())
+    for part in (f"1 {UNDIVIDED}", f"1 {ALL}", "1 Q2 is of 31 inputs", "0 of 7 files have all"):
+        assert part in printed
+    assert printed.endswith("hand: 1.txt, 2.txt, 3.txt")
 
 
 def test_the_json_of_a_file(tmp_path):
