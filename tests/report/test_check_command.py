@@ -270,7 +270,7 @@ def test_what_is_printed_by_hand(tmp_path, monkeypatch):
             printed = printed.partition(part)[2]
     files = [f"{number}.txt" for number in range(1, len(PRINTED) + 1)]
     printed = " ".join(call(["check", *files])[1].split())
-    for part in (f"1 {UNDIVIDED}", f"1 {ALL}", "1 Q2 is of 31 inputs", "0 of 7 files have all"):
+    for part in (f"1 {UNDIVIDED}", f"1 {ALL}", "1 Q2 is of 31 inputs", "0 of 7 files are right"):
         assert part in printed
     assert printed.endswith("hand: 1.txt, 2.txt, 3.txt")
 
