@@ -26,8 +26,8 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--key", metavar="FILE", help=key)
     asking.add_options(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    status = "exit status: 0 if all is right, 1 if not, 2 if a file cannot be judged"
-    parser.epilog = f"{parser.epilog}\n\n{status}"
+    status = "The exit status is 0 if all is right, 1 if not, 2 if a file cannot be judged."
+    parser.description = f"{parser.description}\n{status}"
 
 
 def run(options: Namespace) -> int:
