@@ -69,8 +69,8 @@ PAGES = {
         0.302 ms 302.08000 us
         pipeline 155.786 ms 62.3 %      # 97.06586112 / 155.7861376 = 0.62307..
         four
-        2 87 % 60 %                     # 50.909184 / 58.72027648 = 0.8669..
-        one
+        2 87 %                          # 50.909184 / 58.72027648 = 0.8669..
+        one 2
         bytes 12 three 1,923,072 bytes 93.952 us pipeline 604,160 bytes one 302.080 us
     """,
     5: """
@@ -91,7 +91,7 @@ PAGES = {
         32 4,718,592 bytes 2,097,152    # 32 * 147,456, 4 * 524,288
     """,
     6: """
-        4 4 one 12  one tensor
+        4 4 one 12  one tensor three
         tensor one 12 tensor 1 2 one 3  # the ring's steps
         pipeline 1 2 4 3 one            # layers, clockwise
         1 us us bytes
@@ -193,7 +193,7 @@ TITLES = {
     "No node can hold all weights, so data parallelism is impossible": (
         sum(WEIGHT_BYTES) > 512 * 1024
     ),
-    "A one-way ring triples only tensor parallelism communication time": (
+    "On a one-way ring, tensor parallelism sends for three times as long": (
         abs((tensor_s(3) - tensor_s(0)) / (tensor_s() - tensor_s(0)) - 3) < 1e-9
         and lab3.pipeline_parallel_latency(lab3.NETWORK, lab3.System(topology="ring"), 32)
         == lab3.pipeline_parallel_latency(lab3.NETWORK, lab3.System(), 32)
