@@ -94,7 +94,8 @@ def tell(checked: Check, course: Course) -> str:
         causes = [describe_cause(cause, course, mark) for cause in checked.causes]
         rest = [f"{describe_lines(of)}: {it}" for it, of in _group_rest(checked).items()]
         if causes or rest:
-            lines.append(f"{'The others' if right else 'They'}{' follow if' * bool(causes)}:")
+            others = "The others" if right else "They"
+            lines.append(f"{others} follow if:" if causes else "What is wrong:")
             lines += _list(causes + rest)
         wrong = {it.line.strategy for it in checked.numbers if it.kind not in ("right", "swapped")}
         if topics := " ".join(strategy for strategy in BOTH if strategy in wrong):
