@@ -1,3 +1,1 @@
 """Which numbers of a submission are right, and which mistake makes the others."""
-
-from report.check.judge import check as check

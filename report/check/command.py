@@ -5,13 +5,18 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from shlex import quote
 
-from report import question as asking
 from report.check.changes import BOTH
-from report.check.diagnosis import Course
-from report.check.judge import Cause, Check, check, read_key
+from report.check.judge import Cause, Judgement, Key, judge, read_key
 from report.check.submission import PIPE, NoSubmissionError
-from report.check.words import Checks, count_occurrences, describe_key, list_checks, tell, tell_all
-from report.question import Question, check_possible, prefix_question, read_options
+from report.check.words import (
+    Judgements,
+    count_occurrences,
+    describe_judgement,
+    describe_judgements,
+    describe_key,
+    list_judgements,
+)
+from report.question import Question, add_question_options, prefix_question, read_options
 from report.results import VERSION
 from report.text import format_json, format_path, wrap
 
@@ -19,12 +24,12 @@ MOST_BYTES = 10**6  # of a file
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Files, a key, what if, and --json."""
+    """Add files, a key, what if, and --json."""
     what = "what a lab3.py printed (default: standard input, or -)"
     parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
-    key = "what the course's own program printed: its reading of the handout is then right"
+    key = "what the course's own program printed, which is then right (default: lab3.py's answers)"
     parser.add_argument("--key", metavar="FILE", help=key)
-    asking.add_options(parser)
+    add_question_options(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     status = "The exit status is 0 if all is right, 1 if not, 2 if a file cannot be judged."
     parser.description = f"{parser.description}\n{status}"
@@ -34,39 +39,45 @@ def run(options: Namespace) -> int:
     """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
     question = read_options(options)
-    check_possible(question)
-    course = _read_key_file(options.key, question) if options.key else Course(question)
-    files = {name: _check_file(name, course) for name in dict.fromkeys(options.files)}
+    key_text = _read_key_text(options.key, question) if options.key else None
+    key = read_key(question, key_text)
+    files = {
+        name: _judge_file(name, question, key_text) for name in dict.fromkeys(options.files)
+    }
     refused = [reason for reason in files.values() if isinstance(reason, str)]
-    checks = list_checks(files)
-    if not checks:
+    judgements = list_judgements(files)
+    if not judgements:
         raise ValueError(". ".join(refused))
     if options.json:
-        print(format_json(_to_dict(course, files)))
+        print(format_json(_to_dict(key, files)))
     else:
-        text = tell(checks[0], course) if len(files) == 1 else tell_all(files, course)
-        if course.has_key:
-            print(wrap(describe_key(course)))
-        print(prefix_question(question, text))
-    return 2 if refused else 0 if all(it.is_all_right for it in checks) else 1
+        if of_key := describe_key(key):
+            print(wrap(of_key))
+        one_or_all = describe_judgement(judgements[0], key)
+        if len(files) > 1:
+            one_or_all = describe_judgements(files, key)
+        print(prefix_question(question, one_or_all))
+    return 2 if refused else 0 if all(it.is_all_right for it in judgements) else 1
 
 
 # ------------------------------------------------ files
 
 
-def _check_file(name: str, course: Course) -> Check | str:
-    """What is right in a file, or why it is refused."""
+def _judge_file(name: str, question: Question, key_text: str | None) -> Judgement | str:
+    """Judge a file, or say why it is refused."""
     try:
-        return check(_read_text(name), course)
+        return judge(_read_text(name), question, key_text)
     except (OSError, ValueError) as error:  # ValueError also of a name that no file has
         return _refuse(name, error)
 
 
-def _read_key_file(name: str, question: Question) -> Course:
+def _read_key_text(name: str, question: Question) -> str:
     try:
-        return read_key(_read_text(name), question)
+        text = _read_text(name)
+        read_key(question, text)
     except (OSError, ValueError) as error:
         raise ValueError(f"--key {_refuse(name, error)}") from None
+    return text
 
 
 def _refuse(name: str, error: Exception) -> str:
@@ -98,34 +109,38 @@ def _read_text(name: str) -> str:
 # ------------------------------------------------ JSON
 
 
-def _to_dict(course: Course, files: Checks) -> dict[str, object]:
+def _to_dict(key: Key, files: Judgements) -> dict[str, object]:
+    course = key.course
     readings = [
-        {"strategy": it.strategy, "changes": it.clauses, "only": it.only} for it in course.readings
+        {"strategy": it.strategy, "changes": [change.clause for change in it.changes]}
+        | {"only": it.only}
+        for it in course.readings
     ]
-    missing = [*map(str, course.missing)]
     return {
         "version": VERSION,
         "asked": course.question,
-        "key": {"readings": readings, "missing": missing} if course.has_key else None,
-        "occurrences": count_occurrences(list_checks(files)),
+        "key": {
+            "explained": key.is_explained,
+            "readings": readings,
+            "missing": [*map(str, key.missing)],
+        },
+        "occurrences": count_occurrences(list_judgements(files), course.question),
         "submissions": [
-            {"file": name, **({"refused": it} if isinstance(it, str) else _check_to_dict(it))}
+            {"file": name, **({"refused": it} if isinstance(it, str) else _judgement_to_dict(it))}
             for name, it in files.items()
         ],
     }
 
 
-def _check_to_dict(checked: Check) -> dict[str, object]:
+def _judgement_to_dict(judged: Judgement) -> dict[str, object]:
     return {
-        "right": checked.right,
-        "of": len(checked.numbers),
-        "numbers": [{**it._asdict(), "line": str(it.line)} for it in checked.numbers],
-        "explanations": [_cause_to_dict(cause) for cause in checked.causes],
-        "swapped": checked.swapped,
-        "units": checked.units,
-        "unexplained": [str(it.line) for it in checked.numbers if it.kind == "unexplained"],
-        "notes": checked.notes,
-        "format": checked.faults,
+        "right": judged.right,
+        "of": len(judged.numbers),
+        "numbers": [{**it._asdict(), "line": str(it.line)} for it in judged.numbers],
+        "explanations": [_cause_to_dict(cause) for cause in judged.causes],
+        "unexplained": [str(it.line) for it in judged.numbers if it.kind == "unexplained"],
+        "notes": judged.notes,
+        "format": judged.format,
     }
 
 
@@ -135,7 +150,10 @@ def _cause_to_dict(cause: Cause) -> dict[str, object]:
     scopes = [parts[0].only for parts in cause.alternatives]
     return {
         "strategies": [of for of in BOTH if strategies & {of, "both"}],
-        "changes": [[it for part in parts for it in part.clauses] for parts in cause.alternatives],
+        "changes": [
+            [change.clause for part in parts for change in part.changes]
+            for parts in cause.alternatives
+        ],
         "only": scopes[0] if len({*scopes}) == 1 else scopes,
         "numbers": [*map(str, cause.lines)],
     }

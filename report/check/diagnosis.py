@@ -6,124 +6,149 @@ those that miss the fewest numbers win, and of these the cheapest; digits are th
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, product
-from math import inf
 from typing import NamedTuple
 
 from lab3 import Rate
-from report.check.changes import BOTH, NAMED
-from report.check.model import compute, list_clauses
+from report.check.changes import BOTH, CHANGES, CONSTANT, UNITS, Change, list_constants
+from report.check.model import compute, count_inputs
 from report.check.submission import LEAST_DIGITS, Line, Number
-from report.question import LAB, Question
+from report.question import Question
 
 MOST_CHANGES = 3  # in a set
 SCOPES = "Q1", "Q2", "traffic"  # of up to two changes
 WITHOUT = "without the key's: "  # before a change of a key that is taken back
 
-Clauses = tuple[str, ...]  # of changes, in the table's order
-Answers = Mapping[Line, Rate]  # seconds, bytes
+Changes = tuple[Change, ...]  # of different things, in the table's order
+Answers = Mapping[Line, Rate]  # exact: seconds, bytes
 Numbers = Mapping[Line, Number]  # of a submission
-SortedSets = dict[Line, list[tuple[float, int, Clauses]]]
 
 
 class Explanation(NamedTuple):
     """Changes that make numbers of a strategy."""
 
     strategy: str  # or "both", of what these share
-    clauses: Clauses = ()
+    changes: Changes = ()
     only: str | None = None  # where: one of SCOPES, or everywhere
     made: tuple[Line, ...] = ()  # wrong numbers that these changes make
     misses: int = 0  # numbers
 
 
 Pair = tuple[Explanation, Explanation]  # of tensor, of pipeline parallelism
+AS_READ = Explanation("tensor"), Explanation("pipeline")
 
 
-class Course(NamedTuple):
-    """What is asked, and how the handout is read: as this project does, or as a course's key."""
+@dataclass(frozen=True, eq=False)  # so that caches need not compare it
+class Course:
+    """What is asked, and how the handout is read: as this project does, or as a key does."""
 
-    question: Question = LAB
-    readings: Pair = (Explanation("tensor"), Explanation("pipeline"))
-    has_key: bool = False
-    missing: tuple[Line, ...] = ()  # lines that the key lacks
+    question: Question
+    readings: Pair = AS_READ
 
 
 class Evidence(NamedTuple):
     """The numbers that are to be explained."""
 
     course: Course
-    right: Answers
+    right: Mapping[Line, Rate | Number]  # exact, or as a key prints them
     given: Numbers
-    aside: dict[Line, Line]  # wrong ones, and the lines whose right numbers they are
+    aside: Mapping[Line, Line]  # wrong ones, and the lines whose right numbers they are
     is_key: bool = False  # then no number may be missed, and few digits will do
 
-    def is_wrong(self, line: Line) -> bool:
-        """Whether a number is wrong that is given."""
-        return not self.given[line].agrees(self.right[line])
-
     def list_lines(self, strategy: str) -> list[Line]:
-        """A strategy's lines that are given, without those aside."""
+        """List a strategy's lines that are given, without those aside."""
         return [it for it in self.given if it.strategy == strategy and it not in self.aside]
+
+    def list_wrong(self, strategy: str) -> list[Line]:
+        """List a strategy's lines that are given and wrong."""
+        lines = self.list_lines(strategy)
+        return [line for line in lines if not self.given[line].agrees(self.right[line])]
 
 
 # ------------------------------------------------ what changes predict
 
 
-@lru_cache(maxsize=2**17)
-def predict(course: Course, strategy: str, clauses: Clauses = ()) -> Answers:
-    """What a strategy takes with changes of how the course reads it."""
+def predict(course: Course, strategy: str, changes: Changes = ()) -> Answers:
+    """Predict what a strategy takes with changes of how the course reads it."""
     reading = course.readings[BOTH.index(strategy)]
-    things = {find_thing(clause) for clause in clauses}
-    changed = [clause for clause in clauses if clause in NAMED]
-    kept = [clause for clause in reading.clauses if NAMED[clause].thing not in things]
-    numbers = compute(course.question, strategy, kept + changed)
+    changed = {change.thing: change.value for change in changes}
+    read = {change.thing: change.value for change in reading.changes}
+    numbers = compute(course.question, strategy, read | changed)
     if reading.only:
         outside = compute(course.question, strategy, changed)
         numbers |= {place: outside[place] for place in numbers if reading.only not in place}
     return {Line(name, strategy, kind): value for (name, kind), value in numbers.items()}
 
 
-def find_thing(clause: str) -> str:
-    """What a change changes, or changes back."""
-    return NAMED[clause.removeprefix(WITHOUT)].thing
+class Sets(NamedTuple):
+    """Sets of changes, and what they predict."""
+
+    changes: list[Changes]
+    answers: list[Answers]
+    by_line: dict[Line, list[tuple[float, int]]]  # the least first; and the set's place
 
 
-@lru_cache(maxsize=16)
-def list_changes(course: Course, strategy: str) -> list[str]:
-    """The changes of how the course reads a strategy that make a difference by themselves."""
-    reading = course.readings[BOTH.index(strategy)]
-    taken_back = [WITHOUT + clause for clause in reading.clauses]
-    clauses = taken_back + list_clauses(course.question, strategy)
-    right = predict(course, strategy)
-    return [clause for clause in clauses if predict(course, strategy, (clause,)) != right]
-
-
-@lru_cache(maxsize=16)
-def sort_sets(course: Course, strategy: str, amount: int) -> SortedSets:
-    """For each line what the sets of so many changes of different things predict, the least first;
-    and the set, with its place in the table's order."""
-    sets: dict[Clauses, Answers] = {}
-    for clauses in combinations(list_changes(course, strategy), amount):
-        if len({find_thing(clause) for clause in clauses}) == amount:
-            sets[clauses] = predict(course, strategy, clauses)
-    return {
-        line: sorted((float(sets[it][line]), place, it) for place, it in enumerate(sets))
+@lru_cache(maxsize=64)
+def list_sets(course: Course, strategy: str, amount: int, amounts: tuple[int, ...] = ()) -> Sets:
+    """List the sets of so many changes of different things, each of which makes a difference by
+    itself. If it is one, also constants typed wrong, with these other amounts of inputs."""
+    if amount == 1:
+        single = [(change,) for change in _list_changes(course, strategy)]
+        single += [(change,) for change in _list_constants(course, amounts)]
+        right = predict(course, strategy)
+        found = {each: predict(course, strategy, each) for each in single}
+        found = {each: answers for each, answers in found.items() if answers != right}
+    else:
+        kept = [it for [it] in list_sets(course, strategy, 1).changes if it.thing != CONSTANT]
+        if amount == MOST_CHANGES:
+            kept = [change for change in kept if change.thing not in UNITS]
+        found = {
+            changes: predict(course, strategy, changes)
+            for changes in combinations(kept, amount)
+            if len({change.thing for change in changes}) == amount
+        }
+    changes, answers = list(found), list(found.values())
+    by_line = {
+        line: sorted((float(each[line]), place) for place, each in enumerate(answers))
         for line in predict(course, strategy)
     }
+    return Sets(changes, answers, by_line)
+
+
+def _list_changes(course: Course, strategy: str) -> list[Change]:
+    reading = course.readings[BOTH.index(strategy)]
+    taken_back = [it._replace(clause=WITHOUT + it.clause, value=None) for it in reading.changes]
+    return taken_back + [change for change in CHANGES if strategy in change.strategies]
+
+
+@lru_cache(maxsize=64)
+def _list_constants(course: Course, amounts: tuple[int, ...]) -> list[Change]:
+    """List the constants typed wrong that do not make the same numbers as a change of the table."""
+
+    def predict_both(change: Change) -> tuple[Rate, ...]:
+        answers = [predict(course, of, (change,) * (of in change.strategies)) for of in BOTH]
+        return tuple(value for each in answers for value in each.values())
+
+    known = {predict_both(change) for change in CHANGES}
+    constants = list_constants(course.question, amounts)
+    return [change for change in constants if predict_both(change) not in known]
 
 
 # ------------------------------------------------ explanations of one strategy
 
 
 def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterator[Explanation]:
-    """The explanations by so many changes that make a wrong number and miss one at most."""
+    """Find the explanations by so many changes that make a wrong number and miss one at most."""
     course, given, lines = evidence.course, evidence.given, evidence.list_lines(strategy)
-    wrong = [it for it in lines if evidence.is_wrong(it) and given[it].digits >= LEAST_DIGITS]
+    wrong = [it for it in evidence.list_wrong(strategy) if given[it].digits >= LEAST_DIGITS]
     right = predict(course, strategy)
-    for clauses in _find_sets(course, strategy, amount, {line: given[line] for line in wrong}):
-        everywhere = predict(course, strategy, clauses)
-        for only in (None, *SCOPES) if amount < MOST_CHANGES else (None,):
+    sets = list_sets(course, strategy, amount, find_amounts(evidence) if amount == 1 else ())
+    for place in _find_places(sets, {line: given[line] for line in wrong}):
+        changes, everywhere = sets.changes[place], sets.answers[place]
+        is_alone = amount == MOST_CHANGES or changes[0].thing == CONSTANT
+        for only in (None,) if is_alone else (None, *SCOPES):
             numbers = {it: (everywhere if only in (None, *it) else right)[it] for it in right}
             if only and numbers == everywhere:
                 continue  # the scope changes nothing
@@ -131,19 +156,31 @@ def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterato
             made = tuple(line for line in wrong if line in fits)
             misses = len(lines) - len(fits)
             if made and misses <= (0 if evidence.is_key else 1):
-                yield Explanation(strategy, clauses, only, made, misses)
+                yield Explanation(strategy, changes, only, made, misses)
 
 
-def _find_sets(course: Course, strategy: str, amount: int, numbers: Numbers) -> list[Clauses]:
-    """The sets of so many changes that make any of these numbers, in the table's order."""
-    sets: dict[int, Clauses] = {}
+def find_amounts(evidence: Evidence) -> tuple[int, ...]:
+    """Find of how many inputs Q2's traffic is, if it is that of Q1 so many times."""
+    amounts = set()
+    for line, number in evidence.given.items():
+        of_q1 = evidence.given.get(line._replace(question="Q1"))
+        if line.kind == "traffic" and line.question == "Q2" and of_q1 and of_q1.amount:
+            times = number.amount / of_q1.amount
+            if times.denominator == 1:
+                amounts.add(int(times))
+    return tuple(sorted(amounts))
+
+
+def _find_places(sets: Sets, numbers: Numbers) -> list[int]:
+    """Find the places of the sets that make any of these numbers."""
+    places = set()
     for line, number in numbers.items():
-        values = sort_sets(course, strategy, amount)[line]
+        values = sets.by_line[line]
         for low, high in number.spans:
-            first = bisect_left(values, (float(low),))
-            end = bisect_left(values, (float(high), inf))
-            sets |= {place: clauses for _, place, clauses in values[first:end]}
-    return [sets[place] for place in sorted(sets)]
+            first = bisect_left(values, (float(low), 0))
+            end = bisect_left(values, (float(high), len(values)))
+            places |= {place for _, place in values[first:end]}
+    return sorted(places)
 
 
 # ------------------------------------------------ explanations of both
@@ -157,29 +194,26 @@ class Outcome(NamedTuple):
     cost: int
 
 
-def explain(evidence: Evidence) -> Outcome:
-    """What makes the numbers: by no change, by one, two, three, until more would cost more."""
-    explanations = {}
-    for of in BOTH:
-        misses = sum(map(evidence.is_wrong, evidence.list_lines(of)))
-        explanations[of] = [Explanation(of, misses=misses)]
+def diagnose(evidence: Evidence) -> list[Pair]:
+    """Find what makes the numbers: no change, one, two, three, until more would cost more."""
+    explanations = {of: [Explanation(of, misses=len(evidence.list_wrong(of)))] for of in BOTH}
     outcome = choose(evidence, explanations)
     for amount in range(1, MOST_CHANGES + 1):
         if outcome.misses or outcome.cost >= amount:
             for of in BOTH:
                 explanations[of] += find_explanations(evidence, of, amount)
             outcome = choose(evidence, explanations)
-    return outcome
+    return outcome.pairs
 
 
 def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) -> Outcome:
-    """The pairs with the fewest misses, then the least cost. If an explanation lacks digits, all of
-    its strategy that miss as few are dropped, and the choice is made again."""
+    """Choose the pairs with the fewest misses, then the least cost. If an explanation lacks digits,
+    all of its strategy that miss as few are dropped, and the choice is made again."""
     left = dict(explanations)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
         fewest = [[it for it in left[of] if it.misses == least[of]] for of in BOTH]
-        pairs, cost = _find_cheapest(evidence, product(fewest[0], fewest[1]))
+        pairs, cost = _find_cheapest(evidence, product(*fewest))
         lacking = {
             one.strategy
             for pair in pairs
@@ -189,14 +223,14 @@ def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) ->
         if not lacking:
             return Outcome(pairs, sum(least.values()), cost)
         for of in lacking:
-            left[of] = [it for it in left[of] if it.misses > least[of] or not it.clauses]
+            left[of] = [it for it in left[of] if it.misses > least[of] or not it.changes]
 
 
 def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
     cheapest: list[Pair] = []
     least = 6 * MOST_CHANGES
     for pair in pairs:
-        if max(len(it.clauses) for it in pair) <= least:  # which it costs at least
+        if max(len(it.changes) for it in pair) <= least:  # which it costs at least
             cost = _count_cost(evidence, pair)
             if cost < least:
                 cheapest, least = [], cost
@@ -206,36 +240,38 @@ def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> tuple[list[Pair
 
 
 def _count_cost(evidence: Evidence, pair: Pair) -> int:
-    """1 for each change and each scope, once if both strategies have it; 2 for a change that only
-    one has, though by itself it would change numbers that are given of the other."""
+    """Count 1 for each change and each scope, once if both strategies have it; 2 for a change that
+    one strategy has, though by itself it would change numbers that are given of the other."""
     shared = list_shared(*pair)
     cost = len(shared) + len({it.only for it in pair} - {None})
     for one, other in (pair, pair[::-1]):
-        own = [clause for clause in one.clauses if clause not in shared]
+        own = [change for change in one.changes if change not in shared]
         cost += len(own) + sum(_changes(evidence, other.strategy, it, one.only) for it in own)
     return cost
 
 
-def list_shared(one: Explanation, other: Explanation) -> list[str]:
-    """The changes that both strategies have in the same scope."""
-    return [it for it in one.clauses if it in other.clauses and one.only == other.only]
+def list_shared(one: Explanation, other: Explanation) -> Changes:
+    """List the changes that both strategies have in the same scope."""
+    return tuple(it for it in one.changes if it in other.changes and one.only == other.only)
 
 
-def _changes(evidence: Evidence, strategy: str, clause: str, only: str | None) -> bool:
+def _changes(evidence: Evidence, strategy: str, change: Change, only: str | None) -> bool:
     """Whether a change by itself changes a number of a strategy that is given."""
-    if clause not in list_changes(evidence.course, strategy):
+    if strategy not in change.strategies:
         return False
-    numbers = predict(evidence.course, strategy, (clause,))
+    numbers = predict(evidence.course, strategy, (change,))
     lines = [it for it in evidence.given if it.strategy == strategy and only in (None, *it)]
     return any(numbers[line] != evidence.right[line] for line in lines)
 
 
 def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> bool:
     """Whether the numbers that it makes have digits enough for what the other does not share. Those
-    of Q2 that follow from Q1's add none, as all do but the pipeline's latency."""
-    if evidence.is_key or not one.clauses:
+    of Q2 that follow from Q1's add none, as all do but the pipeline's latency. A constant typed
+    wrong needs as many as one change more, because there are so many."""
+    if evidence.is_key or not one.changes:
         return True
-    own = len(one.clauses) - len(list_shared(one, other)) + (one.only not in (None, other.only))
+    own = len(one.changes) - len(list_shared(one, other)) + (one.only not in (None, other.only))
+    own += one.changes[0].thing == CONSTANT
     following = {
         line._replace(question="Q2")
         for line in one.made

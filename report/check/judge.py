@@ -1,19 +1,22 @@
 """The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
+import lab3
 from lab3 import Rate
-from report.check.changes import BOTH, NAMED
+from report.check.changes import BOTH
 from report.check.diagnosis import (
-    Answers,
+    AS_READ,
     Course,
     Evidence,
     Explanation,
     Numbers,
     Pair,
-    explain,
+    diagnose,
     list_shared,
     predict,
 )
@@ -23,29 +26,24 @@ from report.check.submission import (
     LEAST_DIGITS,
     Line,
     Number,
-    describe_lines,
     list_lines,
     read_submission,
     shorten,
 )
-from report.question import Question, check_possible
+from report.question import LAB, Question, check_possible, find_impossible
 from report.text import count, format_rounded, round_to
 
-AS_READ = Course()  # by this project
-SWAPS = ("tensor", "pipeline"), ("Q1", "Q2")
-OTHER_UNITS = {"latency": ("ms", "us"), "traffic": ("kB", "MB")}  # that may not be said
-NEAR = 10  # times the right number
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
 
 
-class Judgement(NamedTuple):
+class Verdict(NamedTuple):
     """What a line's number is."""
 
     line: Line
-    given: str | None  # as it is written, without its unit
+    given: str | None  # as it is written, without the unit that is asked for
     right: Rate
-    kind: str  # of verdict: right, explained, unexplained, missing, swapped, ...
-    verdict: str  # the same, with what is to be said of this number
+    kind: str  # right, explained, unexplained, missing, another line's number, ...
+    words: str  # the same, with what is to be said of this number
     times_right: Fraction | None  # how many times the right number, if both are numbers
 
 
@@ -56,99 +54,118 @@ class Cause(NamedTuple):
     lines: list[Line]
 
 
-class Check(NamedTuple):
+class Judgement(NamedTuple):
     """What is right in a submission, and what makes the rest."""
 
-    numbers: list[Judgement]
+    numbers: list[Verdict]
     causes: list[Cause]
-    swapped: tuple[str, ...]  # "tensor", "pipeline" or "Q1", "Q2", if those are
-    units: dict[str, str]  # in which numbers of a kind are read that do not say so
-    notes: list[str]  # which lines are read as others
-    faults: list[str]  # of the format
+    notes: list[str]  # which lines are read as others, and that the program failed
+    format: list[str]  # rows of a diff: what is printed, and what the handout asks for
 
     @property
     def right(self) -> int:
-        """How many numbers are right."""
+        """Count the numbers that are right."""
         return sum(number.kind == "right" for number in self.numbers)
 
     @property
     def is_all_right(self) -> bool:
         """Whether all numbers are right, and in the handout's format."""
-        return self.right == len(self.numbers) and not self.faults
+        return self.right == len(self.numbers) and not self.format
 
 
-def check(text: str, course: Course = AS_READ) -> Check:
-    """Judge what somebody's lab3.py printed, by this project's reading or a course's (read_key).
+def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
+    """Judge what somebody's lab3.py printed, by what the course's own program printed, by default
+    by lab3.py's answers.
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    check_possible(course.question)
-    right = find_right(course)
-    submission = read_submission(text, course.question)
-    numbers, units = read_units(submission.numbers, right)
-    swapped, evidence, pairs = _diagnose(course, right, numbers)
-    judgements = []
-    for line, answer in right.items():
-        number, meant = numbers.get(line), swap(line, swapped)
-        kind, verdict = _judge(evidence, pairs[0], meant, number)
-        if kind == "right" and right[meant] != answer:
-            kind = verdict = "swapped"
-        times = number.amount / answer if number and number.value and answer else None
-        given = shorten(number.text) if number else None
-        judgements.append(Judgement(line, given, answer, kind, verdict, times))
-    faults = [f"{kind} in {unit}, not in {ASKED_UNIT[kind]}" for kind, unit in units.items()]
-    faults = submission.faults + faults
-    causes = list_causes(pairs, swapped)
-    return Check(judgements, causes, swapped, units, submission.notes, faults)
+    known = read_key(question, key)
+    numbers, *_ = submission = read_submission(text, question, find_impossible(question))
+    evidence = collect_evidence(known, numbers)
+    pairs = diagnose(evidence) if known.is_explained else [AS_READ]
+    verdicts = []
+    for line, answer in known.right.items():
+        number = numbers.get(line)
+        kind, words = _judge_number(evidence, pairs[0], line, number)
+        right = answer.amount if isinstance(answer, Number) else answer
+        times = number.amount / right if number and number.amount and right else None
+        verdicts.append(Verdict(line, number and _quote(number, line), right, kind, words, times))
+    return Judgement(verdicts, list_causes(pairs), submission.notes, submission.format)
 
 
-def find_right(course: Course) -> Answers:
-    """The right numbers, as the course reads the handout."""
-    lines = list_lines(course.question)
-    return {line: predict(course, line.strategy)[line] for line in lines}
+def _quote(number: Number, line: Line) -> str:
+    unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
+    return shorten(f"{number.text} {unit}".strip())
 
 
-# ------------------------------------------------ what is given
+# ------------------------------------------------ the key
 
 
-def read_units(numbers: Numbers, right: Answers) -> tuple[Numbers, dict[str, str]]:
-    """The numbers, of which those of a kind may be in a unit that they do not say; and that unit,
-    by kind."""
-    units = {kind: unit for kind in ASKED_UNIT if (unit := _find_unit(kind, numbers, right))}
-    meant = {it: numbers[it].read_in(units[it.kind]) for it in numbers if it.kind in units}
-    return {**numbers, **meant}, units
+@dataclass(frozen=True, eq=False)
+class Key:
+    """What is right."""
+
+    is_lab3: bool  # its answers
+    course: Course  # how it reads the handout
+    is_explained: bool  # if not, how it reads the handout is not known
+    right: Mapping[Line, Rate | Number]  # exact, or as it is printed
+    missing: tuple[Line, ...]  # which it lacks
 
 
-def _find_unit(kind: str, numbers: Numbers, right: Answers) -> str | None:
-    """In which unit numbers are that do not say so: far from the right ones, but near in it."""
-    own = {it: numbers[it] for it in numbers if it.kind == kind and numbers[it].value and right[it]}
-    if len(own) < 2 or any(it.unit not in ("", ASKED_UNIT[kind]) for it in own.values()):
-        return None
-    for unit in OTHER_UNITS[kind]:  # near in one, numbers are a hundred times too far without
-        times = [number.read_in(unit).amount / right[line] for line, number in own.items()]
-        if Fraction(1, NEAR) <= min(times) and max(times) <= NEAR:
-            return unit
-    return None
+@lru_cache(maxsize=8)
+def read_key(question: Question, text: str | None = None) -> Key:
+    """Read what is right from what the course's own program printed, by default from lab3.py's
+    answers. If changes of the model make all of it, its numbers are exact, and those that it lacks
+    follow; if not, its numbers are right as they are printed.
+
+    Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
+    """
+    check_possible(question)
+    impossible = find_impossible(question)
+    lines = list_lines(question, impossible)
+    read = read_submission(text or lab3.answers(*question), question, impossible)
+    numbers = {line: number for line, number in read.numbers.items() if not number.fault}
+    missing = tuple(line for line in lines if line not in numbers)
+    course = Course(question)
+    right = {line: predict(course, line.strategy)[line] for line in lines}
+    evidence = Evidence(course, right, numbers, {}, is_key=True)
+    pair = diagnose(evidence)[0]
+    if any({*evidence.list_wrong(it.strategy)} - {*it.made} for it in pair):
+        return Key(text is None, course, False, numbers, missing)
+    given = {line.strategy for line in numbers}
+    tensor, pipeline = (
+        one if one.strategy in given else _adopt(other, one.strategy)
+        for one, other in (pair, pair[::-1])
+    )
+    course = Course(question, (tensor, pipeline))
+    right = {line: predict(course, line.strategy)[line] for line in lines}
+    return Key(text is None, course, True, right, missing)
 
 
-def collect_evidence(
-    course: Course, right: Answers, numbers: Numbers, is_key: bool = False
-) -> Evidence:
-    """Which numbers are given, and which of them are other lines' right ones. A number that is 0 is
-    none, unless that is right."""
+def _adopt(other: Explanation, strategy: str) -> Explanation:
+    """Take over the changes of the other strategy that are of both."""
+    changes = tuple(change for change in other.changes if change.strategies == BOTH)
+    return Explanation(strategy, changes, other.only)
+
+
+def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
+    """Collect the numbers that are given, and find which of them are other lines' right ones. A
+    number that is 0 is none, unless that is right."""
     given = {
         line: number
         for line, number in numbers.items()
-        if number.value or (not number.fault and not right[line])
+        if line in key.right
+        and not number.fault
+        and (number.amount or number.agrees(key.right[line]))
     }
-    others = {line: _find_other_line(line, given, right) for line in given}
+    others = {line: _find_other_line(line, given, key.right) for line in given}
     aside = {line: other for line, other in others.items() if other}
-    return Evidence(course, right, given, aside, is_key)
+    return Evidence(key.course, key.right, given, aside)
 
 
-def _find_other_line(line: Line, given: Numbers, right: Answers) -> Line | None:
-    """The line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless Q1
-    has Q2's."""
+def _find_other_line(line: Line, given: Numbers, right: Mapping[Line, Rate | Number]) -> Line | None:
+    """Find the line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless
+    Q1 has Q2's."""
     number = given[line]
     if number.agrees(right[line]):
         return None
@@ -160,35 +177,13 @@ def _find_other_line(line: Line, given: Numbers, right: Answers) -> Line | None:
     return None
 
 
-def swap(line: Line, words: Sequence[str]) -> Line:
-    """The line with one of two words in place of the other."""
-    return Line(*(words[it == words[0]] if it in words else it for it in line))
-
-
-def _diagnose(
-    course: Course, right: Answers, numbers: Numbers
-) -> tuple[tuple[str, ...], Evidence, list[Pair]]:
-    """What explains the numbers as they are; or with two strategies or questions swapped, which
-    costs 1, if that misses at most one number and is better. Here, numbers aside are missed."""
-    tries = []
-    for words in ((), *SWAPS):
-        moved = {swap(line, words): number for line, number in numbers.items()}
-        if moved.keys() <= right.keys():
-            evidence = collect_evidence(course, right, moved)
-            outcome = explain(evidence)
-            missed = outcome.misses + len(evidence.aside)
-            if not words or missed <= 1:
-                tries.append((missed, outcome.cost + bool(words), words, evidence, outcome.pairs))
-        if not words and not missed:
-            break
-    return min(tries, key=lambda it: it[:2])[2:]
-
-
 # ------------------------------------------------ verdicts
 
 
-def _judge(evidence: Evidence, pair: Pair, line: Line, number: Number | None) -> tuple[str, str]:
-    """What a number is as that of a line: the kind of verdict, and the verdict."""
+def _judge_number(
+    evidence: Evidence, pair: Pair, line: Line, number: Number | None
+) -> tuple[str, str]:
+    """Say what a number is as that of a line: the kind of verdict, and the verdict in words."""
     if number is None:
         return "missing", "missing"
     if line not in evidence.given:
@@ -198,25 +193,26 @@ def _judge(evidence: Evidence, pair: Pair, line: Line, number: Number | None) ->
         if number.has_digits(answer):
             return "right", "right"
         digits = count(number.digits, "digit")
-        verdict = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
-        return "too few digits", verdict
+        words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
+        return "too few digits", words
     if line in evidence.aside:
-        return "another line's number", f"this is {evidence.aside[line]}"
+        return "another line's number", f"the right number of {evidence.aside[line]}"
     if any(line in explanation.made for explanation in pair):
         return "explained", "explained"
+    right = answer.amount if isinstance(answer, Number) else answer
     question = evidence.course.question
-    if multiple := _find_multiple(question, number, answer) or _find_origin(evidence, line):
+    if multiple := _find_multiple(question, number, right) or _find_origin(evidence, line):
         return multiple, multiple
-    return "unexplained", f"unexplained, {_describe_distance(number, answer, line.kind)}"
+    return "unexplained", f"unexplained, {_describe_distance(number, right, line.kind)}"
 
 
-def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
-    """Which multiple or part of the right number it is, if any."""
-    nodes = question.system.nodes
-    for times in (2, 3, 4, 8, 10, nodes, count_links(question.system), question.inputs, 1000):
+def _find_multiple(question: Question, number: Number, right: Rate) -> str:
+    """Find which multiple or part of the right number it is, if any."""
+    nodes, links = question.system.nodes, count_links(question.system)
+    for times in (2, 3, 4, 8, 10, nodes, links, question.inputs, 1000, 1024, 10**6):
         for value, words in (
-            (times * answer, "twice" if times == 2 else f"{times:,} times"),
-            (Fraction(answer) / times, "half" if times == 2 else f"1/{times:,} of"),
+            (times * right, "twice" if times == 2 else f"{times:,} times"),
+            (Fraction(right) / times, "half" if times == 2 else f"1/{times:,} of"),
         ):
             if number.agrees(value) and number.has_digits(value):
                 return f"{words} the right number"
@@ -224,9 +220,11 @@ def _find_multiple(question: Question, number: Number, answer: Rate) -> str:
 
 
 def _find_origin(evidence: Evidence, line: Line) -> str:
-    """How a number of Q2 follows from the submission's own wrong one of Q1, if it does."""
+    """Find how a number of Q2 follows from the submission's own wrong one of Q1, if it does. For
+    the pipeline's latency this would be a mistake of its own."""
     of_q1 = line._replace(question="Q1")
-    if of_q1 == line or of_q1 not in evidence.given or not evidence.is_wrong(of_q1):
+    is_wrong = of_q1 in evidence.given and not evidence.given[of_q1].agrees(evidence.right[of_q1])
+    if of_q1 == line or not is_wrong or line[1:] == ("pipeline", "latency"):
         return ""
     number, own = evidence.given[line], evidence.given[of_q1]
     inputs = evidence.course.question.inputs
@@ -237,11 +235,11 @@ def _find_origin(evidence: Evidence, line: Line) -> str:
     return ""
 
 
-def _describe_distance(number: Number, answer: Rate, kind: str) -> str:
-    """How far a number is from the right one."""
-    if not answer:
+def _describe_distance(number: Number, right: Rate, kind: str) -> str:
+    """Say how far a number is from the right one."""
+    if not right:
         return "the right number is 0"
-    times = number.amount / answer
+    times = number.amount / right
     if Fraction(4, 5) <= times <= Fraction(5, 4):
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
         return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
@@ -253,60 +251,26 @@ def _describe_distance(number: Number, answer: Rate, kind: str) -> str:
 # ------------------------------------------------ causes
 
 
-def list_causes(pairs: Sequence[Pair], swapped: Sequence[str] = ()) -> list[Cause]:
-    """What both strategies share, then what each has for itself, as alternatives; whole pairs if
-    not all of these go together."""
+def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
+    """List what both strategies share, then what each has for itself, as alternatives; whole pairs
+    if not all of these go together."""
     rows = [_split(*pair) for pair in pairs]
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    tensor, pipeline = ([swap(line, swapped) for line in it.made] for it in pairs[0])
+    tensor, pipeline = ([*it.made] for it in pairs[0])
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
-        return [Cause([[it for it in row if it.clauses] for row in rows], tensor + pipeline)]
+        return [Cause([[it for it in row if it.changes] for row in rows], tensor + pipeline)]
     return [
         Cause([[it] for it in column], lines)
         for column, lines in zip(columns, (tensor + pipeline, tensor, pipeline), strict=True)
-        if any(it.clauses for it in column)
+        if any(it.changes for it in column)
     ]
 
 
 def _split(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
-    """What both share, and what each has for itself."""
-    shared = tuple(list_shared(tensor, pipeline))
+    """Split a pair into what both share, and what each has for itself."""
+    shared = list_shared(tensor, pipeline)
     parts = [Explanation("both", shared, tensor.only if shared else None)]
     for one in (tensor, pipeline):
-        own = tuple(clause for clause in one.clauses if clause not in shared)
+        own = tuple(change for change in one.changes if change not in shared)
         parts.append(Explanation(one.strategy, own, one.only if own else None))
     return parts
-
-
-# ------------------------------------------------ a course's own key
-
-
-def read_key(text: str, question: Question) -> Course:
-    """How the course's own program reads the handout, from what it prints.
-
-    Raises ValueError with the lines that no changes make, and as check does.
-    """
-    course = Course(question)
-    right = find_right(course)
-    numbers, _ = read_units(read_submission(text, question).numbers, right)
-    evidence = collect_evidence(course, right, numbers, is_key=True)
-    pair = explain(evidence).pairs[0]
-    kinds = {it: _judge(evidence, pair, it, numbers[it])[0] for it in numbers}
-    wrong = [line for line, kind in kinds.items() if kind not in ("right", "explained")]
-    if wrong:
-        raise ValueError(f"no known reading or mistake makes its {describe_lines(wrong)}")
-    strategies = {line.strategy for line in numbers}
-    tensor, pipeline = (
-        one._replace(made=(), misses=0)
-        if one.strategy in strategies
-        else _adopt(other, one.strategy)
-        for one, other in (pair, pair[::-1])
-    )
-    missing = tuple(line for line in right if line not in numbers)
-    return Course(question, (tensor, pipeline), True, missing)
-
-
-def _adopt(other: Explanation, strategy: str) -> Explanation:
-    """The changes of the other strategy that are of both."""
-    clauses = tuple(it for it in other.clauses if NAMED[it].strategies == BOTH)
-    return Explanation(strategy, clauses, other.only)

@@ -5,7 +5,7 @@ lab3.py's. C, A, S, L, P, R, B, N are lab3.py's symbols, I is the bytes of the n
 G is lab3.py's gather_hops. Times are whole ticks, because ints are added sooner than Fractions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import zip_longest
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
-from report.check.changes import BOTH, CHANGES, NAMED
+from report.check.changes import BOTH, CHANGES, CONSTANT
 from report.question import Question, check_possible, find_impossible
 
-Values = Mapping[str, Any]  # what things are changed to
+Values = Mapping[str, Any]  # what things are changed to; None is as read
 Numbers = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
-OF_LAYERS = "element", "ops", "size", "channels", "loop"  # things
-OF_MACHINE = "ops", "rate", "link"
+OF_LAYERS = "element", "ops", "size", "channels", "filter", "loop"  # things
+OF_MACHINE = "rate", "link"
 
 
 class OneInput(NamedTuple):
@@ -28,38 +28,41 @@ class OneInput(NamedTuple):
 
     first: Rate  # ticks
     interval: Rate  # ticks, after which a further input is done
-    last_stage: Rate  # ticks
     traffic_bytes: Rate
 
 
-def compute(question: Question, strategy: str, clauses: Sequence[str] = ()) -> Numbers:
-    """What a possible strategy takes with these changes: {("Q1", "latency"): seconds, ("Q1",
-    "traffic"): bytes, ...}, with Q2 if there are several inputs."""
+def compute(question: Question, strategy: str, values: Values) -> Numbers:
+    """Compute what a strategy takes if things have these values: {("Q1", "latency"): seconds,
+    ("Q1", "traffic"): bytes, ...}, with Q2 if there are several inputs."""
+    question = values.get(CONSTANT) or question
     system = question.system
-    values: Values = {NAMED[clause].thing: NAMED[clause].value for clause in clauses}
-    sizes = _count_sizes(tuple(question.network), *map(values.get, OF_LAYERS))
+    sizes = _count_sizes(question.network, *map(values.get, OF_LAYERS))
     ticks = _count_ticks(system, *map(values.get, OF_MACHINE))
-    takes = _take_tensor if strategy == "tensor" else _take_pipeline
-    one = takes(system, sizes, ticks, values)
-    parts = {"1 / P": system.nodes, "1 / links": count_links(system)}
-    times = values.get("times", 1)
-    traffic_bytes = one.traffic_bytes * (Fraction(1, parts[times]) if times in parts else times)
+    take = _take_tensor if strategy == "tensor" else _take_pipeline
+    one = take(system, sizes, ticks, values)
+    once_bytes = sizes.weight_bytes if values.get("weights") else 0
+    times = values.get("times") or 1
+    factor = (Fraction(1, system.nodes) if times == "1 / P" else times) * (
+        values.get("traffic unit") or 1
+    )
+    per_s = Fraction(ticks.per_s, values.get("latency unit") or 1)
     numbers: Numbers = {}
     for name, asked in count_inputs(question).items():
         inputs, divisor = asked, 1
         if name == "Q2":
             many = {"1": 1, "N - 1": asked - 1, "N + 1": asked + 1}
             inputs = many.get(values.get("many", ""), asked)
-            divisor = inputs if "average" in values else 1
-        latency = _find_latency(question, one, inputs, values.get("formula"))
-        numbers[name, "latency"] = Fraction(latency, divisor * ticks.per_s)
-        traffic = traffic_bytes * (1 if "inputs" in values else inputs)
+            divisor = inputs if values.get("average") else 1
+        latency = _find_latency(system, sizes, one, inputs, values.get("formula"))
+        numbers[name, "latency"] = latency / (divisor * per_s)
+        counted = 1 if values.get("inputs") else inputs
+        traffic = (counted * one.traffic_bytes + once_bytes) * factor
         numbers[name, "traffic"] = int(traffic) if traffic.denominator == 1 else traffic
     return numbers
 
 
 def count_inputs(question: Question) -> dict[str, int]:
-    """How many inputs Q1 has, and Q2 if there are several."""
+    """Count the inputs of Q1, and of Q2 if there are several."""
     return {"Q1": 1, "Q2": question.inputs} if question.inputs > 1 else {"Q1": 1}
 
 
@@ -72,6 +75,7 @@ class Sizes(NamedTuple):
     ops: list[int]  # C of each
     output_bytes: list[int]  # A of each
     input_bytes: int  # I
+    weight_bytes: int  # of all
 
 
 class Ticks(NamedTuple):
@@ -82,19 +86,22 @@ class Ticks(NamedTuple):
     per_s: int
 
 
-@lru_cache(maxsize=4096)  # as many sets of changes have the same
+@lru_cache(maxsize=4096)  # because many sets of changes have the same
 def _count_sizes(network: Network, *values: Any) -> Sizes:
-    element, ops, size, channels, loop = values
-    first = network[0]
-    element_bytes = element or first.element_bytes
-    input_bytes = first.in_channels * first.x * first.y * element_bytes
+    element, ops, size, channels, height, loop = values
+    if loop == "L" and len(network) > 1:
+        network = network[:-1]
+    element_bytes = element or network[0].element_bytes
     layer_ops, output_bytes = [], []
-    for layer in network:
-        in_channels = layer.filters if channels and layer is first else layer.in_channels
-        computed, elements = _count_places(layer, size)
-        macs = in_channels * layer.fx * layer.fy
-        of_a_place = {"1 per MAC": macs, "4 per MAC": 4 * macs, "bias": 2 * macs + 1}
-        layer_ops.append(layer.filters * computed * of_a_place.get(ops, 2 * macs))
+    for number, layer in enumerate(network, 1):
+        is_as_read = size == "x, y of the last" and number < len(network)
+        computed, elements = _count_places(layer, None if is_as_read else size)
+        in_channels = 1 if channels == "1" else layer.in_channels
+        if channels == "filters" and number == 1:
+            in_channels = layer.filters
+        products = in_channels * layer.fx * (1 if height else layer.fy)
+        of_a_place = {"1 per MAC": products, "bias": 2 * products + 1, "K - 1": 2 * products - 1}
+        layer_ops.append(layer.filters * computed * of_a_place.get(ops, 2 * products))
         output_bytes.append(elements * element_bytes)
     if loop in ("C_1", "C_L"):
         layer_ops[0 if loop == "C_1" else -1] = 0
@@ -102,33 +109,40 @@ def _count_sizes(network: Network, *values: Any) -> Sizes:
         output_bytes[0] = 0
     elif loop == "A_(L-1)" and len(network) > 1:
         output_bytes[-2] = 0
-    return Sizes(layer_ops, output_bytes, input_bytes)
+    first = network[0]
+    input_bytes = first.in_channels * first.x * first.y * element_bytes
+    weight_bytes = sum(layer.weights for layer in network) * element_bytes
+    return Sizes(layer_ops, output_bytes, input_bytes, weight_bytes)
 
 
 def _count_places(layer: ConvLayer, size: str | None) -> tuple[int, int]:
-    """How many places a filter computes, and how many elements a layer sends."""
+    """Count the places that a filter computes, and the elements that a layer sends."""
     computed = sent = layer.out_x * layer.out_y
     of_input = layer.x * layer.y
-    if size == "no + 1":
-        computed = sent = (layer.x - layer.fx) * (layer.y - layer.fy)
-    if size in ("x, y", "x, y of ops"):
-        computed = of_input
-    if size in ("x, y", "x, y of bytes"):
-        sent = of_input
-    return computed, of_input * layer.in_channels if size == "input" else sent * layer.filters
+    match size:
+        case "x, y" | "x, y of the last":
+            computed = sent = of_input
+        case "x, y of ops":
+            computed = of_input
+        case "x, y of bytes":
+            sent = of_input
+        case "no + 1":
+            computed = sent = (layer.x - layer.fx) * (layer.y - layer.fy)
+        case "halved":
+            computed = sent = (layer.x // 2) * (layer.y // 2)
+    return computed, layer.in_channels * of_input if size == "input" else layer.filters * sent
 
 
 @lru_cache(maxsize=256)
-def _count_ticks(system: System, *values: Any) -> Ticks:
-    ops, rate, link = values
-    op_s = (system.nodes if ops == "shared" else 1) / (Fraction(system.ops_per_s) * (rate or 1))
+def _count_ticks(system: System, rate: Rate | None, link: Rate | None) -> Ticks:
+    op_s = 1 / (Fraction(system.ops_per_s) * (rate or 1))
     byte_s = (1 if link is None else link) / Fraction(system.link_bytes_per_s)
     per_s = system.nodes * lcm(op_s.denominator, byte_s.denominator)
     return Ticks(int(op_s * per_s), int(byte_s * per_s), per_s)
 
 
 def count_links(system: System) -> int:
-    """How many links there are; 1 for one node, which sends nothing, so that 1 / links exists."""
+    """Count the links; 1 for one node, which sends nothing, so that 1 / links exists."""
     return system.nodes * (1 if system.topology == lab3.RING else max(system.nodes - 1, 1))
 
 
@@ -140,63 +154,78 @@ class Exchange(NamedTuple):
 
     link: int  # over the busiest link
     traffic: int  # over all links
-    own: int  # not at all, as it is where it is needed
+    own: int  # that stay where they are computed
 
 
 NOTHING = Exchange(0, 0, 0)
 
 
 def _take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
-    """sum(C) / (P * R) + sum(link bytes) / B"""
-    nodes, all_bytes = system.nodes, sum(sizes.output_bytes)
-    hops, *exchanges = _list_exchanges(system, values)
+    """sum(C) / (P * R) + sum(link bytes) / B; the next input starts when this one is done."""
+    nodes, peers, all_bytes = system.nodes, system.nodes - 1, sum(sizes.output_bytes)
+    turn = peers if system.topology == lab3.RING else min(peers, 1)
+    hops = nodes * peers // 2 if system.topology == lab3.RING else peers
     *others, last = sizes.output_bytes
+    others_bytes = sum(others)
     link, traffic, own = (
-        Fraction(inner * sum(others) + outer * last + start * sizes.input_bytes, nodes)
-        for inner, outer, start in zip(*exchanges, strict=True)
+        Fraction(inner * others_bytes + outer * last + start * sizes.input_bytes, nodes)
+        for inner, outer, start in zip(*_list_exchanges(nodes, turn, hops, values), strict=True)
     )
-    if values.get("sent") == "one link":
-        link = traffic
-    elif values.get("sent") == "spread":
-        link = traffic / count_links(system)
+    match values.get("sent"):
+        case "one link":
+            link = traffic
+        case "spread":
+            link = traffic / count_links(system)
+        case "links as one" if turn == 1:  # all-to-all
+            link /= peers
     counted: dict[str, Rate] = {
         "outputs": all_bytes,
-        "shards": sum(others) + Fraction(hops * last, nodes),
+        "shards": others_bytes + Fraction(hops * last, nodes),
         "one link": link,
+        "one node": Fraction(peers * others_bytes + turn * last, nodes),
         "gathers": Fraction(hops * all_bytes, nodes),
         "own shards": traffic + own,
     }
-    factor = {"not": nodes, "multiplied": nodes * nodes}.get(values.get("divided", ""), 1)
-    one = factor * sum(sizes.ops) * ticks.per_op // nodes + link * ticks.per_byte
-    return OneInput(
-        one, one, one, counted.get(values.get("count", ""), traffic) if nodes > 1 else 0
-    )
+    divisor = 1 if values.get("divided") else nodes
+    compute, send = sum(sizes.ops) * ticks.per_op // divisor, link * ticks.per_byte
+    interval = max(compute, send) if values.get("overlap") else compute + send
+    traffic_bytes = counted.get(values.get("count", ""), traffic) if nodes > 1 else 0
+    return OneInput(compute + send, interval, traffic_bytes)
 
 
-def _list_exchanges(system: System, values: Values) -> tuple[int, Exchange, Exchange, Exchange]:
-    """The links that a gather's shards cross (G); what is sent after each layer but the last, after
-    the last, and, of shards of the network's input, before the first."""
-    nodes, peers, is_ring = system.nodes, system.nodes - 1, system.topology == lab3.RING
-    sent, end = values.get("sent"), values.get("end")
-    turn = peers if is_ring else min(peers, 1)
-    hops = nodes * peers // 2 if is_ring else peers
+def _list_exchanges(
+    nodes: int, turn: int, hops: int, values: Values
+) -> tuple[Exchange, Exchange, Exchange]:
+    """List what is sent after each layer but the last, after the last, and, in shards of the
+    network's input, before the first. turn: shards that the busiest link carries in an all-gather,
+    one after the other; hops: links that the shards of a gather cross (G)."""
+    peers, sent = nodes - 1, values.get("sent")
     in_turn = peers if sent in ("one shard", "one node") else turn
-    times = nodes if sent == "whole" else 1
+    whole = Exchange(nodes * turn, nodes * hops, nodes)  # outputs to one node
 
-    inner = Exchange(times * in_turn, times * nodes * peers, times * nodes)
-    if sent == "collects":
+    inner = Exchange(in_turn, nodes * peers, nodes)
+    outer = Exchange(peers if sent == "one shard" else turn, hops, 1)
+    if sent == "whole":
+        inner, outer = Exchange(*(nodes * it for it in inner)), whole
+    elif sent == "collects":
         inner = Exchange(turn + nodes * turn, hops + nodes * peers, nodes)
-    outer = Exchange(times * (peers if sent == "one shard" else turn), times * hops, times)
-    if end == "all nodes":
-        outer = inner
-    elif end == "in turn":
-        outer = Exchange(peers, hops, times)
-    elif end == "not gathered":
-        outer = NOTHING
+    elif sent == "all-reduced":
+        inner = Exchange(2 * peers, 2 * nodes * peers, nodes)
+    match values.get("end"):
+        case "not gathered":
+            outer = NOTHING
+        case _ if sent == "all-reduced":
+            outer = inner
+        case "all nodes":
+            outer = inner
+        case "in turn":
+            outer = outer._replace(link=peers, traffic=hops)
+        case "whole":
+            outer = whole
     if sent == "only the last":
         inner = NOTHING
-    start = Exchange(nodes * in_turn, nodes * peers, 0) if "start" in values else NOTHING
-    return hops, inner, outer, start
+    start = Exchange(nodes * in_turn, nodes * peers, 0) if values.get("start") else NOTHING
+    return inner, outer, start
 
 
 # ------------------------------------------------ pipeline parallelism
@@ -204,44 +233,45 @@ def _list_exchanges(system: System, values: Values) -> tuple[int, Exchange, Exch
 
 def _take_pipeline(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
     """sum(C / R) + sum(A / B), then the longest of them; a layer on each node."""
-    divisor = system.nodes if "divided" in values else 1
+    divisor = system.nodes if values.get("divided") else 1
     compute = [ops * ticks.per_op // divisor for ops in sizes.ops]
     sent = sizes.output_bytes[:-1]
     if system.nodes > 1:  # one node sends nothing
-        if "last" in values:
+        if values.get("last"):
             sent = sizes.output_bytes
-        if "start" in values:  # as from a layer 0 that computes nothing
+        if values.get("start"):  # as from a layer 0 that computes nothing
             compute, sent = [0, *compute], [sizes.input_bytes, *sent]
     send = [sent_bytes * ticks.per_byte for sent_bytes in sent]
-    busy = compute + send  # how long an input keeps each node and link
-    if values.get("sending") == "sends":
-        busy = [sum(pair) for pair in zip_longest(compute, send, fillvalue=0)]
-    elif values.get("sending") == "receives":
-        busy = [sum(pair) for pair in zip_longest(compute, [0, *send], fillvalue=0)]
-    copies = system.nodes - 1 if "count" in values else 1
-    return OneInput(sum(compute) + sum(send), max(busy), compute[-1], copies * sum(sent))
+    busy = {  # how long an input keeps each node, or node and link
+        "sends": (compute, send),
+        "receives": (compute, [0, *send]),
+        "both": (compute, send, [0, *send]),
+    }.get(values.get("sending", ""))
+    times = map(sum, zip_longest(*busy, fillvalue=0)) if busy else [*compute, *send]
+    copies = system.nodes - 1 if values.get("count") else 1
+    return OneInput(sum(compute) + sum(send), max(times), copies * sum(sent))
 
 
-def _find_latency(question: Question, one: OneInput, inputs: int, formula: str | None) -> Rate:
+def _find_latency(
+    system: System, sizes: Sizes, one: OneInput, inputs: int, formula: str | None
+) -> Rate:
     """first + (N - 1) * interval, or what is computed in its place; in ticks."""
-    layers = len(question.network)
-    match formula if inputs > 1 or formula in ("slowest, also Q1", "slots, also Q1") else None:
-        case "last stage":
-            return one.first + (inputs - 1) * one.last_stage
+    slots = inputs + len(sizes.ops) - 1
+    match formula if inputs > 1 or formula == "slowest, also Q1" else None:
         case "no overlap":
             return inputs * one.first
         case "as one":
             return one.first
         case "N / P":
-            return Fraction(inputs, question.system.nodes) * one.first
+            return Fraction(inputs, system.nodes) * one.first
         case "slots / L":
-            return Fraction(inputs + layers - 1, layers) * one.first
+            return Fraction(slots, len(sizes.ops)) * one.first
         case "one more":
             return one.first + inputs * one.interval
         case "slowest" | "slowest, also Q1":
             return inputs * one.interval
-        case "slots" | "slots, also Q1":
-            return (inputs + layers - 1) * one.interval
+        case "slots":
+            return slots * one.interval
     return one.first + (inputs - 1) * one.interval
 
 
@@ -258,25 +288,23 @@ class Reading(NamedTuple):
 
 
 def list_readings(question: Question) -> list[Reading]:
-    """Of each possible strategy what it takes, then what with each change that makes a difference.
+    """List what each possible strategy takes, then what with each change that makes a difference.
     Raises ValueError if neither strategy is possible."""
     check_possible(question)
     impossible = find_impossible(question)
     rows = []
     for strategy in BOTH:
-        for clause in ["", *list_clauses(question, strategy)] if strategy not in impossible else []:
-            numbers = compute(question, strategy, [clause] if clause else [])
+        for clause, numbers in _try_each(question, strategy) if strategy not in impossible else []:
             latencies_s = [numbers[name, "latency"] for name in count_inputs(question)]
             *_, traffic_bytes = numbers.values()
             rows.append(Reading(strategy, clause, latencies_s, traffic_bytes))
     return rows
 
 
-def list_clauses(question: Question, strategy: str) -> list[str]:
-    """The changes that by themselves make a difference."""
-    right = compute(question, strategy)
-    return [
-        change.clause
-        for change in CHANGES
-        if strategy in change.strategies and compute(question, strategy, [change.clause]) != right
-    ]
+def _try_each(question: Question, strategy: str) -> Iterator[tuple[str, Numbers]]:
+    yield "", (right := compute(question, strategy, {}))
+    for change in CHANGES:
+        if strategy in change.strategies:
+            numbers = compute(question, strategy, {change.thing: change.value})
+            if numbers != right:
+                yield change.clause, numbers

@@ -5,37 +5,36 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import lab3
-from report.check.changes import BOTH, NAMED
-from report.check.diagnosis import WITHOUT, Course, Explanation
-from report.check.judge import Cause, Check, list_causes
+from report.check.changes import BOTH, Change
+from report.check.diagnosis import WITHOUT, Explanation
+from report.check.judge import Cause, Judgement, Key, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
+from report.question import Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
 
 MOST_ALTERNATIVES = 3
-UNITS_OF = {"latency": "latencies are", "traffic": "traffic is"}
+STRATEGIES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
 OF_Q1 = {  # what is told of Q1 alone
     "N inputs take N times the slowest stage, also for N = 1": "Q1 counts only the slowest stage",
-    "N inputs take (N + layers - 1) times the slowest stage, also for N = 1": (
-        "Q1 counts the slowest stage once for each layer"
-    ),
 }
 TWICE = "traffic counts what is sent and what is received"
-ANOTHER_READING = " (another reading of the handout: if it is your course's, use --key)"
-TOLD = "right", "explained", "swapped"  # numbers of which nothing is left to tell
+KEY = "--key FILE, the output of the course's program"
+ANOTHER_READING = f" (another reading of the handout: if it is your course's, use {KEY})"
+TOLD = "right", "explained"  # numbers of which nothing is left to tell
 BY_HAND = "unexplained", "too few digits", "no number", "missing"
 
-Checks = Mapping[str, Check | str]  # by a file's name; or why it is refused
+Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
 # ------------------------------------------------ causes
 
 
-def describe_cause(cause: Cause, course: Course, mark: str = "") -> str:
-    """tensor, in Q2 only: this and that, or another"""
+def describe_cause(cause: Cause, question: Question, mark: str = "") -> str:
+    """Describe a cause: tensor parallelism, in Q2 only: this and that, or another."""
     is_q1 = all(line.question == "Q1" for line in cause.lines)
     alternatives = [
         {
             _describe_place(part): " and ".join(
-                describe_clause(clause, course, is_q1, mark) for clause in part.clauses
+                describe_change(change, question, is_q1, mark) for change in part.changes
             )
             for part in parts
         }
@@ -50,59 +49,82 @@ def describe_cause(cause: Cause, course: Course, mark: str = "") -> str:
 
 
 def _describe_place(part: Explanation) -> str:
-    return f"{part.strategy}, in {part.only} only" if part.only else part.strategy
+    name = STRATEGIES[part.strategy]
+    return f"{name}, in {part.only} only" if part.only else name
 
 
-def describe_clause(clause: str, course: Course, is_q1: bool = False, mark: str = "") -> str:
-    """A change with the number of inputs; behind other readings of the handout the mark."""
+def describe_change(
+    change: Change, question: Question, is_q1: bool = False, mark: str = ""
+) -> str:
+    """Describe a change with the question's numbers; behind other readings of the handout add the
+    mark."""
+    clause, inputs = change.clause, question.inputs
     if clause == TWICE:
         return "traffic is twice that, as if counted when sent and when received"
     if is_q1 and clause in OF_Q1:
         return OF_Q1[clause]
     if clause.startswith(WITHOUT):
-        return f'without the key\'s "{describe_clause(clause.removeprefix(WITHOUT), course)}"'
-    inputs = course.question.inputs
-    words = clause.replace("also for N = 1", "also for 1 input")
-    words = words.replace("N - 1", f"{inputs - 1:,}").replace("N + 1", f"{inputs + 1:,}")
+        taken_back = change._replace(clause=clause.removeprefix(WITHOUT))
+        return f'without the key\'s "{describe_change(taken_back, question)}"'
+    words = clause
+    for symbols, numbers in (
+        ("also for N = 1", "also for 1 input"),
+        ("N - 1", f"{inputs - 1:,}"),
+        ("N + 1", f"{inputs + 1:,}"),
+        ("/ nodes", f"/ {question.system.nodes:,}"),
+        ("(N + layers - 1)", f"({inputs:,} inputs + {len(question.network):,} layers - 1)"),
+        ("/ layers", f"/ {len(question.network):,}"),
+    ):
+        words = words.replace(symbols, numbers)
     words = re.sub(r"\bN\b", f"{inputs:,}", words)
-    return words + mark if mark and NAMED[clause].is_reading else words
+    return words + mark if change.is_reading else words
 
 
-def describe_key(course: Course) -> str:
-    """How a course's key reads the handout, and which lines it lacks."""
-    causes = [describe_cause(it, course) for it in list_causes([course.readings])]
+def describe_key(key: Key) -> str:
+    """Say how a key reads the handout and which lines it lacks; of lab3.py's own answers, what
+    differs from this project's reading."""
+    name = "lab3.py" if key.is_lab3 else "The key"
+    causes = [describe_cause(it, key.course.question) for it in list_causes([key.course.readings])]
     read = f"as follows: {'; '.join(causes)}" if causes else "as this project does"
-    lacks = f" It lacks {describe_lines(course.missing)}." if course.missing else ""
-    return f"The key reads the handout {read}.{lacks}"
+    sentence = f"{name} reads the handout {read}."
+    if not key.is_explained:
+        sentence = (
+            f"{name} has numbers that no known reading makes; they are right as they are, and"
+            " mistakes are not looked for."
+        )
+    elif key.is_lab3 and not causes:
+        return ""
+    lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
+    return f"{sentence}{lacks}"
 
 
 # ------------------------------------------------ one submission
 
 
-def tell(checked: Check, course: Course) -> str:
-    """How many numbers are right and what makes the others; a table; then the format."""
-    total, right = len(checked.numbers), checked.right
+def describe_judgement(judged: Judgement, key: Key) -> str:
+    """Say how many numbers are right and what makes the others; a table; then the format."""
+    total, right = len(judged.numbers), judged.right
+    notes = [wrap(f"{note[0].upper()}{note[1:]}.") for note in judged.notes]
     if right == total:
-        by = "the key." if course.has_key else "this project's reading of the handout:"
-        lines = [f"All {total} numbers are right, by {by}"]
-        lines += [] if course.has_key else ["python3 report explain readings"]
-        blocks = ["\n".join([*lines, *tell_whole(checked)])]
+        first = f"All {total} numbers are right, by the key."
+        if key.is_lab3:
+            first = f"All {total} numbers are right. How the handout is read:"
+            first += " python3 report explain readings"
+        blocks = ["\n".join([wrap(first), *notes])]
     else:
-        lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
-        lines += tell_whole(checked)
-        mark = "" if course.has_key else ANOTHER_READING
-        causes = [describe_cause(cause, course, mark) for cause in checked.causes]
-        rest = [f"{describe_lines(of)}: {it}" for it, of in _group_rest(checked).items()]
-        if causes or rest:
-            others = "The others" if right else "They"
-            lines.append(f"{others} follow if:" if causes else "What is wrong:")
-            lines += _list(causes + rest)
-        wrong = {it.line.strategy for it in checked.numbers if it.kind not in ("right", "swapped")}
-        if topics := " ".join(strategy for strategy in BOTH if strategy in wrong):
-            lines.append(f"How the right numbers are computed: python3 report explain {topics}")
-        blocks = ["\n".join(lines), _tabulate(checked)]
-    if checked.faults:
-        blocks.append("\n".join(["Format:", *_list(checked.faults)]))
+        lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right.", *notes]
+        mark = ANOTHER_READING if key.is_lab3 else ""
+        question = key.course.question
+        if causes := [describe_cause(cause, question, mark) for cause in judged.causes]:
+            lines += ["The wrong ones are what you get if:", *_list(causes)]
+        if rest := [f"{describe_lines(of)}: {it}" for it, of in _group_rest(judged).items()]:
+            lines += ["What else is wrong:" if causes else "What is wrong:", *_list(rest)]
+        if key.is_lab3:
+            lines += _list_functions(judged)
+        blocks = ["\n".join(lines), _tabulate(judged)]
+    if judged.format:
+        heading = "Format: what is printed (-), and what the handout asks for (+):"
+        blocks.append("\n".join([heading, *judged.format]))
     return "\n\n".join(blocks)
 
 
@@ -110,37 +132,37 @@ def _list(items: Sequence[str]) -> list[str]:
     return [wrap(f"- {item}", "  ") for item in items]
 
 
-def tell_whole(checked: Check) -> Iterator[str]:
-    """What is true of the whole submission, in sentences."""
-    if checked.swapped:
-        yield f"{' and '.join(checked.swapped).capitalize()} are swapped."
-    for kind, unit in checked.units.items():
-        yield f"Your {UNITS_OF[kind]} in {unit}."
-    for note in checked.notes:
-        yield f"{note[0].upper()}{note[1:]}."
-
-
-def _group_rest(checked: Check) -> dict[str, list[Line]]:
-    """The verdicts that neither changes nor what is swapped explain, with their lines."""
+def _group_rest(judged: Judgement) -> dict[str, list[Line]]:
+    """Group the lines that changes do not explain by what is to be said of them."""
     rest: dict[str, list[Line]] = {}
-    for number in checked.numbers:
+    for number in judged.numbers:
         if number.kind not in TOLD:
-            rest.setdefault(number.verdict, []).append(number.line)
+            rest.setdefault(number.words, []).append(number.line)
     return rest
 
 
-def _tabulate(checked: Check) -> str:
+def _list_functions(judged: Judgement) -> Iterator[str]:
+    """List where lab3.py computes what is wrong, with what explains it."""
+    wrong = {it.line[1:] for it in judged.numbers if it.kind not in ("right", "missing")}
+    if wrong:
+        yield "How the right numbers are computed:"
+    for strategy in BOTH:
+        names = [f"{strategy}_parallel_{kind}" for kind in ASKED_UNIT if (strategy, kind) in wrong]
+        places = [f"lab3.py:{getattr(lab3, it).__code__.co_firstlineno} {it}" for it in names]
+        if places:
+            yield wrap(f"- {', '.join(places)}; python3 report explain {strategy}", "  ")
+
+
+def _tabulate(judged: Judgement) -> str:
     rows = [
         (
             f"{number.line.question} {number.line.strategy}",
             "latency s" if number.line.kind == "latency" else "traffic bytes",
             number.given or "-",
-            str(number.right)
-            if isinstance(number.right, int)
-            else lab3.plain(number.right, EXACT_DIGITS),
-            number.kind,
+            lab3.plain(number.right, EXACT_DIGITS),
+            "wrong" if number.kind == "explained" else number.kind,
         )
-        for number in checked.numbers
+        for number in judged.numbers
     ]
     return format_table(["", "", "yours", "right", ""], rows)
 
@@ -148,64 +170,75 @@ def _tabulate(checked: Check) -> str:
 # ------------------------------------------------ many submissions
 
 
-def tell_all(files: Checks, course: Course) -> str:
-    """A line for each file; what occurs how often; how many are right; whom to look at."""
+def describe_judgements(files: Judgements, key: Key) -> str:
+    """Describe each file in a line; what occurs how often; how many are right; whom to look at."""
     names = [format_path(name) for name in files]
+    question = key.course.question
     rows = [
-        (name, "-", checked)
-        if isinstance(checked, str)
-        else (name, f"{checked.right} of {len(checked.numbers)}", _summarize(checked, course))
-        for name, checked in zip(names, files.values(), strict=True)
+        (name, "-", judged)
+        if isinstance(judged, str)
+        else (name, f"{judged.right} of {len(judged.numbers)}", _summarize(judged, question))
+        for name, judged in zip(names, files.values(), strict=True)
     ]
     blocks = [format_table(["file", "right", "why"], rows)]
-    checks = list_checks(files)
-    if often := count_occurrences(checks):
-        words = [(times, describe_clause(it, course)) for it, times in often.items()]
-        blocks.append(format_table(["files", "what"], words))
+    judgements = list_judgements(files)
+    if often := count_occurrences(judgements, question):
+        blocks.append(format_table(["files", "what"], [(it, what) for what, it in often.items()]))
     same = Counter(
         f"{number.given} {ASKED_UNIT[number.line.kind]} for {number.line}"
-        for checked in checks
-        for number in checked.numbers
+        for judged in judgements
+        for number in judged.numbers
         if number.kind == "unexplained"
     )
     sentences = [f"{times} files have {it}." for it, times in same.most_common() if times > 1]
-    right = sum(checked.is_all_right for checked in checks)
+    right = sum(judged.is_all_right for judged in judgements)
     are = f"{right} of {count(len(files), 'file')} {'is' if right == 1 else 'are'}"
     sentences.append(f"{are} right in every number and in the format.")
+    if refused := len(files) - len(judgements):
+        sentences.append(f"{count(refused, 'file')} could not be read.")
     by_hand = [
         name
-        for name, checked in zip(names, files.values(), strict=True)
-        if isinstance(checked, Check) and any(it.kind in BY_HAND for it in checked.numbers)
+        for name, judged in zip(names, files.values(), strict=True)
+        if isinstance(judged, str) or _is_doubtful(judged)
     ]
     sentences.append(f"Look at by hand: {', '.join(by_hand) or 'none'}")
     return "\n\n".join([*blocks, "\n".join(map(wrap, sentences))])
 
 
-def list_checks(files: Checks) -> list[Check]:
-    """Those that are not refused."""
-    return [checked for checked in files.values() if isinstance(checked, Check)]
+def list_judgements(files: Judgements) -> list[Judgement]:
+    """List those that are not refused."""
+    return [judged for judged in files.values() if isinstance(judged, Judgement)]
 
 
-def _summarize(checked: Check, course: Course) -> str:
-    """Why not all is right, in a few words each."""
-    causes = (describe_cause(cause, course) for cause in checked.causes)
-    return "; ".join([*causes, *_list_others(checked)]) or "right"
+def _is_doubtful(judged: Judgement) -> bool:
+    """Whether a number is not explained, or is by one thing or another, or by more things than the
+    numbers that they make."""
+    return any(number.kind in BY_HAND for number in judged.numbers) or any(
+        len(cause.alternatives) > 1
+        or sum(len(part.changes) for part in cause.alternatives[0]) > len(cause.lines)
+        for cause in judged.causes
+    )
 
 
-def _list_others(checked: Check) -> list[str]:
-    """What is told of a submission, each once, beside causes."""
-    words = [sentence.removesuffix(".") for sentence in tell_whole(checked._replace(notes=[]))]
-    words += [number.kind for number in checked.numbers if number.kind not in TOLD]
-    words += ["another format than the handout's"] * bool(checked.faults)
+def _summarize(judged: Judgement, question: Question) -> str:
+    """Say why not all is right, in a few words each."""
+    causes = (describe_cause(cause, question) for cause in judged.causes)
+    return "; ".join([*causes, *_list_others(judged)]) or "right"
+
+
+def _list_others(judged: Judgement) -> list[str]:
+    """List what is told of a submission beside causes, each once."""
+    words = [number.kind for number in judged.numbers if number.kind not in TOLD]
+    words += ["another format than the handout's"] * bool(judged.format)
     return [*dict.fromkeys(words)]
 
 
-def count_occurrences(checks: Sequence[Check]) -> dict[str, int]:
-    """In how many files something occurs, the most frequent first: changes by their clauses, what
-    is swapped, units, what else is wrong with numbers, ..."""
+def count_occurrences(judgements: Sequence[Judgement], question: Question) -> dict[str, int]:
+    """Count in how many files something occurs, the most frequent first: changes, what else is
+    wrong with numbers or with the format."""
     often: Counter[str] = Counter()
-    for checked in checks:
-        parts = [part for cause in checked.causes for part in cause.alternatives[0]]
-        clauses = {clause: 1 for part in parts for clause in part.clauses}
-        often.update([*clauses, *_list_others(checked)])
+    for judged in judgements:
+        parts = [part for cause in judged.causes for part in cause.alternatives[0]]
+        words = {describe_change(change, question): 1 for part in parts for change in part.changes}
+        often.update([*words, *_list_others(judged)])
     return dict(often.most_common())
