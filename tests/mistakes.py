@@ -1,11 +1,10 @@
-"""What the changes of report/check/changes.py make of the numbers, worked out in another way than
+"""Work out what the changes of report/check/changes.py make of the numbers, in another way than
 report/check/model.py does it: tensor parallelism message by message, the pipeline input by input.
 """
 
 from collections import Counter
 from fractions import Fraction
 from functools import cached_property
-from operator import add
 
 BINARY = Fraction(2**30, 10**9)
 ONLY_THE_LAST = "only the last output is gathered, nothing is sent between layers"
@@ -25,51 +24,73 @@ SLOWER_LINKS = {
     "links have half the bandwidth": 2,
     "communication takes no time": 0,
 }
+LATENCY_UNITS = {"ms are printed as seconds": 10**3, "us are printed as seconds": 10**6}
+TRAFFIC_UNITS = {
+    "KB are printed as bytes": 10**3,
+    "KiB are printed as bytes": 2**10,
+    "MB are printed as bytes": 10**6,
+    "MiB are printed as bytes": 2**20,
+}
+ONE_AT_A_TIME = {  # at which end of a message
+    "a node sends and receives one shard at a time": ("out of", "into"),
+    "a node sends to one node after the other": ("out of",),
+}
+HELD = {  # until how many stages later a node takes no other input: computed, sent
+    "a node does not compute while it sends": (1, 0),
+    "a node does not compute while it receives": (0, 1),
+    "a node does not compute while it receives or sends": (0, 2),
+}
 
 
 def compute(question, strategy, clauses):
-    """The numbers of somebody who makes these changes: {("Q1", "latency"): seconds, ...}."""
+    """Return the numbers of somebody who makes these changes: {("Q1", "latency"): seconds, ...}."""
     somebody, numbers = Somebody(question, clauses), {}
     for name, inputs in somebody.asked.items():
         latency_s, traffic_bytes = getattr(somebody, strategy)(inputs)
         if name == "Q2" and somebody.has("Q2's latency is the average per input"):
             latency_s /= inputs
-        numbers[name, "latency"] = latency_s
-        numbers[name, "traffic"] = traffic_bytes * somebody.scale
         if not somebody.has("traffic is that of one input"):
-            numbers[name, "traffic"] *= inputs
+            traffic_bytes *= inputs
+        if somebody.has("the weights are sent, too"):
+            traffic_bytes += somebody.weights
+        numbers[name, "latency"] = latency_s * somebody.choose(1, LATENCY_UNITS)
+        printed_bytes = somebody.choose(1, TRAFFIC_UNITS)
+        numbers[name, "traffic"] = Fraction(traffic_bytes * somebody.times, printed_bytes)
     return numbers
 
 
 class Somebody:
-    """Who understands a question with these changes."""
+    """Somebody who understands a question with these changes."""
 
     def __init__(self, question, clauses):
         network, system, inputs = question
         self.clauses = clauses
         self.nodes, self.is_ring = [*range(system.nodes)], system.topology == "ring"
-        peers = len(self.nodes) - 1
-        self.links = len(self.nodes) * (min(peers, 1) if self.is_ring else peers)
+        self.peers = len(self.nodes) - 1
+        self.links = len(self.nodes) * (min(self.peers, 1) if self.is_ring else self.peers)
         self.asked = {"Q1": 1}
         if inputs > 1:
             others = {"Q2 is of one input": 1, "Q2 is of N - 1 inputs": inputs - 1}
             others["Q2 is of N + 1 inputs"] = inputs + 1
             self.asked["Q2"] = self.choose(inputs, others)
-        scales = {
+        times = {
             "traffic is counted in bits": 8,
             "traffic counts what is sent and what is received": 2,
             "traffic is that of one node on average": Fraction(1, len(self.nodes)),
-            "traffic is that of one link on average": Fraction(1, self.links or 1),
         }
-        self.scale = self.choose(1, scales)
+        self.times = self.choose(1, times)
         self.op_s = 1 / Fraction(system.ops_per_s)
-        self.op_s *= self.choose(1, {"the GOPS are shared by all nodes": system.nodes})
         self.op_s /= self.choose(1, {"GOPS are 2^30 ops/s": BINARY})
         self.byte_s = self.choose(1, SLOWER_LINKS) / Fraction(system.link_bytes_per_s)
 
+        if self.has("the last layer is missing") and len(network) > 1:
+            network = network[:-1]
         element_bytes = self.choose(network[0].element_bytes, ELEMENT_BYTES)
         self.input = network[0].in_channels * network[0].x * network[0].y * element_bytes
-        layers = [self.count(layer, number == 1) for number, layer in enumerate(network, 1)]
+        weights = (layer.filters * layer.in_channels * layer.fx * layer.fy for layer in network)
+        self.weights = sum(weights) * element_bytes
+        last = len(network) - 1
+        layers = [self.count(layer, at == 0, at == last) for at, layer in enumerate(network)]
         self.ops = [ops for ops, _ in layers]
         self.outputs = [elements * element_bytes for _, elements in layers]
         if self.has("layer 1 is not computed"):
@@ -87,26 +108,37 @@ class Somebody:
     def choose(self, right, by_clause):
         return next((value for clause, value in by_clause.items() if self.has(clause)), right)
 
-    def count(self, layer, is_first):
-        """A layer's ops, and how many elements it sends."""
+    def count(self, layer, is_first, is_last):
+        """Return a layer's ops, and how many elements it sends."""
         right, of_input = layer.out_x * layer.out_y, layer.x * layer.y
         one_less = (layer.x - layer.fx) * (layer.y - layer.fy)
+        half = (layer.x // 2) * (layer.y // 2)
         sizes = {
             "each output is as large (x and y) as its layer's input": (of_input, of_input),
             "ops are counted with the input's x and y": (of_input, right),
             "outputs are sent with the input's x and y": (right, of_input),
             "the + 1 is forgotten in the output's x and y": (one_less, one_less),
+            "x and y are halved by each layer": (half, half),
         }
+        if is_last:
+            clause = "the last output is as large (x and y) as its layer's input"
+            sizes[clause] = (of_input, of_input)
         computed, sent = self.choose((right, right), sizes)
-        channels = layer.in_channels
-        if is_first and self.has("layer 1 has as many input channels as filters"):
-            channels = layer.filters
-        ops_of_a_mac = self.choose(2, {"1 MAC is 1 op": 1, "1 MAC is 4 ops": 4})
-        ops_of_a_bias = self.choose(0, {"each output's bias is an op more": 1})
-        ops = computed * (channels * layer.fx * layer.fy * ops_of_a_mac + ops_of_a_bias)
+        all_channels = {"the input channels are forgotten": 1}
+        if is_first:
+            all_channels["layer 1 has as many input channels as filters"] = layer.filters
+        channels = self.choose(layer.in_channels, all_channels)
+        height = self.choose(layer.fy, {"a filter's height is forgotten": 1})
+        products = channels * layer.fx * height
+        ops_of_an_output = {
+            "1 MAC is 1 op": products,
+            "each output's bias is an op more": 2 * products + 1,
+            "an output of K products has K - 1 additions": products + (products - 1),
+        }
+        ops = layer.filters * computed * self.choose(2 * products, ops_of_an_output)
         if self.has("each layer's input is sent, not its output"):
-            return layer.filters * ops, layer.in_channels * of_input
-        return layer.filters * ops, layer.filters * sent
+            return ops, layer.in_channels * of_input
+        return ops, layer.filters * sent
 
     # ------------------------------------------------ tensor parallelism
     # A message: its bytes, the node that sends it, the nodes that need it.
@@ -117,11 +149,14 @@ class Somebody:
     def to_all(self, part):
         return [(part, node, [end for end in self.nodes if end != node]) for node in self.nodes]
 
+    def to_next(self, part):
+        return [(part, node, [(node + 1) % len(self.nodes)]) for node in self.nodes]
+
     def from_one(self, whole):
         return [(whole, 0, self.nodes[1:])]
 
     def rounds(self, messages):
-        """What is sent at the same time: (bytes, from, to). On a ring nodes pass messages on."""
+        """Yield what is sent at the same time: (bytes, from, to). On a ring, nodes pass it on."""
         if not self.is_ring:
             yield [(size, node, end) for size, node, ends in messages for end in ends]
             return
@@ -133,41 +168,45 @@ class Somebody:
                 if any((end - node) % number > hop for end in ends)
             ]
 
-    def exchange(self, messages, in_turn=False):
-        """What decides how long it takes, and what all links carry."""
-        waits = self.has("a node sends and receives one shard at a time")
-        waits_to_send = waits or self.has("a node sends to one node after the other")
+    def exchange(self, messages, one_at_a_time=None):
+        """Return the bytes that decide how long it takes, and those that all links carry."""
+        if one_at_a_time is None:
+            one_at_a_time = self.choose((), ONE_AT_A_TIME)
         busiest = everything = 0
         for sent in self.rounds(messages):
             load = Counter()
             for size, source, destination in sent:
                 load["link", source, destination] += size
-                load["out of", source] += size * waits_to_send
-                load["into", destination] += size * (waits or in_turn)
+                load["out of", source] += size * ("out of" in one_at_a_time)
+                load["into", destination] += size * ("into" in one_at_a_time)
             busiest += max(load.values(), default=0)
             everything += sum(size for size, _, _ in sent)
-        if self.has("all shards go over one link"):
-            busiest = everything
-        elif self.has("the bytes are spread over all links"):
-            busiest = Fraction(everything, self.links or 1)
         return busiest, everything
 
     @cached_property
     def sent(self):
         """The exchanges of an input, and the bytes that stay where they are computed."""
-        is_whole = self.has("whole outputs are sent, not shards")
-        goes_to_all = self.has("the last output goes to all nodes")
         done, own = [], 0
         if self.has("the network's input is sent, too"):
             done.append(self.exchange(self.from_one(self.input)))
         for number, output in enumerate(self.outputs, 1):
-            is_last, shard = number == len(self.outputs), Fraction(output, len(self.nodes))
-            part = output if is_whole else shard
-            if is_last and not goes_to_all:
-                if not self.has("the last output is not gathered"):
-                    in_turn = self.has("the last output's shards arrive one after the other")
-                    done.append(self.exchange(self.to_one(shard if in_turn else part), in_turn))
-                    own += part
+            is_last = number == len(self.outputs)
+            if is_last and self.has("the last output is not gathered"):
+                continue
+            shard = Fraction(output, len(self.nodes))
+            part = output if self.has("whole outputs are sent, not shards") else shard
+            if self.has("outputs are all-reduced along a ring"):
+                own += output
+                done += 2 * self.peers * [self.exchange(self.to_next(shard))]
+            elif is_last and not self.has("the last output goes to all nodes"):
+                own += part
+                if self.has("the last output's shards arrive one after the other"):
+                    done.append(self.exchange(self.to_one(shard), ["into"]))
+                elif self.has("each node sends a whole last output"):
+                    own += output - part
+                    done.append(self.exchange(self.to_one(output), []))
+                else:
+                    done.append(self.exchange(self.to_one(part)))
             elif is_last or not self.has(ONLY_THE_LAST):
                 own += part * len(self.nodes)
                 if self.has("one node collects each output and sends it to all"):
@@ -178,29 +217,38 @@ class Somebody:
         return done, own
 
     def tensor(self, inputs):
-        """Seconds of these inputs, bytes of one."""
+        """Return the seconds of these inputs and the bytes of one."""
         done, own = self.sent
-        link_bytes, traffic_bytes = (sum(carried) for carried in zip((0, 0), *done, strict=True))
+        busiest, traffic_bytes = (sum(carried) for carried in zip((0, 0), *done, strict=True))
+        others = {
+            "all shards go over one link": traffic_bytes,
+            "the bytes are spread over all links": Fraction(traffic_bytes, self.links or 1),
+        }
+        if not self.is_ring:
+            others["a node's links work as one"] = Fraction(busiest, self.peers or 1)
+        link_bytes = self.choose(busiest, others)
         shards = [Fraction(output, len(self.nodes)) for output in self.outputs]
         gathers = [self.exchange(self.to_one(shard))[1] for shard in shards]
+        as_read = [*map(self.to_all, shards[:-1]), self.to_one(shards[-1])]
         counts = {
             "traffic counts each output once": sum(self.outputs),
             "traffic counts each shard once": sum(self.outputs[:-1]) + gathers[-1],
             "traffic is that of one link": link_bytes,
+            "traffic is what one node sends": sum(self.exchange(m, ["out of"])[0] for m in as_read),
             "traffic counts gathers to one node only": sum(gathers),
             "traffic also counts a node's own shards, which are not sent": traffic_bytes + own,
         }
-        divisors = {
-            "computing is not divided by the nodes": 1,
-            "computing is multiplied by the nodes, not divided": Fraction(1, len(self.nodes)),
-        }
-        compute_s = sum(self.ops) * self.op_s / self.choose(len(self.nodes), divisors)
         counted = self.choose(traffic_bytes, counts) if self.links else 0
-        return inputs * (compute_s + link_bytes * self.byte_s), counted
+        divisor = {"computing is not divided by the nodes": 1}
+        compute_s = sum(self.ops) * self.op_s / self.choose(len(self.nodes), divisor)
+        stages = [compute_s + link_bytes * self.byte_s]
+        if self.has("the next input is computed while this one's outputs are sent"):
+            stages = [compute_s, link_bytes * self.byte_s]
+        return finish_inputs(stages, inputs), counted
 
     # ------------------------------------------------ pipeline parallelism
     def pipeline(self, inputs):
-        """Seconds of these inputs, bytes of one."""
+        """Return the seconds of these inputs and the bytes of one."""
         sent, nodes = [0, *self.outputs], len(self.nodes)
         if self.has("the network's input is sent, too") and nodes > 1:
             sent[0] = self.input
@@ -210,22 +258,13 @@ class Somebody:
         compute = [0, *(ops * self.op_s / divisor for ops in self.ops)]
         send = [each * self.byte_s for each in sent]
         stages = [part for pair in zip(compute, send, strict=True) for part in pair]
-        if self.has("a node does not compute while it sends"):
-            stages = [*map(add, compute, send)]
-        elif self.has("a node does not compute while it receives"):
-            stages = [*map(add, [*compute, 0], [0, *send])]
 
         def finish(many):
-            return finish_inputs(stages, many)
+            return finish_inputs(stages, many, self.choose((0, 0), HELD))
 
         first = finish(1)
         slowest, layers = finish(2) - first, len(self.ops)
-        slots = finish_inputs([slowest] * layers, inputs)
-        formulas = {
-            "the last stage is the slowest": first + (inputs - 1) * compute[-1],
-            f"{BOTTLENECK}, also for N = 1": inputs * slowest,
-            f"{SLOTS}, also for N = 1": slots,
-        }
+        formulas = {f"{BOTTLENECK}, also for N = 1": inputs * slowest}
         if inputs > 1:
             formulas |= {
                 "inputs do not overlap": inputs * first,
@@ -234,17 +273,20 @@ class Somebody:
                 BY_LAYERS: (inputs + layers - 1) * first / layers,
                 ONE_MORE: finish(inputs + 1),
                 BOTTLENECK: inputs * slowest,
-                SLOTS: slots,
+                SLOTS: finish_inputs([slowest] * layers, inputs),
             }
         to_others = self.choose(1, {"each output is sent to all other nodes": nodes - 1})
         return self.choose(finish(inputs), formulas), to_others * sum(sent)
 
 
-def finish_inputs(stages, inputs):
-    """When the last input leaves the last stage, each of which holds one input at a time."""
+def finish_inputs(stages, inputs, held=(0, 0)):
+    """Return when the last input leaves the last stage. Each stage, by turns of two kinds, takes an
+    input once the one before has left it, or left the stage so many further on.
+    """
     left = [0] * len(stages)
     for _ in range(inputs):
         arrived = 0
         for number, stage in enumerate(stages):
-            left[number] = arrived = max(arrived, left[number]) + stage
+            until = min(number + held[number % 2], len(stages) - 1)
+            left[number] = arrived = max(arrived, left[until]) + stage
     return arrived
