@@ -9,6 +9,7 @@ from machines import ODD, ODD_ALL_TO_ALL
 from report.question import LAB
 
 LAB_RING = LAB._replace(system=LAB.system._replace(topology="ring"))
+ONE_NODE = ODD._replace(network=ODD.network[:1], system=ODD.system._replace(nodes=1))
 
 # Changes | tensor parallelism | pipeline: ms of 1 input, ms of all, bytes of 1; bytes of all behind
 # all: if they are not N times as many. = as without a change, ~ rounded, ? not worked out.
@@ -130,7 +131,7 @@ traffic also counts a node's own shards, which are not sent | = = 2674688 |
 # ODD's outputs are of 240, 180 and 216 elements, of 8, 72 and 72 products each. The next rows of
 # the table of machines.py, if x and y are halved: 16, 8 and 2 elements of a filter, 1,536 + 13,824
 # + 10,368 ops; if layer 3's output is as large as its input: 77,760 ops, 1,620 bytes.
-ODD_ONE = """
+THE_ODD_ONE = """
                                   | 1434.304 11474.432 7920  | 1981.824 6013.824 1260
 an output of K products has K - 1 additions | 1432.608 11460.864 = | 1971.648 6003.648 =
 x and y are halved by each layer  | 596.608 4772.864 3420    | 872.448 2485.248 576
@@ -146,12 +147,33 @@ a node's links work as one        | = = = |
 the next input is computed while this one's outputs are sent | = 10338.304 = |
 traffic is what one node sends    | = = 1590 |
 a node does not compute while it receives or sends | | = 11940.864 =
+outputs are all-reduced along a ring & the last output is not gathered \
+                                  | 1842.304 14738.432 12600 |
+outputs are all-reduced along a ring \
+& traffic also counts a node's own shards, which are not sent | 2706.304 21650.432 20988 |
+each node sends a whole last output \
+& traffic also counts a node's own shards, which are not sent | 3594.304 28754.432 17928 |
+a node does not compute while it receives or sends & the network's input is sent, too \
+& the last output is sent, too    | | 2673.024 12809.472 2124
 """
-ODD_ONE_ALL_TO_ALL = """
+THE_ODD_ONE_ALL_TO_ALL = """
                                      | 416.704 3333.632 6840 |
 a node's links work as one           | 213.184 1705.472 = |
 outputs are all-reduced along a ring | 2706.304 21650.432 19080 |
 traffic is what one node sends       | = = 1158 |
+"""
+ITS_LAYER_1_ON_ONE_NODE = """
+                                     | 61.44 491.52 0  | 61.44 491.52 0
+the last layer is missing            | = = =           | = = =
+the weights are sent, too            | = = 144all:144  | = = 144all:144
+each node sends a whole last output  | = = =           |
+outputs are all-reduced along a ring | = = =           |
+a node's links work as one           | = = =           |
+the next input is computed while this one's outputs are sent | = = = |
+traffic is what one node sends       | = = =           |
+traffic counts each output once      | = = =           |
+traffic also counts a node's own shards, which are not sent  | = = = |
+a node does not compute while it receives or sends & the last output is sent, too | | = = =
 """
 
 
@@ -169,8 +191,9 @@ def by_hand(question, table):
     [
         *by_hand(LAB, THE_LAB),
         *by_hand(LAB_RING, ON_ITS_RING),
-        *by_hand(ODD, ODD_ONE),
-        *by_hand(ODD_ALL_TO_ALL, ODD_ONE_ALL_TO_ALL),
+        *by_hand(ODD, THE_ODD_ONE),
+        *by_hand(ODD_ALL_TO_ALL, THE_ODD_ONE_ALL_TO_ALL),
+        *by_hand(ONE_NODE, ITS_LAYER_1_ON_ONE_NODE),
     ],
 )
 def test_figures_by_hand(question, strategy, clauses, cells):
