@@ -25,7 +25,6 @@ class Change(NamedTuple):
 
 READING = True
 CONSTANT = "constant"  # a thing that is changed alone
-UNITS = "latency unit", "traffic unit"  # things that are changed with at most one other
 
 # fmt: off
 CHANGES = (

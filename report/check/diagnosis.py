@@ -12,7 +12,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from lab3 import Rate
-from report.check.changes import BOTH, CHANGES, CONSTANT, UNITS, Change, list_constants
+from report.check.changes import BOTH, CHANGES, CONSTANT, Change, list_constants
 from report.check.model import compute, count_inputs
 from report.check.submission import LEAST_DIGITS, Line, Number
 from report.question import Question
@@ -102,8 +102,6 @@ def list_sets(course: Course, strategy: str, amount: int, amounts: tuple[int, ..
         found = {each: answers for each, answers in found.items() if answers != right}
     else:
         kept = [it for [it] in list_sets(course, strategy, 1).changes if it.thing != CONSTANT]
-        if amount == MOST_CHANGES:
-            kept = [change for change in kept if change.thing not in UNITS]
         found = {
             changes: predict(course, strategy, changes)
             for changes in combinations(kept, amount)
