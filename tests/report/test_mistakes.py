@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""tests/mistakes.py against figures worked out by hand, which are not of any program here."""
-=======
 """tests/mistakes.py against figures worked out by hand."""
->>>>>>> mistakes
 
 from fractions import Fraction
 
@@ -13,17 +9,10 @@ from machines import ODD, ODD_ALL_TO_ALL
 from report.question import LAB
 
 LAB_RING = LAB._replace(system=LAB.system._replace(topology="ring"))
-<<<<<<< HEAD
-
-# Changes | tensor parallelism | pipeline: ms of one input and of all, bytes of one input and, after
-# all:, of all if they are not as many times more; = as without a change, ~ rounded, ? not worked
-# out.
-=======
 ONE_NODE = ODD._replace(network=ODD.network[:1], system=ODD.system._replace(nodes=1))
 
 # Changes | tensor parallelism | pipeline: ms of 1 input, ms of all, bytes of 1; bytes of all behind
 # all: if they are not N times as many. = as without a change, ~ rounded, ? not worked out.
->>>>>>> mistakes
 THE_LAB = """
                                | 3.12726016 100.07232512 1923072  | 12.43531264 155.7861376 604160
 an element is 1 byte (INT8)    | 3.08028416 98.56909312 961536    | 12.28427264 155.6350976 302080
@@ -33,13 +22,8 @@ an element is 16 bytes         | 3.78492416 121.11757312 15384576 | 14.54987264 
 1 MAC is 1 op                  | 1.61060608 51.53939456 =         | 6.36869632 78.0441088 =
 each output's bias is an op more | 3.1291392 100.1324544 =        | 12.4428288 155.855872 =
 an output of K products has K - 1 additions | 3.12538112 100.01219584 = | 12.42779648 155.7164032 =
-<<<<<<< HEAD
-GOPS are 2^30 ops/s            | ~2.91894037 ~93.40609169 =         | ~11.60203346 ~145.10789284 =
-GB/s are 2^30 bytes/s          | ~3.12080778 ~99.86584891 =         | ~12.41456656 ~155.76539152 =
-=======
 GOPS are 2^30 ops/s            | ~2.91894037 ~93.40609169 =       | ~11.60203346 ~145.10789284 =
 GB/s are 2^30 bytes/s          | ~3.12080778 ~99.86584891 =       | ~12.41456656 ~155.76539152 =
->>>>>>> mistakes
 GB/s are Gbit/s                | 3.78492416 121.11757312 =        | 14.54987264 157.9006976 =
 links have half the bandwidth  | 3.22121216 103.07878912 =        | 12.73739264 156.0882176 =
 communication takes no time    | 3.03330816 97.06586112 =         | 12.13323264 155.4840576 =
@@ -147,11 +131,7 @@ traffic also counts a node's own shards, which are not sent | = = 2674688 |
 # ODD's outputs are of 240, 180 and 216 elements, of 8, 72 and 72 products each. The next rows of
 # the table of machines.py, if x and y are halved: 16, 8 and 2 elements of a filter, 1,536 + 13,824
 # + 10,368 ops; if layer 3's output is as large as its input: 77,760 ops, 1,620 bytes.
-<<<<<<< HEAD
-ODD_ONE = """
-=======
 THE_ODD_ONE = """
->>>>>>> mistakes
                                   | 1434.304 11474.432 7920  | 1981.824 6013.824 1260
 an output of K products has K - 1 additions | 1432.608 11460.864 = | 1971.648 6003.648 =
 x and y are halved by each layer  | 596.608 4772.864 3420    | 872.448 2485.248 576
@@ -167,10 +147,6 @@ a node's links work as one        | = = = |
 the next input is computed while this one's outputs are sent | = 10338.304 = |
 traffic is what one node sends    | = = 1590 |
 a node does not compute while it receives or sends | | = 11940.864 =
-<<<<<<< HEAD
-"""
-ODD_ONE_ALL_TO_ALL = """
-=======
 outputs are all-reduced along a ring & the last output is not gathered \
                                   | 1842.304 14738.432 12600 |
 outputs are all-reduced along a ring \
@@ -181,14 +157,11 @@ a node does not compute while it receives or sends & the network's input is sent
 & the last output is sent, too    | | 2673.024 12809.472 2124
 """
 THE_ODD_ONE_ALL_TO_ALL = """
->>>>>>> mistakes
                                      | 416.704 3333.632 6840 |
 a node's links work as one           | 213.184 1705.472 = |
 outputs are all-reduced along a ring | 2706.304 21650.432 19080 |
 traffic is what one node sends       | = = 1158 |
 """
-<<<<<<< HEAD
-=======
 ITS_LAYER_1_ON_ONE_NODE = """
                                      | 61.44 491.52 0  | 61.44 491.52 0
 the last layer is missing            | = = =           | = = =
@@ -202,7 +175,6 @@ traffic counts each output once      | = = =           |
 traffic also counts a node's own shards, which are not sent  | = = = |
 a node does not compute while it receives or sends & the last output is sent, too | | = = =
 """
->>>>>>> mistakes
 
 
 def by_hand(question, table):
@@ -219,14 +191,9 @@ def by_hand(question, table):
     [
         *by_hand(LAB, THE_LAB),
         *by_hand(LAB_RING, ON_ITS_RING),
-<<<<<<< HEAD
-        *by_hand(ODD, ODD_ONE),
-        *by_hand(ODD_ALL_TO_ALL, ODD_ONE_ALL_TO_ALL),
-=======
         *by_hand(ODD, THE_ODD_ONE),
         *by_hand(ODD_ALL_TO_ALL, THE_ODD_ONE_ALL_TO_ALL),
         *by_hand(ONE_NODE, ITS_LAYER_1_ON_ONE_NODE),
->>>>>>> mistakes
     ],
 )
 def test_figures_by_hand(question, strategy, clauses, cells):
@@ -234,11 +201,7 @@ def test_figures_by_hand(question, strategy, clauses, cells):
     one_ms, all_ms, traffic = cells
     one_bytes, _, all_bytes = traffic.partition("all:")
     if all_bytes == "" and one_bytes != "=":
-<<<<<<< HEAD
-        all_bytes = question.inputs * Fraction(one_bytes)
-=======
         all_bytes = str(question.inputs * Fraction(one_bytes))
->>>>>>> mistakes
     expected = {
         ("Q1", "latency"): one_ms,
         ("Q2", "latency"): all_ms,
