@@ -1,4 +1,4 @@
-"""Submissions as tests write them, and what `check --json` says of them."""
+"""Submissions as tests write them, and what `check --json` finds in them."""
 
 import json
 from decimal import Context, Decimal
@@ -20,7 +20,8 @@ UNITS = {"latency": "seconds", "traffic": "bytes"}
 
 
 def answer(tensor=(), pipeline=(), only="", question=LAB):
-    """The numbers of somebody who makes these changes, by line; the right ones outside `only`."""
+    """Compute the numbers of somebody who makes these changes, by line; the right ones outside
+    `only`."""
     numbers = {}
     for strategy, clauses in (("tensor", tensor), ("pipeline", pipeline)):
         right = mistakes.compute(question, strategy, ())
@@ -32,7 +33,8 @@ def answer(tensor=(), pipeline=(), only="", question=LAB):
 
 
 def write(numbers, digits=17, inputs=32):
-    """The handout's lines with these numbers: texts, or exact, or latencies of so many digits."""
+    """Write the handout's lines with these numbers: texts, or exact, or latencies of so many
+    digits."""
     rows = []
     for line, value in numbers.items():
         asked, strategy, kind = line.split()
@@ -51,7 +53,7 @@ def write(numbers, digits=17, inputs=32):
 
 
 def judge(folder, text, *options):
-    """The exit status, and what is said of a text."""
+    """Return the exit status, and what is found in a text."""
     path = folder / "output.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     status, out, err = call(["check", "--json", *options, str(path)])
@@ -60,9 +62,9 @@ def judge(folder, text, *options):
     return status, found
 
 
-def explain(found):
-    """Per strategy that is explained, the alternatives: (changes, scope)."""
-    told = {}
+def list_ways(found):
+    """List for each strategy that is explained the alternatives: (changes, scope)."""
+    of = {}
     for strategy in STRATEGIES:
         ways = []
         for each in found["explanations"]:
@@ -73,5 +75,5 @@ def explain(found):
                 ways.append([*zip(each["changes"], scopes, strict=True)])
         for parts in product(*ways) if ways else []:
             [scope] = {only for _, only in parts}
-            told.setdefault(strategy, []).append(({it for its, _ in parts for it in its}, scope))
-    return told
+            of.setdefault(strategy, []).append(({it for its, _ in parts for it in its}, scope))
+    return of

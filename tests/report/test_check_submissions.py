@@ -3,7 +3,7 @@
 import pytest
 
 from report.check.changes import CHANGES
-from submissions import LINES, STRATEGIES, explain, judge, write
+from submissions import LINES, STRATEGIES, judge, list_ways, write
 
 OF = {change.clause: change.strategies for change in CHANGES}
 MADE = """\
@@ -53,5 +53,5 @@ ROWS = MADE.splitlines()
 def test_what_was_made_is_told(tmp_path, clauses, numbers):
     _, found = judge(tmp_path, write(dict(zip(LINES, numbers.split(), strict=True))))
     made = {of: {it for it in clauses.split(" & ") if of in OF[it]} for of in STRATEGIES}
-    assert explain(found) == {of: [(made[of], None)] for of in STRATEGIES if made[of]}
+    assert list_ways(found) == {of: [(made[of], None)] for of in STRATEGIES if made[of]}
     assert found["unexplained"] == []
