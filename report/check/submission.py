@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -69,31 +70,21 @@ def shorten(text: str, most: int = 24) -> str:
 
 # ------------------------------------------------ numbers
 
-
-class Unit(NamedTuple):
-    """A unit of latency or of traffic."""
-
-    kind: str
-    sizes: tuple[Rate, ...]  # in seconds or bytes; one or the other may be meant
-    spellings: str
-
-
-MILLI = Fraction(1, 10**3)
-UNITS = {
-    "seconds": Unit("latency", (1,), "s sec secs second seconds"),
-    "ms": Unit("latency", (MILLI,), "ms msec millisecond milliseconds"),
-    "us": Unit("latency", (MILLI**2,), "us usec microsecond microseconds"),
-    "ns": Unit("latency", (MILLI**3,), "ns nsec nanosecond nanoseconds"),
-    "bytes": Unit("traffic", (1,), "b byte bytes"),
-    "KB": Unit("traffic", (10**3, 2**10), "kb kilobyte kilobytes"),
-    "MB": Unit("traffic", (10**6, 2**20), "mb megabyte megabytes"),
-    "GB": Unit("traffic", (10**9, 2**30), "gb gigabyte gigabytes"),
-    "KiB": Unit("traffic", (2**10,), "kib kibibyte kibibytes"),
-    "MiB": Unit("traffic", (2**20,), "mib mebibyte mebibytes"),
-    "GiB": Unit("traffic", (2**30,), "gib gibibyte gibibytes"),
-    "bits": Unit("traffic", (Fraction(1, 8),), "bit bits"),
-}
-SPELLINGS = {word: name for name, unit in UNITS.items() for word in unit.spellings.split()}
+UNITS: dict[str, tuple[str, str, list[Rate]]] = {
+    "seconds": ("latency", "s sec secs second seconds", [1]),
+    "ms": ("latency", "ms msec millisecond milliseconds", [Fraction(1, 10**3)]),
+    "us": ("latency", "us usec microsecond microseconds", [Fraction(1, 10**6)]),
+    "ns": ("latency", "ns nsec nanosecond nanoseconds", [Fraction(1, 10**9)]),
+    "bytes": ("traffic", "b byte bytes", [1]),
+    "KB": ("traffic", "kb kilobyte kilobytes", [10**3, 2**10]),
+    "MB": ("traffic", "mb megabyte megabytes", [10**6, 2**20]),
+    "GB": ("traffic", "gb gigabyte gigabytes", [10**9, 2**30]),
+    "KiB": ("traffic", "kib kibibyte kibibytes", [2**10]),
+    "MiB": ("traffic", "mib mebibyte mebibytes", [2**20]),
+    "GiB": ("traffic", "gib gibibyte gibibytes", [2**30]),
+    "bits": ("traffic", "bit bits", [Fraction(1, 8)]),
+}  # what they measure, how they are spelt, and how many seconds or bytes they are: one or the other
+SPELLINGS = {word: name for name, (_, spelt, _) in UNITS.items() for word in spelt.split()}
 WHOLE = ("bytes", "bits")  # whole numbers of them are exact
 LEAST = Fraction(1, 10**200)  # the last place of a zero, with which nothing else agrees
 ONE_LETTER = str.maketrans("\u00b5\u03bc\u2212\u00a0", "uu- ")  # micro, mu, minus, space
@@ -147,7 +138,7 @@ def _read_amount(text: str, kind: str) -> Number | None:
     match = AMOUNT.fullmatch(text)
     word = match["unit"] if match else ""
     name = SPELLINGS.get(word.lower(), "") if word else ASKED_UNIT[kind]
-    if not match or not name or UNITS[name].kind != kind or re.fullmatch("[KMG]b", word):  # bits
+    if not match or not name or UNITS[name][0] != kind or re.fullmatch("[KMG]b", word):  # bits
         return None
     number = Number(match[1], unit=name if word else "")
     if not match["mantissa"] or number.text.startswith("-"):
@@ -161,7 +152,7 @@ def _read_amount(text: str, kind: str) -> Number | None:
     low, high = Fraction(value) - last_place / 2, Fraction(value) + last_place
     if not value:
         low, high = Fraction(0), LEAST
-    sizes = [Fraction(size) for size in UNITS[name].sizes]
+    sizes = [Fraction(size) for size in UNITS[name][2]]
     return number._replace(
         digits=digits,
         amounts=tuple(Fraction(value) * size for size in sizes),
@@ -195,37 +186,26 @@ class Row(NamedTuple):
 def _read_rows(text: str, inputs: int) -> list[Row]:
     """Read the rows of a text, whose results are those of the question above them."""
     rows, question = [], "Q1"
+    read = cache(_read_row)  # a long text may have one row very often
     for row in filter(None, map(str.strip, text.split("\n"))):
-        words = " ".join(row.split()) if len(row) <= MOST_ROW else ""
-        heading = _read_heading(words, inputs)
-        question = heading or question
-        other = Row(row, Line(heading, "", "") if heading else row)
-        rows.append(_read_result(words, row, question) or other)
+        rows.append(read(row, question, inputs))
+        if isinstance(about := rows[-1].about, Line):
+            question = about.question
     return rows
 
 
-def _read_result(words: str, row: str, question: str) -> Row | None:
-    """Read a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
-    match = RESULT.fullmatch(words)
-    label = match[1].lower().replace("-parallel", " parallel") if match else ""
-    said = {*label.split()}
-    strategies = {STRATEGIES[word] for word in said & STRATEGIES.keys()}
-    kinds = said & ASKED_UNIT.keys()
-    if not match or len(strategies) != 1 or len(kinds) != 1:
-        return None
-    [strategy], [kind] = strategies, kinds
-    if said - STRATEGIES.keys() - kinds - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
-        return None
-    number = _read_value(match[2], kind)
-    return Row(row, Line(question, strategy, kind), label, number) if number else None
+def _read_row(row: str, question: str, inputs: int) -> Row:
+    words = " ".join(row.split()) if len(row) <= MOST_ROW else ""
+    if heading := _read_heading(words, inputs):
+        return Row(row, Line(heading, "", ""))
+    return _read_result(words, row, question) or Row(row, row)
 
 
 def _read_heading(words: str, inputs: int) -> str:
     """Tell of which question a heading is: Q1, Q2, another one, or none; empty for other rows."""
-    said = " ".join(re.findall(r"[^\W_]+", words.lower())) + " "
+    said = re.sub(r"[\W_]+", " ", words).strip().lower() + " "
     match = HEADING.match(said)
-    is_third = match and match[1] not in (None, "1", "2")
-    if not match or (match.end() < len(said) and not is_third):
+    if not match or (match.end() < len(said) and match[1] in (None, "1", "2")):
         return ""  # what says more is no heading, but "Q3: on a ring" ends those before
     numbers = {f"Q{number}" for number in match.group(1, 3) if number}
     amounts = {re.sub("single|one", "1", amount) for amount in match.group(2, 4) if amount}
@@ -234,36 +214,50 @@ def _read_heading(words: str, inputs: int) -> str:
     return found.pop() if len(found) == 1 else "none"
 
 
+def _read_result(words: str, row: str, question: str) -> Row | None:
+    """Read a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
+    if not (match := RESULT.fullmatch(words)):
+        return None
+    label = match[1].lower().replace("-parallel", " parallel")
+    said = {*label.split()}
+    strategies, kinds = said & STRATEGIES.keys(), said & ASKED_UNIT.keys()
+    if len({STRATEGIES[word] for word in strategies}) != 1 or len(kinds) != 1:
+        return None
+    strategy, kind = STRATEGIES[strategies.pop()], kinds.pop()
+    if said - {*STRATEGIES, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
+        return None
+    number = _read_value(match[2], kind)
+    return Row(row, Line(question, strategy, kind), label, number) if number else None
+
+
 def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[list[Row], list[str]]:
     """Leave each line and heading to one row, the first, and tell which rows are read as others.
 
     Without a heading for Q2, the second of two rows with one label is Q2's. If one label has two
     numbers, as in the handout's sample, and the other strategy has none, the second is its.
     """
-    found: dict[Line, list[Row]] = {}
+    found: dict[Line, list[int]] = {}
     has_q2 = any(row.about == Line("Q2", "", "") for row in rows)
-    for row in rows:
+    for place, row in enumerate(rows):
         if isinstance(line := row.about, Line):
-            is_repeat = line in found and row.label == found[line][0].label
+            is_repeat = line in found and row.label == rows[found[line][0]].label
             if is_repeat and line.question == "Q1" and not has_q2:
                 line = line._replace(question="Q2")
-            found.setdefault(line, []).append(row)
+            found.setdefault(line, []).append(place)
     notes = []
-    for line, own in [*found.items()]:
-        own.sort(key=lambda row: bool(row.number.fault))
+    for line, places in [*found.items()]:
+        places.sort(key=lambda place: bool(rows[place].number.fault))
         others = [it for it in lines if it not in found and it[::2] == line[::2]]
-        seconds = [
-            row for row in own if not row.number.fault and row.number.amount != own[0].number.amount
-        ]
-        if (
-            others
-            and len({row.number.amount for row in seconds}) == 1
-            and seconds[0].label == own[0].label
-        ):
-            found[others[0]] = seconds
+        numbers = [place for place in places if others and not rows[place].number.fault]
+        firsts = {rows[place].number.amount: place for place in reversed(numbers)}
+        if len(firsts) == 2 and len({rows[place].label for place in firsts.values()}) == 1:
+            found[others[0]] = [max(firsts.values())]
             notes.append(f"the second {line} is read as {others[0]}, which is missing")
-    about = {id(own[0]): line for line, own in found.items()}
-    return [row._replace(about=about.get(id(row), row.text)) for row in rows], notes
+    counts = {places[0]: line for line, places in found.items()}
+    return [
+        row if row.about == row.text else row._replace(about=counts.get(place, row.text))
+        for place, row in enumerate(rows)
+    ], notes
 
 
 # ------------------------------------------------ submissions
@@ -284,12 +278,10 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
     text = "\n".join(text.translate(ONE_LETTER).splitlines())
     _check_output(text)
-    lines, answers = (
-        list_lines(question, impossible),
-        _read_rows(lab3.answers(*question), question.inputs),
-    )
+    answers = _read_rows(lab3.answers(*question), question.inputs)
     for remark in _list_remarks(question, answers):
         text = text.replace(remark, "")
+    lines = list_lines(question, impossible)
     rows, notes = _place_rows(_read_rows(text, question.inputs), lines)
     wanted = [row for row in answers if isinstance(row.about, Line)]
     own = {row.about: row for row in rows}
@@ -344,19 +336,13 @@ def _compare(own: Sequence[Row], wanted: Sequence[Row]) -> list[str]:
     told: list[tuple[str, str]] = []
     abouts = [row.about for row in own], [row.about for row in wanted]
     for tag, first, last, start, end in SequenceMatcher(None, *abouts, False).get_opcodes():
-        mine, theirs = ([row.text for row in it] for it in (own[first:last], wanted[start:end]))
-        is_same = tag == "equal"  # in what they are about
-        pairs = (
-            [([a], [b]) for a, b in zip(mine, theirs, strict=True)] if is_same else [(mine, theirs)]
-        )
-        for before, after in pairs:
-            marks = ("  ", "") if before == after else ("- ", "+ ")
-            told += [
-                (mark, row)
-                for mark, it in zip(marks, (before, after), strict=True)
-                for row in it
-                if mark
-            ]
+        if tag == "equal":  # in what they are about
+            for row, other in zip(own[first:last], wanted[start:end], strict=True):
+                is_same = row.text == other.text
+                told += [("  ", row.text)] if is_same else [("- ", row.text), ("+ ", other.text)]
+        else:
+            told += [("- ", row.text) for row in own[first:last]]
+            told += [("+ ", row.text) for row in wanted[start:end]]
     shown = [
         row
         for place, row in enumerate(told)
