@@ -276,11 +276,11 @@ class Submission(NamedTuple):
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
-    text = "\n".join(text.translate(ONE_LETTER).splitlines())
+    text = "\n".join(["", *text.translate(ONE_LETTER).splitlines(), ""])
     _check_output(text)
     answers = _read_rows(lab3.answers(*question), question.inputs)
     for remark in _list_remarks(question, answers):
-        text = text.replace(remark, "")
+        text = text.replace(f"\n{remark}\n", "\n")
     lines = list_lines(question, impossible)
     rows, notes = _place_rows(_read_rows(text, question.inputs), lines)
     wanted = [row for row in answers if isinstance(row.about, Line)]

@@ -1,4 +1,4 @@
-"""report/check/submission.py: what is read of an output, what is not, and the diff of its format."""
+"""report/check/submission.py: what is read of an output, what not, and the diff of its format."""
 
 import re
 import time
@@ -23,7 +23,12 @@ from report.check.submission import (
 from report.question import LAB
 
 STRATEGIES, KINDS = ("tensor", "pipeline"), ("latency", "traffic")
-LINES = [Line(q, strategy, kind) for q in ("Q1", "Q2") for strategy in STRATEGIES for kind in KINDS]
+LINES = [
+    Line(asked, strategy, kind)
+    for asked in ("Q1", "Q2")
+    for strategy in STRATEGIES
+    for kind in KINDS
+]
 TL, TT, PL, PT, TL2, TT2, PL2, PT2 = LINES
 NAMES = dict(zip(["TL", "TT", "PL", "PT", "TL2", "TT2", "PL2", "PT2"], LINES, strict=True))
 ODD_RIGHT = dict(zip(LINES, map(Fraction, ODD_NUMBERS[1] + ODD_NUMBERS[8]), strict=True))
@@ -261,6 +266,114 @@ def test_long_rows_are_not_read():
         }
 
 
+WHOLE = {  # an output: the numbers that it has, in the rows that are read
+    "a table": ("""\
+Q1 single input
+strategy   latency (s)   traffic (bytes)
+tensor     1.434304      7920
+pipeline   1.981824      1260
+Tensor parallelism latency: 1.434304 s
+""", {TL: "1.434304"}),
+    "a table with bars": ("""\
+| Q1 | tensor latency: 1 | tensor traffic: 2 |
+|----|-------------------|-------------------|
+| Q2 | tensor latency: 3 | tensor traffic: 4 |
+PP traffic = 1260
+""", {PT: "1260"}),
+    "steps before the total": ("""\
+Q1: single input
+Tensor parallelism, layer 1: 10.24 ms
+Tensor compute latency: 0.162304 s
+Tensor communication latency: 1.272 s
+Tensor latency per layer: 0.5 s
+Tensor parallelism latency = 0.162304 + 1.272 = 1.434304 s
+Total tensor parallelism latency = 1.434304 s
+""", {TL: "1.434304"}),
+    "another question follows": ("""\
+Q2: 8 inputs
+Total latency of tensor parallelism is 11.474432 seconds
+Q4: ring topology
+Total latency of tensor parallelism is 5 seconds
+Total latency of pipeline parallelism is 6 seconds
+""", {TL2: "11.474432"}),
+    "another amount follows": ("""\
+Single input
+tensor latency: 1.434304 s
+64 inputs
+tensor latency: 91.8 s
+pipeline latency: 99 s
+8 inputs
+pipeline latency: 6.013824 s
+""", {TL: "1.434304", PL2: "6.013824"}),
+    "the average at the end": ("""\
+Q2
+Total latency of tensor parallelism is 11.474432 seconds
+Average latency of tensor parallelism is 1.434304 seconds
+Latency of pipeline parallelism per input: 0.751728 seconds
+""", {TL2: "11.474432"}),
+    "a comparison": ("""\
+Q1
+tensor latency: 1.434304 s
+Pipeline parallelism latency is higher: 1.981824 s
+Pipeline latency is 1.38 times the tensor latency
+pipeline traffic is lower than tensor traffic: 1260 bytes
+pipeline traffic: 1260 bytes vs 7920 bytes
+""", {TL: "1.434304"}),
+    "what is expected": ("""\
+Expected tensor latency: 1 s
+expected: tensor latency: 1 s
+got:
+tensor latency: 2 s
+""", {TL: "2"}),
+    "a dictionary": ("""\
+{'Q1': {'tensor latency': 1, 'tensor traffic': 2}}
+tensor traffic: 7920 bytes
+""", {TT: "7920"}),
+    "labels above values": ("""\
+Q1
+Tensor parallelism latency:
+1.434304 s
+Pipeline parallelism latency
+1.981824 s
+TP traffic: 7920 bytes
+""", {TT: "7920"}),
+    "two in a row": ("""\
+Q1
+tensor latency: 1 s, tensor traffic: 2 bytes
+tensor latency: 1 s tensor traffic: 2 bytes
+latency: tensor = 1 s, pipeline = 2 s
+pipeline traffic: 1260
+""", {PT: "1260"}),
+    "progress": ("""\
+[INFO] tensor latency: 1 s
+12:00:01 tensor latency: 1 s
+step 1 tensor latency: 1 s
+tensor latency: 1.434304 s
+""", {TL: "1.434304"}),
+    "questions and answers": ("""\
+Q1. What is the total latency of tensor parallelism? 3 s
+Q2. What is the latency for 8 inputs? 4 s
+tensor latency: 1.434304 s
+""", {TL: "1.434304"}),
+    "two runs without a heading for Q2": ("""\
+Q1
+tensor latency: 1.434304 s
+Total latency of tensor parallelism is 2 seconds
+""", {TL: "1.434304"}),
+    "a total of its parts with one row unread": ("""\
+Q1
+Latency of tensor parallelism: 0.162304 s
+Total latency of tensor parallelism: 1.434304 s
+Latency of pipeline parallelism = 1.9 s + 0.1 s
+""", {TL: "0.162304"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "numbers"), WHOLE.values(), ids=WHOLE)
+def test_outputs_of_which_little_is_read(text, numbers):
+    assert read(text) == {line: Fraction(number) for line, number in numbers.items()}
+
+
 # ------------------------------------------------ headings
 
 BLOCK = "tensor latency: 3\n"
@@ -272,8 +385,9 @@ HEADINGS = {
     "Results for 8 inputs:|Part 2: 8 inputs|Q2 - 8 input",
     "": "Q3|Question 3|Q12|16 inputs|Q3: on a ring|Question 4 (report only)|Q1 Q2|Q1/Q3|"
     "1 input 8 inputs|Q0|80 inputs|Q3 8 inputs",
-    "none": "Q1 and Q3|Tensor parallelism|Q1 per layer|8 inputs per node|Qs|Q1st|32 filters, 8 inputs|lab 3|"
-    "0.8 inputs|8|input 8|Part 2|1/8 inputs|Answers|Q2x|eight inputs|8 outputs",
+    "none": "Q1 and Q3|Tensor parallelism|"
+    "Q1 per layer|8 inputs per node|Qs|Q1st|32 filters, 8 inputs|"
+    "lab 3|0.8 inputs|8|input 8|Part 2|1/8 inputs|Answers|Q2x|eight inputs|8 outputs",
 }
 
 
@@ -317,7 +431,7 @@ def test_the_first_row_of_a_line_counts():
 
 
 def test_a_label_twice_is_the_missing_lines():
-    """As in the handout's sample of Q2."""
+    """The second row of a label that is there twice, as in the handout's sample of Q2."""
     repeated = replaced("pipeline", "tensor", ROWS[9])
     for rows in ([*ROWS[:8], repeated, ROWS[8], ROWS[8]], [*ROWS[:7], ROWS[7], repeated, ROWS[8]]):
         found = read_submission("\n".join(rows), ODD)
@@ -605,6 +719,9 @@ def test_what_this_project_prints_is_right_in_format():
 
 
 def test_remarks_are_no_difference_only_if_true():
+    longer = "what if: 16 inputs, 6 nodes"
+    found = read_submission(f"{longer}\n{ODD_TEXT}", ODD._replace(inputs=16))
+    assert found.format[0] == f"- {longer}"
     assert (
         read_submission(f"what if: 16 inputs\n{ODD_TEXT}", ODD).format[0] == "- what if: 16 inputs"
     )
@@ -634,8 +751,7 @@ def apply(text, rows):
     """Print what a diff asks for; a row that is not told whole cannot be found."""
     text = [row.strip() for row in text.replace("\u00a0", " ").splitlines() if row.strip()]
     done, left = [], text
-    for row in rows:
-        mark, row = row[:2], row[2:]
+    for mark, row in ((row[:2], row[2:]) for row in rows):
         if mark == "+ ":
             done.append(row.replace("...", "123"))
         elif re.fullmatch(r"and [\d,]+ more rows?", row):
@@ -680,28 +796,25 @@ def test_no_number_is_told_that_was_not_given(text):
     assert all(str(right) not in printed or str(right) in text for right in ODD_NUMBERS[1])
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "9",
-        ",",
-        " ",
-        "1,",
-        "1,111",
-        "is ",
-        "=",
-        "a",
-        "a.",
-        "A",
-        "\u0661",
-        "-",
-        "\n",
+LONG = [
+    *("9", ",", " ", "1,", "1,111", "1_000", "is ", "=", "a", "a.", "A", "\u0661", "-", "(", "\n"),
+    *(
         "1 input ",
+        "for ",
+        "Q1 ",
+        "tensor ",
+        "Error",
         "x\n",
-    ]
-    + ["tensor latency: 1\n", "tensor latency:\t", "Q1 ", "Q1\n", "(", "for ", "Error", "1_000"]
-    + ["what if: \n  ", "in tensor latency is -" + "9" * 150 + "\n", "\u00a0", "\r", "tensor "],
-)
+        "Q1\n",
+        "\u00a0",
+        "\r",
+        "what if: \n  ",
+    ),
+    *("tensor latency: 1\n", "tensor latency:\t", f"in tensor latency is -{'9' * 150}\n"),
+]
+
+
+@pytest.mark.parametrize("piece", LONG)
 def test_a_megabyte_is_read_at_once(piece):
     text = f"{ROWS[1]}\n{piece * (10**6 // len(piece))}\n{ROWS[3]} "
     start = time.process_time()
