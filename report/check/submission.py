@@ -1,23 +1,29 @@
-"""What a submission says: a number for each line, and where its format is not the handout's."""
+"""How an output is read: the number of each line that is asked for, and a diff of the format.
+
+A row is read only if it is a result or a heading and says nothing else.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
+from difflib import SequenceMatcher
 from fractions import Fraction
+from functools import cache
+from itertools import product
 from typing import NamedTuple
 
-from lab3 import Rate, plain
-from report.check.changes import BOTH
-from report.check.model import count_inputs
-from report.question import Question, find_impossible
-from report.text import count, quote
+import lab3
+from lab3 import Rate
+from report.question import Question, prefix_question
+from report.text import COLUMNS, count, wrap
 
 LEAST_DIGITS = 3  # of a number that is called right
-MOST_DIGITS = 10  # of a latency: beyond, floats are noise
-MOST_POWER = 100  # of ten
-MOST_ROW = 300  # characters of a row that are read
-MOST_QUOTED = 3  # rows
+MOST_DIGITS = 10  # that count: beyond, floats are noise
+MOST_ROW = 200  # characters of a row that is read
+MOST_TOLD = 10  # rows of the diff
+ROOM = COLUMNS - 2  # behind the marks of the diff
 ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
+PIPE = "python3 YOURS | python3 report check"
 
 
 class NoSubmissionError(ValueError):
@@ -39,316 +45,308 @@ class Line(NamedTuple):
         return " ".join(self)
 
 
-def list_lines(question: Question) -> list[Line]:
-    """The lines that the handout asks for, without those of an impossible strategy."""
-    possible = [strategy for strategy in BOTH if strategy not in find_impossible(question)]
-    names = count_inputs(question)
-    return [Line(name, of, kind) for name in names for of in possible for kind in ASKED_UNIT]
+def list_lines(question: Question, impossible: Collection[str]) -> list[Line]:
+    """List the lines that the handout asks for, without those of impossible strategies."""
+    names = ("Q1", "Q2") if question.inputs > 1 else ("Q1",)
+    possible = [it for it in ("tensor", "pipeline") if it not in impossible]
+    return [
+        Line(name, strategy, kind) for name in names for strategy in possible for kind in ASKED_UNIT
+    ]
+
+
+def describe_lines(lines: Sequence[Line]) -> str:
+    """Name one or two lines, or say how many there are, with the words that they share."""
+    if len(lines) <= 2:
+        return " and ".join(map(str, lines))
+    shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
+    return " ".join([str(len(lines)), *shared, "numbers"])
+
+
+def shorten(text: str, most: int = 24) -> str:
+    """Make a text printable ASCII of so many characters or fewer."""
+    printable = re.sub("[^ -~]", "?", text[: most + 1]).strip()
+    return printable if len(printable) <= most else f"{printable[: most - 3]}..."
 
 
 # ------------------------------------------------ numbers
 
-
-class Unit(NamedTuple):
-    """A unit of latency or of traffic."""
-
-    kind: str
-    factors: tuple[Rate, ...]  # how many are a second or a byte; one or the other may be meant
-    spellings: str
-
-
-UNITS = {
-    "seconds": Unit("latency", (1,), "s sec secs second seconds"),
-    "ms": Unit("latency", (10**3,), "ms msec millisecond milliseconds"),
-    "us": Unit("latency", (10**6,), "us usec microsecond microseconds"),
-    "ns": Unit("latency", (10**9,), "ns nsec nanosecond nanoseconds"),
-    "bytes": Unit("traffic", (1,), "b byte bytes"),
-    "kB": Unit("traffic", (Fraction(1, 10**3), Fraction(1, 2**10)), "kb kilobyte kilobytes"),
-    "MB": Unit("traffic", (Fraction(1, 10**6), Fraction(1, 2**20)), "mb megabyte megabytes"),
-    "GB": Unit("traffic", (Fraction(1, 10**9), Fraction(1, 2**30)), "gb gigabyte gigabytes"),
-    "KiB": Unit("traffic", (Fraction(1, 2**10),), "kib kibibyte kibibytes"),
-    "MiB": Unit("traffic", (Fraction(1, 2**20),), "mib mebibyte mebibytes"),
-    "GiB": Unit("traffic", (Fraction(1, 2**30),), "gib gibibyte gibibytes"),
-    "bits": Unit("traffic", (8,), "bit bits"),
-}
-SPELLINGS = {word: name for name, unit in UNITS.items() for word in unit.spellings.split()}
-ONE_LETTER = str.maketrans("\u00b5\u03bc\u00d7\u2212\u00a0", "uux- ")  # micro, times, minus, space
-MARKS = "*_`\"'~ \t"  # that may be around a number
-NUMBER = re.compile(
-    r"(?P<mantissa>[+-]?(?:(?:\d{1,3}(?:[, ]\d{3})+|\d[\d_]*)(?:\.\d*)?|\.\d+))"
-    r"(?:e(?P<e>[+-]?\d{1,3})|\s*[x*]\s*10\s*(?:\^|\*\*)\s*(?P<power>[+-]?\d{1,3}))?"
-    r"(?![\d_.,]*\d|e[+-]?\d)",
-    re.ASCII | re.IGNORECASE,
+UNITS: dict[str, tuple[str, str, list[Rate]]] = {
+    "seconds": ("latency", "s sec secs second seconds", [1]),
+    "ms": ("latency", "ms msec millisecond milliseconds", [Fraction(1, 10**3)]),
+    "us": ("latency", "us usec microsecond microseconds", [Fraction(1, 10**6)]),
+    "ns": ("latency", "ns nsec nanosecond nanoseconds", [Fraction(1, 10**9)]),
+    "bytes": ("traffic", "b byte bytes", [1]),
+    "KB": ("traffic", "kb kilobyte kilobytes", [10**3, 2**10]),
+    "MB": ("traffic", "mb megabyte megabytes", [10**6, 2**20]),
+    "GB": ("traffic", "gb gigabyte gigabytes", [10**9, 2**30]),
+    "KiB": ("traffic", "kib kibibyte kibibytes", [2**10]),
+    "MiB": ("traffic", "mib mebibyte mebibytes", [2**20]),
+    "GiB": ("traffic", "gib gibibyte gibibytes", [2**30]),
+    "bits": ("traffic", "bit bits", [Fraction(1, 8)]),
+}  # what they measure, how they are spelt, and how many seconds or bytes they are: one or the other
+SPELLINGS = {word: name for name, (_, spelt, _) in UNITS.items() for word in spelt.split()}
+WHOLE = ("bytes", "bits")  # whole numbers of them are exact
+LEAST = Fraction(1, 10**200)  # the last place of a zero, with which nothing else agrees
+ONE_LETTER = str.maketrans("\u00b5\u03bc\u2212\u00a0", "uu- ")  # micro, mu, minus, space
+FLAGS = re.ASCII | re.IGNORECASE
+NUMBER = (
+    r"(?P<mantissa>(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d+)(?:\.\d*)?|\.\d+)"
+    r"(?P<power>e[+-]?0?\d\d?)?"  # of two digits: any such number is computed with at once
 )
-ANOTHER = re.compile(r"(?<![\w.])\.?\d", re.ASCII)
+AMOUNT = re.compile(rf"(-?(?:{NUMBER}|nan|inf)|none|x*) ?(?P<unit>[a-z]*)", FLAGS)
+PLAIN = re.compile(r"\d*\.?\d+", re.ASCII)
 
 
 class Number(NamedTuple):
-    """A number of a line, or what stands there instead."""
+    """A number of a line, or what is there instead."""
 
-    text: str  # without the unit
+    text: str  # as it is written, without its unit
     fault: str = ""  # why it is no number; then the rest says nothing
     unit: str = ""  # as it is written: one of UNITS, or empty
-    value: Fraction = Fraction(0)  # in the unit in which it is read
     digits: int = 0  # that count
-    last_place: Fraction = Fraction(0)  # what the last of them counts for
-    factors: tuple[Rate, ...] = (1,)  # of the unit in which it is read
+    amounts: tuple[Fraction, ...] = (Fraction(0),)  # in seconds or bytes: one of them is meant
+    rounding: Fraction = Fraction(0)  # half of what the last digit counts for
     spans: tuple[tuple[Fraction, Fraction], ...] = ()  # of the answers with which it agrees
 
     @property
     def amount(self) -> Fraction:
-        """In seconds or bytes."""
-        return self.value / self.factors[0]
-
-    @property
-    def rounding(self) -> Fraction:
-        """Half of what the last digit counts for, in seconds or bytes."""
-        return self.last_place / 2 / self.factors[0]
+        """The number in seconds or bytes, where 1 KB is 1,000 bytes."""
+        return self.amounts[0]
 
     def agrees(self, answer: Rate) -> bool:
-        """Whether the answer, rounded or truncated to these digits, is this number."""
+        """Tell whether the answer, rounded or truncated to these digits, is this number."""
         return any(low <= answer < high for low, high in self.spans)
 
     def has_digits(self, answer: Rate) -> bool:
-        """Whether these digits are enough to say that it is an answer with which it agrees."""
-        is_exact = any(self.value == answer * factor for factor in self.factors)
-        return is_exact or self.digits >= LEAST_DIGITS
-
-    def read_in(self, unit: str) -> "Number":
-        """The same digits in a unit, with the answers that these are, in seconds or bytes: each
-        span is from its first to before its second."""
-        low, high = self.value - self.last_place / 2, self.value + self.last_place
-        factors = UNITS[unit].factors
-        spans = tuple((low / factor, high / factor) for factor in factors)
-        return self._replace(factors=factors, spans=spans)
+        """Tell whether the digits suffice to call this number an answer with which it agrees."""
+        return answer in self.amounts or self.digits >= LEAST_DIGITS
 
 
-def read_number(text: str, kind: str) -> Number:
-    """The latency or traffic with which a text begins, or why there is none."""
-    text = text.translate(ONE_LETTER).lstrip(f":={MARKS}")
-    match = NUMBER.match(text)
-    if not match:
-        return Number(text, "no number")
-    behind = re.sub(r"\([^()]*\)", "", text[match.end() :]).lstrip(MARKS)  # such as (3.127 ms)
-    if ANOTHER.search(behind):
-        return Number(text, "not one number")
-    word = re.split(r"\W", behind, maxsplit=1)[0].lower()
-    if word and word not in SPELLINGS:
-        return Number(text, f"{quote(word)} is no known unit")
-    mantissa = re.sub("[, _]", "", match["mantissa"])
-    value = Decimal(f"{mantissa}e{match['e'] or match['power'] or 0}")
-    if value < 0 or (value and abs(value.adjusted()) > MOST_POWER):
-        return Number(text, f"not between 1e-{MOST_POWER} and 1e{MOST_POWER}")
-    unit = SPELLINGS.get(word, "")
-    read_in = unit if unit and UNITS[unit].kind == kind else ASKED_UNIT[kind]
-    digits = "".join(map(str, value.as_tuple().digits))
-    if "." not in mantissa or read_in == "bytes":
-        digits = digits.rstrip("0")
-    amount = min(len(digits), MOST_DIGITS) if kind == "latency" else len(digits)
-    last_place = Fraction(10) ** (value.adjusted() - amount + 1)
-    return Number(match[0], "", unit, Fraction(value), amount, last_place).read_in(read_in)
+def _read_value(text: str, kind: str) -> Number | None:
+    """Read an amount, perhaps with the same once more behind it: 0.0031 s (3.1 ms)."""
+    first, bracket, again = text.removesuffix(".").partition("(")
+    number = _read_amount(first.strip(), kind)
+    if not number or not bracket:
+        return number
+    same = _read_amount(again.removesuffix(")"), kind) if again.endswith(")") else None
+    pairs = product(number.spans, same.spans if same else ())
+    return number if any(max(a, c) < min(b, d) for (a, b), (c, d) in pairs) else None
 
 
-def shorten(text: str) -> str:
-    """A text as a cell of a table: printable ASCII, and not too much of it."""
-    printable = re.sub("[^ -~]", "?", text).strip()
-    return printable if len(printable) <= 24 else f"{printable[:21]}..."
+def _read_amount(text: str, kind: str) -> Number | None:
+    """Read a number, perhaps with a unit of this kind, and no more."""
+    match = AMOUNT.fullmatch(text)
+    word = match["unit"] if match else ""
+    name = SPELLINGS.get(word.lower(), "") if word else ASKED_UNIT[kind]
+    if not match or not name or UNITS[name][0] != kind or re.fullmatch("[KMG]b", word):  # bits
+        return None
+    number = Number(match[1], unit=name if word else "")
+    if not match["mantissa"] or number.text.startswith("-"):
+        return number._replace(fault="negative" if match["mantissa"] else "no number")
+    mantissa, power = re.sub("[,_]", "", match["mantissa"]), match["power"] or ""
+    value = Decimal(mantissa + power)
+    written = "".join(map(str, value.as_tuple().digits)).lstrip("0")
+    digits = min(len(written if "." in mantissa else written.rstrip("0")), MOST_DIGITS)
+    is_exact = name in WHOLE and (mantissa + power).isdigit()
+    last_place = Fraction(1) if is_exact else Fraction(10) ** (value.adjusted() - digits + 1)
+    low, high = Fraction(value) - last_place / 2, Fraction(value) + last_place
+    if not value:
+        low, high = Fraction(0), LEAST
+    sizes = [Fraction(size) for size in UNITS[name][2]]
+    return number._replace(
+        digits=digits,
+        amounts=tuple(Fraction(value) * size for size in sizes),
+        rounding=last_place / 2 * sizes[0],
+        spans=tuple((low * size, high * size) for size in sizes),
+    )
 
 
 # ------------------------------------------------ rows
 
 STRATEGIES = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
-LABEL_WORD = re.compile(
-    r"total|overall|network|communication|latency|traf\w*|of|for|in|the|with|tensor|pipeline|tp|pp"
-    r"|par+al+el\w*|q|question|single|one|inputs?"
-)
-FLAGS = re.ASCII | re.IGNORECASE
-SEPARATOR = re.compile(r"\bis\b|[:=|\t]|\s(?=[-+]?\.?\d)(?!\s*\d+ +inputs?\b)", FLAGS)
-LIKE_A_RESULT = re.compile(r"(?=.*\b(?:tensor|pipeline)\b).*\b(?:latency|traf[a-z]*)\b.*\d", FLAGS)
-QUESTION = re.compile(r"\bq(?:uestion)?\s*([12])\b", FLAGS)
-INPUTS = re.compile(r"\b(single|one|\d{1,20})\s+inputs?\b", FLAGS)
+OTHER_WORDS = {
+    "latency": {"total", "of", "for", "with", "the", "in", "parallelism", "parallel"},
+    "traffic": {"network", "communication"},
+}
+RESULT = re.compile(r"(?:[-*] |\d{1,3}\. )?([a-z -]+?)(?: is ?[:=]?| ?[:=]) ?(\S.*|)", FLAGS)
+ASIDE = r"(?:for |a |the |results? |part \d+ )*"
+ASKED = r"(?:q(?:uestion)? ?(\d+)|(single|one|\d+) inputs?) "
+HEADING = re.compile(rf"{ASIDE}{ASKED}{ASIDE}(?:{ASKED}{ASIDE})?", FLAGS)
 
 
-class Result(NamedTuple):
-    """A row that has a line's number, or a cell of a table."""
+class Row(NamedTuple):
+    """A row that is not blank."""
 
-    line: Line
-    number: Number
-    row: str
-
-
-class Rows(NamedTuple):
-    """What the rows of a text are."""
-
-    results: dict[Line, list[Result]]
-    headings: dict[str, list[str]]  # by question
-    not_read: list[str]  # though they are almost results
+    text: str
+    about: Line | str  # a result's line, of a heading its question alone, or else the text
+    label: str = ""
+    number: Number = Number("")
 
 
-def _read_rows(text: str, inputs: int) -> Rows:
-    """Rows with results belong to the heading above them; without a heading for Q2 the second of
-    two equal lines is Q2's."""
-    results: list[Result] = []
-    rows, question, heads = Rows({}, {}, []), "Q1", [""]
-    for row in (row[:MOST_ROW].strip() for row in text.splitlines()):
-        cells = [cell.strip() for cell in re.split(r"[|\t]", row.strip("|"))]
-        result = _read_result(row, question, inputs)
-        if own := [result] if result else _read_cells(cells, heads, question, inputs):
-            results += [it._replace(row=row) for it in own]
-        elif heading := _find_question(row, inputs):
-            question = heading
-            rows.headings.setdefault(question, []).append(row)
-        elif LIKE_A_RESULT.match(row):
-            rows.not_read.append(row)
-        elif re.search(r"\w", row):
-            heads = cells
-    for result in results:
-        line = result.line
-        if line in rows.results and inputs > 1 and "Q2" not in rows.headings:
-            line = line._replace(question="Q2")
-        rows.results.setdefault(line, []).append(result)
+def _read_rows(text: str, inputs: int) -> list[Row]:
+    """Read the rows of a text, whose results are those of the question above them."""
+    rows, question = [], "Q1"
+    read = cache(_read_row)  # a long text may have one row very often
+    for row in filter(None, map(str.strip, text.split("\n"))):
+        rows.append(read(row, question, inputs))
+        if isinstance(about := rows[-1].about, Line):
+            question = about.question
     return rows
 
 
-def _read_cells(
-    cells: Sequence[str], heads: Sequence[str], below: str, inputs: int
-) -> list[Result]:
-    """The results in a row of a table, each labelled by the first cell and the head above it."""
-    labelled = (f"{cells[0]} {head}: {it}" for head, it in zip(heads[1:], cells[1:], strict=False))
-    return [result for text in labelled if (result := _read_result(text, below, inputs))]
+def _read_row(row: str, question: str, inputs: int) -> Row:
+    words = " ".join(row.split()) if len(row) <= MOST_ROW else ""
+    if heading := _read_heading(words, inputs):
+        return Row(row, Line(heading, "", ""))
+    return _read_result(words, row, question) or Row(row, row)
 
 
-def _read_result(text: str, below: str, inputs: int) -> Result | None:
-    """The result of a text such as "Total latency of tensor parallelism is 0.1 seconds"."""
-    for separator in SEPARATOR.finditer(text):
-        label = text[: separator.start()].lower()
-        words = re.findall("[a-z]+", label[max(label.find("total"), 0) :])
-        strategies = {STRATEGIES[word] for word in words if word in STRATEGIES}
-        kinds = {word[:4] for word in words} & {"late", "traf"}
-        is_label = all(LABEL_WORD.fullmatch(word) or word in SPELLINGS for word in words)
-        if len(strategies) == len(kinds) == 1 and is_label:
-            kind = "latency" if kinds == {"late"} else "traffic"
-            line = Line(_find_question(label, inputs) or below, strategies.pop(), kind)
-            unit = words[-1] if words[-1] in SPELLINGS else ""  # latency (ms): 3.127
-            number = read_number(f"{text[separator.end() :].strip('| ')} {unit}", kind)
-            if not number.fault or "total" in words:  # "pipeline latency is longer" is no result
-                return Result(line, number, text)
-    return None
+def _read_heading(words: str, inputs: int) -> str:
+    """Tell of which question a heading is: Q1, Q2, another one, or none; empty for other rows."""
+    said = re.sub(r"[\W_]+", " ", words).strip().lower() + " "
+    match = HEADING.match(said)
+    if not match or (match.end() < len(said) and match[1] in (None, "1", "2")):
+        return ""  # what says more is no heading, but "Q3: on a ring" ends those before
+    numbers = {f"Q{number}" for number in match.group(1, 3) if number}
+    amounts = {re.sub("single|one", "1", amount) for amount in match.group(2, 4) if amount}
+    asked = {f"{inputs}": "Q2", "1": "Q1"}
+    found = numbers or {asked.get(amount, "none") for amount in amounts}
+    return found.pop() if len(found) == 1 else "none"
 
 
-def _find_question(row: str, inputs: int) -> str:
-    """Of which question a heading says that it is, or empty. Without Q1 or Q2 it says how many
-    inputs there are, and no other number or unit."""
-    if question := QUESTION.search(row):
-        return f"Q{question[1]}"
-    named = INPUTS.search(row)
-    if not named or row.lower().startswith("what if:"):
-        return ""
-    words = re.findall("[a-z]+|[0-9]", (row[: named.start()] + row[named.end() :]).lower())
-    if any(word.isdigit() or word in SPELLINGS for word in words):
-        return ""
-    amount = 1 if named[1].lower() in ("single", "one") else int(named[1])
-    return {1: "Q1", inputs: "Q2"}.get(amount, "")
+def _read_result(words: str, row: str, question: str) -> Row | None:
+    """Read a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
+    if not (match := RESULT.fullmatch(words)):
+        return None
+    label = match[1].lower().replace("-parallel", " parallel")
+    said = {*label.split()}
+    strategies, kinds = said & STRATEGIES.keys(), said & ASKED_UNIT.keys()
+    if len({STRATEGIES[word] for word in strategies}) != 1 or len(kinds) != 1:
+        return None
+    strategy, kind = STRATEGIES[strategies.pop()], kinds.pop()
+    if said - {*STRATEGIES, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
+        return None
+    number = _read_value(match[2], kind)
+    return Row(row, Line(question, strategy, kind), label, number) if number else None
+
+
+def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[list[Row], list[str]]:
+    """Leave each line and heading to one row, the first, and tell which rows are read as others.
+
+    Without a heading for Q2, the second of two rows with one label is Q2's. If one label has two
+    numbers, as in the handout's sample, and the other strategy has none, the second is its.
+    """
+    found: dict[Line, list[int]] = {}
+    has_q2 = any(row.about == Line("Q2", "", "") for row in rows)
+    for place, row in enumerate(rows):
+        if isinstance(line := row.about, Line):
+            is_repeat = line in found and row.label == rows[found[line][0]].label
+            if is_repeat and line.question == "Q1" and not has_q2:
+                line = line._replace(question="Q2")
+            found.setdefault(line, []).append(place)
+    notes = []
+    for line, places in [*found.items()]:
+        places.sort(key=lambda place: bool(rows[place].number.fault))
+        others = [it for it in lines if it not in found and it[::2] == line[::2]]
+        numbers = [place for place in places if others and not rows[place].number.fault]
+        firsts = {rows[place].number.amount: place for place in reversed(numbers)}
+        if len(firsts) == 2 and len({rows[place].label for place in firsts.values()}) == 1:
+            found[others[0]] = [max(firsts.values())]
+            notes.append(f"the second {line} is read as {others[0]}, which is missing")
+    counts = {places[0]: line for line, places in found.items()}
+    return [
+        row if row.about == row.text else row._replace(about=counts.get(place, row.text))
+        for place, row in enumerate(rows)
+    ], notes
 
 
 # ------------------------------------------------ submissions
+
+PROGRAM = re.compile(r"^(?:import \w|from [\w.]+ import\b|def \w|print ?[(\"'])", re.M | re.ASCII)
+ERROR = re.compile(r"^(?:\w+\.)*\w+(?:Error|Exception|Interrupt)\b(?::.*)?$", re.M | re.ASCII)
 
 
 class Submission(NamedTuple):
     """What a text says."""
 
     numbers: dict[Line, Number]  # without lines that are missing
-    notes: list[str]  # which lines are read as others
-    faults: list[str]  # where the format is not the handout's
+    notes: list[str]  # which lines are read as others, and how the program failed
+    format: list[str]  # the rows of a diff; none if the format is the handout's
 
 
-def read_submission(text: str, question: Question) -> Submission:
-    """What a text says on a question. Raises NoSubmissionError if it has no results."""
-    lines, rows = list_lines(question), _read_rows(text.replace("\u00a0", " "), question.inputs)
-    notes = _place_repeats(rows.results, lines)
-    numbers = {line: rows.results[line][0].number for line in lines if line in rows.results}
-    if all(number.fault for number in numbers.values()):
-        _refuse(text, bool(rows.results))
-    return Submission(numbers, notes, [*_find_faults(rows, lines, question)])
+def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
+    """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
+    text = "\n".join(["", *text.translate(ONE_LETTER).splitlines(), ""])
+    _check_output(text)
+    answers = _read_rows(lab3.answers(*question), question.inputs)
+    for remark in _list_remarks(question, answers):
+        text = text.replace(f"\n{remark}\n", "\n")
+    lines = list_lines(question, impossible)
+    rows, notes = _place_rows(_read_rows(text, question.inputs), lines)
+    wanted = [row for row in answers if isinstance(row.about, Line)]
+    own = {row.about: row for row in rows}
+    numbers = {line: own[line].number for line in lines if line in own}
+    errors = ERROR.findall(text)
+    failure = [f"your program failed: {shorten(it, 100).rstrip('.')}" for it in errors[-1:]]
+    if not numbers:
+        example = f"a row like {_put(wanted[1], '0.1')!r} is read"
+        raise NoSubmissionError("has no results", *failure or [example])
+    wanted = [_want(row, own.get(row.about, Row("", ""))) for row in wanted]
+    return Submission(numbers, notes + failure, _compare(rows, wanted))
 
 
-def _place_repeats(results: dict[Line, list[Result]], lines: Sequence[Line]) -> list[str]:
-    """Move a repeated line with another number, as in the handout's sample of Q2, to the line that
-    is missing in that question."""
-    notes = []
-    for line in lines:
-        for repeat in results.get(line, [])[1:]:
-            missing = [it for it in lines if it not in results and it.question == line.question]
-            if missing and repeat.number.value != results[line][0].number.value:
-                place = min(missing, key=lambda it: it.strategy != line.strategy)
-                results[line].remove(repeat)
-                results[place] = [repeat]
-                notes.append(f"the second {line} is read as {place}, which is missing")
-    return notes
-
-
-PROGRAM = re.compile(r"^[ \t]*(?:import \w|from [\w.]+ import|def \w|print ?\()", re.M | re.ASCII)
-PIPE = "python3 YOURS | python3 report check"
-
-
-def _refuse(text: str, has_lines: bool) -> None:
-    """Raise NoSubmissionError for a text without a number, unless it has lines."""
+def _check_output(text: str) -> None:
+    """Raise NoSubmissionError for what no lab3.py printed."""
     if not text.strip():
         raise NoSubmissionError("is empty", "did your program fail?")
-    if text.startswith("%PDF"):
-        raise NoSubmissionError("is a PDF", f"check what your program prints: {PIPE}")
+    if text.lstrip().startswith("%PDF"):
+        raise NoSubmissionError("is a PDF", "check reads what a program prints, not a report")
     if PROGRAM.search(text):
         raise NoSubmissionError("is a program", PIPE)
-    if not has_lines:
-        wanted = "lines like 'Total latency of tensor parallelism is 0.1 seconds' are read"
-        raise NoSubmissionError("has no result lines", wanted)
 
 
 # ------------------------------------------------ the handout's format
 
 
-def _find_faults(rows: Rows, lines: Sequence[Line], question: Question) -> Iterator[str]:
-    """Where headings and lines are not the handout's, and what to print instead."""
-    for name, inputs in count_inputs(question).items():
-        many = f"--------Q2 {inputs} inputs------"
-        wanted = "-----Q1 single input-----" if name == "Q1" else many
-        headings = rows.headings.get(name, [])
-        if wanted not in headings:
-            amounts = re.findall(r"\b(\d{1,6}) inputs?\b", " ".join(headings), FLAGS)
-            other = next((it for it in amounts if name == "Q2" and int(it) != inputs), "")
-            hint = f"; if your course asks for {other}: --inputs {other}" if other else ""
-            yield f"the heading {wanted} is missing{hint}"
-    others = {}
-    for line in lines:
-        results = rows.results.get(line, [])
-        if len(results) > 1:
-            is_same = len({it.number.value for it in results}) == 1
-            yield f"{line}: {'more than once' if is_same else 'two different numbers'}"
-        for _, number, row in results[:1]:
-            if not number.fault and row != format_line(line, number.text):
-                is_asked_unit = number.unit in ("", ASKED_UNIT[line.kind])
-                text = number.text if is_asked_unit else plain(number.amount, MOST_DIGITS)
-                others[line] = format_line(line, text)
-    if others:
-        example = next(iter(others.values()))
-        yield f"{describe_lines([*others])}: other words, signs or units; print {example!r}"
-    extra = [results[0].row for line, results in rows.results.items() if line not in lines]
-    extra += rows.not_read
-    yield from (f"extra line: {row[:60]!a}" for row in extra[:MOST_QUOTED])
-    if more := len(extra[MOST_QUOTED:]):
-        yield count(more, "more extra line")
+def _list_remarks(question: Question, answers: Sequence[Row]) -> list[str]:
+    """List what is printed beside answers: what is asked if not the lab, and which strategy is
+    impossible, as lab3.py and as `whatif` print it."""
+    asked = prefix_question(question, ".", "")[:-1]
+    reasons = [row.text for row in answers if row.about == row.text]
+    return [*filter(None, [asked]), *reasons, *(wrap(reason, "  ") for reason in reasons)]
 
 
-def format_line(line: Line, number: str) -> str:
-    """A line as the handout asks for it."""
-    quantity = "latency" if line.kind == "latency" else "network traffic"
-    unit = ASKED_UNIT[line.kind]
-    return f"Total {quantity} of {line.strategy} parallelism is {number} {unit}"
+def _put(row: Row, number: str) -> str:
+    """Write a row of the answers with another number."""
+    return row.text.replace(f" {row.number.text} ", f" {number} ")
 
 
-def describe_lines(lines: Sequence[Line]) -> str:
-    """One or two by their names, or how many, with the words that they share."""
-    if len(lines) <= 2:
-        return " and ".join(map(str, lines))
-    shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
-    return " ".join([str(len(lines)), *shared, "numbers"])
+def _want(row: Row, own: Row) -> Row:
+    """Write a row of the answers with one's own number, if that can stand there, else with dots."""
+    if not row.label:
+        return row
+    written = _put(row, own.number.text)
+    is_asked = PLAIN.fullmatch(own.number.text) and own.number.unit in ("", row.number.unit)
+    fits = len(written) <= ROOM or written == own.text
+    return row._replace(text=written if is_asked and fits else _put(row, "..."))
+
+
+def _compare(own: Sequence[Row], wanted: Sequence[Row]) -> list[str]:
+    """List the rows that differ, aligned by what they are about, each with a row around it."""
+    told: list[tuple[str, str]] = []
+    abouts = [row.about for row in own], [row.about for row in wanted]
+    for tag, first, last, start, end in SequenceMatcher(None, *abouts, False).get_opcodes():
+        if tag == "equal":  # in what they are about
+            for row, other in zip(own[first:last], wanted[start:end], strict=True):
+                is_same = row.text == other.text
+                told += [("  ", row.text)] if is_same else [("- ", row.text), ("+ ", other.text)]
+        else:
+            told += [("- ", row.text) for row in own[first:last]]
+            told += [("+ ", row.text) for row in wanted[start:end]]
+    shown = [
+        row
+        for place, row in enumerate(told)
+        if any(mark != "  " for mark, _ in told[max(place - 1, 0) : place + 2])
+    ]
+    more = [f"  and {count(len(shown) - MOST_TOLD, 'more row')}"] if shown[MOST_TOLD:] else []
+    return [mark + shorten(row, ROOM) for mark, row in shown[:MOST_TOLD]] + more
