@@ -6,9 +6,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 import lab3
-from report import question as asking
 from report import sram, topics
-from report.question import Question, prefix_question, read_options
+from report.question import Question, add_question_options, prefix_question, read_options
 from report.results import VERSION, Result, Results, compute_results
 from report.text import (
     GIGA,
@@ -327,7 +326,7 @@ def add_options(parser: ArgumentParser) -> None:
         default=[],
         help=f"{', '.join(NAMES)} (default: Q1 to Q4 on one page)",
     )
-    asking.add_options(parser)
+    add_question_options(parser)
     parser.add_argument(
         "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
     )

@@ -14,9 +14,15 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from report import question as asking
-from report.question import Question
-from report.steps import STRATEGIES, Step, compute_bound, interval
+from report.question import (
+    Question,
+    add_question_options,
+    describe_question,
+    find_impossible,
+    number_of,
+    read_options,
+)
+from report.steps import STRATEGIES, Step, compute_bound, find_interval
 from report.text import MS, format_path, format_places, format_rounded, one_of, quote
 from report.timeline import Job, jobs
 
@@ -88,14 +94,13 @@ class Pace(NamedTuple):
 
 def find_paces(question: Question) -> dict[str, Pace]:
     """Of the strategies that are possible. Raises ValueError if none is."""
-    asking.check_possible(question)
-    impossible = asking.find_impossible(question)
+    impossible = find_impossible(question)
     paces = {}
     for strategy, find_steps in STRATEGIES.items():
         if strategy not in impossible:
             steps = find_steps(question.network, question.system)
             first_s = Fraction(sum(step.time_s for step in steps))
-            paces[strategy] = Pace(steps, first_s, interval(strategy, steps))
+            paces[strategy] = Pace(steps, first_s, find_interval(strategy, steps))
     return paces
 
 
@@ -106,8 +111,8 @@ def make_axes(
     lab's, why a strategy is missing, and a title."""
     from matplotlib.figure import Figure
 
-    notes = list(asking.find_impossible(question).values())
-    if difference := asking.describe_question(question):
+    notes = list(find_impossible(question).values())
+    if difference := describe_question(question):
         notes.insert(0, f"what if: {difference}")
     head = "\n".join(fill(note, int(WIDTH_PT / LETTER_PT)) for note in notes)
     all_pt = LINE_PT * (len(head.splitlines()) + bool(title)) + height_pt + BOTTOM_PT
@@ -295,11 +300,11 @@ def add_options(parser: ArgumentParser) -> None:
     told = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())
     picture = one_of("picture", PICTURES)
     parser.add_argument("picture", metavar="{timeline,limits}", type=picture, help=told)
-    asking.add_options(parser)
+    add_question_options(parser)
     parser.add_argument(
         "--until",
         metavar="MS",
-        type=asking.number_of("ms", Decimal("0.000001"), 10**12),
+        type=number_of("ms", Decimal("0.000001"), 10**12),
         help="where a timeline ends (default: the second output of the slowest strategy)",
     )
     parser.add_argument("--output", metavar="FILE", help="FILE.svg or FILE.png (default: .svg)")
@@ -307,7 +312,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the picture, and say where it is."""
-    question = asking.read_options(options)
+    question = read_options(options)
     output = Path(f"{options.picture}.svg" if options.output is None else options.output)
     ending = output.suffix.lower()
     if ending not in (".svg", ".png"):

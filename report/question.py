@@ -34,7 +34,10 @@ LAB = Question()
 
 
 def find_impossible(question: Question) -> dict[str, str]:
-    """Why a strategy is not possible, by its name."""
+    """Find which strategy is impossible, and why: {"tensor": "Tensor parallelism is not ..."}.
+
+    Raises ValueError if neither strategy is possible; the sentence says what would make one so.
+    """
     reasons = {}
     for strategy, check in (
         ("tensor", lab3.check_tensor_parallel),
@@ -44,18 +47,14 @@ def find_impossible(question: Question) -> dict[str, str]:
             check(*question)
         except ValueError as reason:
             reasons[strategy] = str(reason)
-    return reasons
-
-
-def check_possible(question: Question) -> None:
-    """Raise ValueError if neither strategy is possible, with what would be."""
-    if len(find_impossible(question)) == 2:
+    if len(reasons) == 2:
         divided = gcd(*(layer.filters for layer in question.network))
         raise ValueError(
             f"{count(question.system.nodes, 'node')} can run neither strategy: tensor parallelism"
             f" needs a number of nodes that divides the filters of each layer, so {divided:,} or a"
             f" divisor of it; pipeline parallelism needs {len(question.network):,} nodes or more"
         )
+    return reasons
 
 
 # ------------------------------------------------ options
@@ -89,7 +88,7 @@ def parse_layer(text: str) -> ConvLayer:
     )
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_question_options(parser: ArgumentParser) -> None:
     """The what-if options, by default lab3.py's values. Raises ValueError if those are wrong."""
     try:
         lab3.check(*LAB)
@@ -190,10 +189,15 @@ def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
 # ------------------------------------------------ the command: whatif
 
 
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `whatif`: a question's, and no others."""
+    add_question_options(parser)
+
+
 def run(options: Namespace) -> int:
-    """Print the answers to Q1 and Q2."""
+    """Print lab3.py's answers to Q1 and Q2."""
     question = read_options(options)
-    check_possible(question)
+    find_impossible(question)  # refuses a question that neither strategy answers
     lines = lab3.answers(*question).splitlines()
     print(prefix_question(question, "\n".join(wrap(line, "  ") for line in lines), "\n"))
     return 0

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from lab3 import Network, System
-from report.steps import STRATEGIES, interval, name_place
+from report.steps import STRATEGIES, find_interval, name_place
 
 
 class Job(NamedTuple):
@@ -26,7 +26,7 @@ def jobs(network: Network, system: System, strategy: str, inputs: int = 1) -> li
     """The jobs of all inputs; the last end is the latency. Raises ValueError if the strategy is not
     possible."""
     steps = STRATEGIES[strategy](network, system)
-    interval_s = interval(strategy, steps)
+    interval_s = find_interval(strategy, steps)
     found = []
     for number in range(1, inputs + 1):
         end_s = (number - 1) * interval_s

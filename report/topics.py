@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import lab3
 from report.results import Results
-from report.steps import Step, gather_hops, rounds
+from report.steps import Step, count_gather_hops, count_rounds
 from report.text import (
     US,
     count,
@@ -58,7 +58,7 @@ def explain_tensor(results: Results) -> str:
         " of S bytes. Between layers an all-gather sends each shard to all other nodes; after the"
         " last layer a gather sends all shards to one node. Only then does the next input start.",
         *list_paragraphs(lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-        f"Here rounds = {rounds(system):,} and gather_hops = {gather_hops(system):,}.",
+        f"Here rounds = {count_rounds(system):,} and gather_hops = {count_gather_hops(system):,}.",
         format_steps(results.strategies["tensor"].steps),
         *add_up(results, "tensor"),
     )

@@ -5,13 +5,18 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from shlex import quote
 
-from report import question as asking
 from report.check.changes import BOTH
 from report.check.diagnosis import Course
 from report.check.judge import Cause, Check, check, read_key
 from report.check.submission import PIPE, NoSubmissionError
 from report.check.words import Checks, count_occurrences, describe_key, list_checks, tell, tell_all
-from report.question import Question, check_possible, prefix_question, read_options
+from report.question import (
+    Question,
+    add_question_options,
+    find_impossible,
+    prefix_question,
+    read_options,
+)
 from report.results import VERSION
 from report.text import format_json, format_path, wrap
 
@@ -24,7 +29,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
     key = "what the course's own program printed: its reading of the handout is then right"
     parser.add_argument("--key", metavar="FILE", help=key)
-    asking.add_options(parser)
+    add_question_options(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     status = "The exit status is 0 if all is right, 1 if not, 2 if a file cannot be judged."
     parser.description = f"{parser.description}\n{status}"
@@ -34,7 +39,7 @@ def run(options: Namespace) -> int:
     """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
     question = read_options(options)
-    check_possible(question)
+    find_impossible(question)  # refuses a question that neither strategy answers
     course = _read_key_file(options.key, question) if options.key else Course(question)
     files = {name: _check_file(name, course) for name in dict.fromkeys(options.files)}
     refused = [reason for reason in files.values() if isinstance(reason, str)]

@@ -28,7 +28,7 @@ from report.check.submission import (
     read_submission,
     shorten,
 )
-from report.question import Question, check_possible
+from report.question import Question, find_impossible
 from report.text import count, format_rounded, round_to
 
 AS_READ = Course()  # by this project
@@ -82,7 +82,7 @@ def check(text: str, course: Course = AS_READ) -> Check:
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    check_possible(course.question)
+    find_impossible(course.question)
     right = find_right(course)
     submission = read_submission(text, course.question)
     numbers, units = read_units(submission.numbers, right)

@@ -1,11 +1,15 @@
 """report/results.py on random questions, against the closed forms of lab3.py and the jobs of the
 timeline. test_explain.py has its numbers by hand."""
 
-from hypothesis import given
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lab3 import ALL_TO_ALL, RING
-from machines import CLOSED_FORMS, questions
+import lab3
+from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
+from machines import CLOSED_FORMS, cases_of_both, questions
 from report.question import LAB, Question
 from report.results import compute_results
 from report.steps import compute_bound
@@ -78,3 +82,72 @@ def test_one_input_has_one_result_per_topology():
     for strategy in results.strategies.values():
         cases = [(it.topology, it.inputs) for it in strategy.results]
         assert cases == [(ALL_TO_ALL, 1), (RING, 1)]
+
+
+# ------------------------------------------------ which is faster on which links
+
+
+def find_verdict(network, system, inputs):
+    results = compute_results(Question(network, system, inputs))
+    [verdict] = [it for it in results.verdicts if it[:2] == (system.topology, inputs)]
+    return verdict
+
+
+def find_faster(network, system, inputs, bandwidth):
+    """Compare lab3.py's closed forms on links of this bandwidth."""
+    case = network, system._replace(link_bytes_per_s=bandwidth), inputs
+    lead_s = lab3.pipeline_parallel_latency(*case) - lab3.tensor_parallel_latency(*case)
+    return "tensor" if lead_s > 0 else "pipeline" if lead_s < 0 else "neither"
+
+
+ALIKE = ConvLayer(6, 6, 1, 1, 2, 2)  # 288 ops and 48 bytes: a machine with R / B = 6 is balanced
+
+
+@given(cases_of_both(), st.sampled_from([1, 2, 3, 5, 32, 10**6]))
+@example((NETWORK, SYSTEM), 32)
+@example(([ALIKE] * 3, System(3, 600)), 4)
+@example(([ALIKE] * 2, System(2, 600)), 2)
+def test_verdicts_are_those_of_the_closed_forms(case, inputs):
+    verdict = find_verdict(*case, inputs)
+    equal = verdict.equal_bytes_per_s
+    assert equal == sorted({*equal}) and len(verdict.faster) == len(equal) + 1
+    for bandwidth in equal:
+        assert find_faster(*case, inputs, bandwidth) == "neither"
+    # close to each of them on both sides, and far from all
+    distances = [1 + Fraction(1, 10**6), *(Fraction(3, 2) ** n for n in range(1, 60))]
+    for start in [min(equal, default=10**6), max(equal, default=10**6)]:
+        for bandwidth in [start * it for far in distances for it in (far, 1 / far)]:
+            if bandwidth not in equal:
+                place = sum(it < bandwidth for it in equal)
+                assert verdict.faster[place] == find_faster(*case, inputs, bandwidth)
+
+
+@pytest.mark.parametrize(
+    ("network", "system", "inputs", "equal", "faster"),
+    [
+        (NETWORK, SYSTEM, 1, [], ["tensor"]),
+        (NETWORK, SYSTEM._replace(topology=RING), 1, [], ["tensor"]),
+        # 3 layers on 3 nodes take 3 + 2 + 3 times 288 ops at R / B = 6, and 4 * (1 + 1) times
+        ([ALIKE] * 3, System(3, 600), 4, [100], ["tensor", "tensor"]),
+        # below, both take 288 + 288 ops and 48 + 48 bytes
+        ([ALIKE] * 2, System(2, 600), 2, [100], ["neither", "tensor"]),
+        ([ALIKE], System(1, 600), 3, [], ["neither"]),
+        ([ALIKE] * 2, System(3, 600), 1, [], ["tensor"]),
+    ],
+)
+def test_both_may_be_equal_once_everywhere_or_never(network, system, inputs, equal, faster):
+    assert find_verdict(network, system, inputs)[2:] == (equal, faster)
+
+
+@pytest.mark.parametrize(
+    ("topology", "gbs"),
+    [(ALL_TO_ALL, ["0.0204118491", "0.0925870418"]), (RING, ["0.2984450916"])],
+)
+def test_where_the_labs_verdict_flips(topology, gbs):
+    verdict = find_verdict(NETWORK, SYSTEM._replace(topology=topology), 32)
+    assert [f"{float(it) / 10**9:.10f}" for it in verdict.equal_bytes_per_s] == gbs
+    assert verdict.faster == ["tensor", "pipeline", "tensor"][-1 - len(gbs) :]
+
+
+def test_one_strategy_has_no_verdict():
+    assert compute_results(LAB._replace(system=System(nodes=2))).verdicts == []
