@@ -23,8 +23,7 @@ class Job(NamedTuple):
 
 
 def jobs(network: Network, system: System, strategy: str, inputs: int = 1) -> list[Job]:
-    """The jobs of all inputs; the last end is the latency. Raises ValueError if the strategy is not
-    possible."""
+    """List the jobs of all inputs with a strategy that is possible; the last end is the latency."""
     steps = STRATEGIES[strategy](network, system)
     interval_s = find_interval(strategy, steps)
     found = []

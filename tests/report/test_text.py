@@ -58,9 +58,9 @@ def test_milliseconds_of_a_sentence(value_s, printed):
 
 
 def test_numbers_are_equal_only_if_all_are_printed_whole():
-    assert text.equals(1, Fraction(1, 8)) == "="
-    assert text.equals(1, Fraction(1, 3)) == "~"
-    assert text.equals(Fraction("1.0000000000001"), 2) == "~"
+    assert text.choose_sign(1, Fraction(1, 8)) == "="
+    assert text.choose_sign(1, Fraction(1, 3)) == "~"
+    assert text.choose_sign(Fraction("1.0000000000001"), 2) == "~"
 
 
 def test_a_table_aligns_points_wraps_text_and_adds_up():
