@@ -191,7 +191,10 @@ def explain_starts(results: Results) -> str:
     bottleneck = results.find(1)["pipeline"].bottleneck
     if bottleneck == "node 1":
         return ""
-    return f"Each input starts just in time: earlier, it would only wait before {bottleneck}."
+    return (
+        "Node 1 idles because each input starts just in time: earlier, it would only wait before"
+        f" {bottleneck}."
+    )
 
 
 def describe_pace(strategy: str, pace: Result, inputs: int) -> str:
