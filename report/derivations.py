@@ -180,11 +180,11 @@ def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
         equal = ", ".join(format_number(at / GIGA) for at in it.equal_bytes_per_s)
         whole_range = "every link bandwidth" if it.faster == ["neither"] else "no link bandwidth"
         case = f"{count(it.inputs, 'input')}, {it.topology}"
-        rows.append((case, equal or whole_range, ", ".join(it.faster)))
+        rows.append((case, ", ".join(it.faster), equal or whole_range))
     return [
         "When the verdict flips: with all else as it is, both strategies take equally long at these"
         " link bandwidths. The faster strategy is named for links below, between and above them.",
-        format_table(("case", "equally long at, GB/s", "faster, slow links first"), rows),
+        format_table(("case", "faster, slow links first", "equally long at, GB/s"), rows),
     ]
 
 

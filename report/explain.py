@@ -297,7 +297,7 @@ DERIVATIONS = {
 TOPICS = {**QUESTIONS, **DERIVATIONS, "mistakes": derivations.explain_mistakes}
 WITHOUT_SYMBOLS = {"readings", "mistakes", *QUESTIONS}
 ALL = "all"  # but the mistakes
-NAMES = [*DERIVATIONS, ALL, "mistakes", "Q1", "Q2", "Q3", "Q4"]
+NAMES = ["Q1", "Q2", "Q3", "Q4", *DERIVATIONS, ALL, "mistakes"]
 
 
 def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
@@ -312,8 +312,8 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
             raise ValueError(results.impossible[topic])
         if topic == "q2" and question.inputs == 1:
             raise ValueError("Q2 needs --inputs 2 or more")
-    chosen = DERIVATIONS if ALL in names else names
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
+    chosen = [it for name in names for it in ([*page, *DERIVATIONS] if name == ALL else [name])]
     more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
