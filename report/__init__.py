@@ -1,19 +1,20 @@
-"""What explains, checks, changes and draws the answers of lab3.py: `python3 report COMMAND`.
+"""Commands that explain, check, change and draw the answers of lab3.py: `python3 report COMMAND`.
 
 In the order in which one would read it:
 
-    __main__   the front door: which command, how it ends
-    question   what is asked: network, machine, inputs; the options that say it; `whatif`
-    steps      layer by layer: what is computed and sent, of both strategies; lower bounds
-    sram       what each node holds
-    timeline   who works when
-    results    what both strategies take and why, computed once
-    check/     `check`: which mistake makes these numbers
-    topics     derivations of every number, for `explain`
-    explain    `explain`: Q1 to Q4 on one page, topics, JSON
-    pictures   `picture`: timeline, time per input against the number of inputs
-    deck/      `deck`: the slides
-    text       numbers and tables in 80 columns
+    __main__     the front door: which command, how it ends
+    question     what is asked: network, machine, inputs; the options that say it; `whatif`
+    steps        layer by layer: what is computed and sent, of both strategies; lower bounds
+    sram         what each node holds
+    timeline     who works when
+    results      what both strategies take and why, computed once: lab3.py's numbers, compared with
+                 the steps; on which links which strategy is faster
+    check/       `check`: which mistake makes these numbers
+    derivations  the topics of `explain`: where every number comes from
+    explain      `explain`: Q1 to Q4 on one page, JSON
+    pictures     `picture`: timeline, time per input against the number of inputs
+    deck/        `deck`: the slides
+    text         numbers and tables in 80 columns
 
 Imports go one way: a module builds on lab3, text and modules above it. __main__ imports the module
 of a command when it runs.

@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import sys
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -67,10 +68,11 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
+        """Raise ValueError; argparse's own prints the usage, too, and exits."""
         raise ValueError(message)
 
     def print_help(self, file: Any = None) -> None:
-        """Print help; argparse's own is silent if it cannot."""
+        """Print help, or fail; argparse's own is silent if it cannot print."""
         print(self.format_help(), end="", file=file)
 
 
@@ -92,7 +94,13 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         return fail(2, str(error))
     except ModuleNotFoundError as error:
-        return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project")
+        words = shlex.join(argv)
+        again = words if words.isascii() and words.isprintable() else argv[0]
+        return fail(
+            1,
+            f"{argv[0]} needs {error.name}: run {INSTALL} in the project, then"
+            f" .venv/bin/python report {again}",
+        )
     except OSError as error:
         discard(sys.stdout)
         where = f" {error.filename!a}" if error.filename else ""
@@ -100,7 +108,7 @@ def main(argv: list[str]) -> int:
 
 
 def fail(status: int, why: str) -> int:
-    """Say why on stderr."""
+    """Say on stderr why a command fails, and return its exit status."""
     try:
         print(f"{PROG}: error: {why}", file=sys.stderr, flush=True)
     except OSError:
@@ -109,12 +117,12 @@ def fail(status: int, why: str) -> int:
 
 
 def discard(stream: TextIO) -> None:
-    """Let what cannot be written not fail again at the exit."""
+    """Discard what a stream still holds, so that it does not fail again at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run_command(argv: list[str]) -> int:
-    """Parse the words and run the command, whose module is imported only now."""
+    """Parse the words and run the command, whose module is imported only now; return its status."""
     parser = Parser(
         prog=PROG,
         description="The answers of lab3.py explained, checked, changed and drawn.",
@@ -148,7 +156,7 @@ def run_command(argv: list[str]) -> int:
 
 
 def check_lab3() -> None:
-    """Raise ValueError if lab3.py is not this project's, or no Python."""
+    """Raise ValueError if lab3.py is not this project's, or cannot be imported."""
     try:
         with redirect_stdout(StringIO()):  # somebody else's prints its answers
             lab3 = import_module("lab3")
@@ -161,7 +169,7 @@ def check_lab3() -> None:
 
 
 def explain_unknown(name: str) -> str:
-    """Why a word is no command, and what was meant."""
+    """Say that a word is no command, and what was meant."""
     from report.explain import TOPICS
     from report.pictures import PICTURES
     from report.text import find_meant, quote
@@ -169,6 +177,7 @@ def explain_unknown(name: str) -> str:
     meant = {it: it for it in COMMANDS}
     meant.update({it: f"explain {it}" for it in TOPICS})
     meant.update({it: f"picture {it}" for it in PICTURES})
+    meant.update(sram="explain Q3", ring="explain Q4")
     found = find_meant(name, meant)
     hint = f"did you mean {meant[found]}?" if found else f"there are {', '.join(COMMANDS)}"
     first = ", which comes first" if name.startswith("-") else ""

@@ -6,24 +6,23 @@ from decimal import Decimal
 from fractions import Fraction
 
 import lab3
-from report import question as asking
-from report import sram, topics
-from report.question import Question, prefix_question, read_options
+from report import derivations
+from report.question import Question, add_question_options, prefix_question, read_options
 from report.results import VERSION, Result, Results, compute_results
 from report.text import (
     GIGA,
     MS,
-    US,
+    choose_sign,
     count,
-    equals,
     format_json,
     format_ms,
     format_number,
+    format_places,
     format_rounded,
     format_table,
     join,
     join_paragraphs,
-    one_of,
+    make_word_parser,
     round_to,
     wrap,
 )
@@ -34,7 +33,7 @@ MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fulles
 
 
 def explain_asked(results: Results) -> str:
-    """The question, and which strategy is not possible."""
+    """Say what is asked, and why a strategy is impossible."""
     network, system, inputs = results.asked
     asked = (
         f"{count(inputs, 'input')}, {count(len(network), 'layer')}, {count(system.nodes, 'node')},"
@@ -48,7 +47,7 @@ def explain_asked(results: Results) -> str:
 
 
 def explain_q1(results: Results) -> str:
-    """One input: latency, traffic, and why."""
+    """Answer Q1: latency and traffic of one input, and why."""
     found = results.find(1)
     heads = "strategy", "latency s", "traffic bytes", "compute ms", "communication ms"
     rows = [
@@ -66,7 +65,7 @@ def explain_q1(results: Results) -> str:
 
 
 def explain_q2(results: Results) -> str:
-    """All inputs: latency, traffic, interval, bottleneck and utilisation."""
+    """Answer Q2: latency, traffic, interval, bottleneck and utilisation of all inputs."""
     inputs = results.asked.inputs
     found = results.find(inputs)
     heads = "strategy", "latency s", "traffic bytes", "interval ms", "bottleneck", "used %"
@@ -85,31 +84,31 @@ def explain_q2(results: Results) -> str:
         compare_latencies(found),
         "Each further input adds one interval: the time of the bottleneck.",
         describe_time_per_input(found),
-        f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}.",
-        "Used: utilisation, its share of the latency.",
+        f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}."
+        " Used = lower bound / latency.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
 
 def round_latency(latency_s: Fraction) -> Decimal:
-    """As lab3.py prints it."""
+    """Round a latency as lab3.py prints it."""
     return Decimal(lab3.plain(latency_s))
 
 
 def compare_latencies(found: dict[str, Result]) -> str:
-    """Which strategy is faster."""
+    """Say which strategy is faster, and how many times; up to 1.005 times is about the same."""
     if len(found) < 2:
         return ""
     (fast, fast_s), (_, slow_s) = sorted(
         ((name, it.latency_s) for name, it in found.items()), key=lambda pair: pair[1]
     )
-    if slow_s < fast_s * Fraction("1.005"):
+    if slow_s <= fast_s * Fraction("1.005"):
         return "Both take about the same time."
     return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
 
 
 def compare_traffic(results: Results) -> str:
-    """Why tensor parallelism sends more bytes, and yet may communicate for less time."""
+    """Say why tensor parallelism sends more bytes, and yet may communicate for less time."""
     found = results.find(1)
     system = results.asked.system
     if len(found) < 2 or not (found["pipeline"].traffic_bytes and found["tensor"].traffic_bytes):
@@ -131,13 +130,21 @@ def compare_traffic(results: Results) -> str:
 
 
 def describe_time_per_input(found: dict[str, Result]) -> str:
-    """latency / N for any number of inputs, N."""
+    """Give latency / N for any number of inputs, N; roundings keep the sum."""
     if "pipeline" not in found:
         return ""
     it = found["pipeline"]
-    fill_s = it.compute_s + it.communication_s - it.interval_s
-    each, fill = (format_rounded(part_s * MS) for part_s in (it.interval_s, fill_s))
-    text = f"Time per input, for any N: {each} + {fill} / N ms in the pipeline"
+    first_ms, interval_ms = (it.compute_s + it.communication_s) * MS, it.interval_s * MS
+    places = max(0, 3 - round_to(interval_ms).adjusted())
+    scale = 10**places
+    sums = [Fraction(round(value * scale), scale) for value in (first_ms, interval_ms)]
+    first, each, fill = (format_places(value, places) for value in (*sums, sums[0] - sums[1]))
+    text = f"Time per input, for any N: {each}"
+    if first_ms == interval_ms:
+        text += " ms in the pipeline"
+    else:
+        text += f" + {fill} / N ms in the pipeline"
+        text += f" ({fill} = {first} - {each}, 1 input less an interval)"
     if "tensor" in found:
         each = format_rounded(found["tensor"].interval_s * MS)
         text += f", {each} ms with tensor parallelism"
@@ -145,7 +152,7 @@ def describe_time_per_input(found: dict[str, Result]) -> str:
 
 
 def warn_of_sram(results: Results) -> str:
-    """Which strategies do not fit."""
+    """Say which strategies do not fit in SRAM."""
     names = {"tensor": "Tensor parallelism", "pipeline": "The pipeline"}
     unfit = [names[name] for name in results.strategies if results.sram[name].free_bytes < 0]
     return " ".join(f"{it} does not fit in SRAM (Q3); its latency assumes enough." for it in unfit)
@@ -155,7 +162,7 @@ def warn_of_sram(results: Results) -> str:
 
 
 def explain_q3(results: Results) -> str:
-    """Why the work is distributed, what each node holds, and whether it fits."""
+    """Answer Q3: why the work is distributed, what each node holds, and whether it fits."""
     room = results.asked.system.sram_bytes
     heads = "strategy, node", "layer", "weights", "input", "output", "sum", f"of {room:,}"
     rows = []
@@ -174,13 +181,13 @@ def explain_q3(results: Results) -> str:
 
 
 def compare_room(held_bytes: int, room_bytes: int) -> str:
-    """How many bytes are free, or too many."""
+    """Say how many bytes are free, or too many."""
     free = room_bytes - held_bytes
     return f"{free:,} free" if free >= 0 else f"{-free:,} over"
 
 
 def explain_why_distribute(results: Results) -> str:
-    """Whether one node alone could do the work, and with it data parallelism."""
+    """Say whether one node alone could do the work, which data parallelism needs."""
     totals, data = results.totals, results.sram["data"]
     inputs = count(results.asked.inputs, "input")
     data_ms = format_ms(results.bounds[-1].data_parallel_s)
@@ -203,36 +210,34 @@ def explain_why_distribute(results: Results) -> str:
 
 
 def list_sram_notes(results: Results) -> list[str]:
-    """What is not counted, each with a size and whether it fits."""
-    network, system, inputs = results.asked
+    """List what is not counted, each with a size and whether it fits."""
+    inputs, room_bytes = results.asked.inputs, results.asked.system.sram_bytes
+    kept, waiting, following = results.uncounted
 
     def judge(held_bytes: int) -> str:
-        return f"{held_bytes:,} ({compare_room(held_bytes, system.sram_bytes)})"
+        return f"{held_bytes:,} ({compare_room(held_bytes, room_bytes)})"
 
     notes = [
         "Each input is in the SRAM of every node that needs it when it is needed, at no cost;"
         " inputs that wait and outputs that are done are not counted."
     ]
-    if "tensor" in results.strategies and system.nodes > 1:
-        kept = sram.tensor_sram_input_kept(network, system)
+    if kept:
         notes.append(
             "With tensor parallelism, a layer's input is dropped before its output is gathered; if"
             f" it is kept, a node holds {judge(kept)}."
         )
-    if "tensor" in results.strategies and inputs > 1:
-        held = sram.tensor_sram_inputs_waiting(network, system, inputs)
-        waiting = count(inputs - 1, "waiting input")
-        notes.append(f"With {waiting} in every node, tensor parallelism needs {judge(held)}.")
-    if "pipeline" in results.strategies and inputs > 1 and len(network) > 1:
-        use = sram.pipeline_sram_overlapping(network, system)
+    if waiting:
+        others = count(inputs - 1, "waiting input")
+        notes.append(f"With {others} in every node, tensor parallelism needs {judge(waiting)}.")
+    if following:
         notes.append(
-            f"A pipeline's node receives its next input while it computes: with it {use.where}"
-            f" holds {judge(use.total_bytes)}."
+            "A pipeline's node receives its next input while it computes: with it"
+            f" {following.where} holds at least {judge(following.total_bytes)}."
         )
     outputs = f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
     room = f"all SRAM, {results.totals.sram_bytes:,}"
     if results.totals.output_bytes > results.totals.sram_bytes:
-        notes.append(f"The {outputs} exceed {room}: outputs leave.")
+        notes.append(f"The {outputs} exceed {room}: they leave.")
     return notes
 
 
@@ -240,7 +245,7 @@ def list_sram_notes(results: Results) -> list[str]:
 
 
 def explain_q4(results: Results) -> str:
-    """Both topologies side by side for one input, and why only tensor parallelism differs."""
+    """Answer Q4: both topologies side by side for one input, and why one strategy differs."""
     heads = "strategy", "topology", "communication ms", "latency s", "traffic bytes"
     rows = []
     for name, strategy in results.strategies.items():
@@ -253,7 +258,7 @@ def explain_q4(results: Results) -> str:
 
 
 def explain_ring(results: Results) -> str:
-    """What a ring changes, and why."""
+    """Say what a ring changes, and why."""
     nodes = results.asked.system.nodes
     if nodes < 3:
         return "One node has no links." if nodes == 1 else "A ring of 2 nodes is all-to-all."
@@ -262,15 +267,15 @@ def explain_ring(results: Results) -> str:
         direct, ring = (
             results.strategies["tensor"].find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING)
         )
-        sums = [it * US for it in (ring.compute_s, direct.communication_s, ring.latency_s)]
+        sums = [it * MS for it in (ring.compute_s, direct.communication_s, ring.latency_s)]
         compute, communication, latency = map(format_number, sums)
         percent = format_rounded(100 * (ring.latency_s / direct.latency_s - 1), 3)
         text.append(
             f"On a ring, the busiest link carries {nodes - 1:,} shards one after the other;"
             " all-to-all, it carries 1. So tensor parallelism communicates for"
             f" {nodes - 1:,} times as long: {compute} (compute) + {nodes - 1:,} * {communication}"
-            f" (communication) {equals(*sums)} {latency} us, {percent} % more. The last output's"
-            " shards cross more links, which adds"
+            f" (communication) {choose_sign(*sums)} {latency} ms, {percent} % more. The last"
+            " output's shards cross more links, which adds"
             f" {ring.traffic_bytes - direct.traffic_bytes:,} bytes."
         )
     if "pipeline" in results.strategies and len(results.asked.network) > 1:
@@ -283,51 +288,52 @@ def explain_ring(results: Results) -> str:
 
 QUESTIONS = {"q1": explain_q1, "q2": explain_q2, "q3": explain_q3, "q4": explain_q4}
 DERIVATIONS = {
-    "model": topics.explain_model,
-    "tensor": topics.explain_tensor,
-    "pipeline": topics.explain_pipeline,
-    "sram": explain_q3,
-    "ring": explain_q4,
-    "bounds": topics.explain_bounds,
-    "readings": topics.explain_readings,
+    "model": derivations.explain_model,
+    "tensor": derivations.explain_tensor,
+    "pipeline": derivations.explain_pipeline,
+    "bounds": derivations.explain_bounds,
+    "readings": derivations.explain_readings,
 }
-TOPICS = {**QUESTIONS, **DERIVATIONS}
-WITHOUT_SYMBOLS = {"sram", "ring", "readings", *QUESTIONS}
-ALL = "all"
-NAMES = [*DERIVATIONS, ALL, "Q1", "Q2", "Q3", "Q4"]
+TOPICS = {**QUESTIONS, **DERIVATIONS, "mistakes": derivations.explain_mistakes}
+WITHOUT_SYMBOLS = {"readings", "mistakes", *QUESTIONS}
+ALL = "all"  # but the mistakes
+NAMES = ["Q1", "Q2", "Q3", "Q4", *DERIVATIONS, ALL, "mistakes"]
 
 
-def explain(question: Question, names: Sequence[str] = ()) -> str:
-    """Topics by their names, or the page if there are none. Raises ValueError for Q2 of one input,
-    for a topic of an impossible strategy, and if neither strategy is possible."""
+def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
+    """Explain topics by their names, or write the page if there are none.
+
+    Raises ValueError for Q2 of one input, for a topic of an impossible strategy, and as
+    compute_results does.
+    """
     results = compute_results(question)
     for topic in names:
         if topic in results.impossible:
             raise ValueError(results.impossible[topic])
         if topic == "q2" and question.inputs == 1:
             raise ValueError("Q2 needs --inputs 2 or more")
-    chosen = DERIVATIONS if ALL in names else names
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
+    chosen = [it for name in names for it in ([*page, *DERIVATIONS] if name == ALL else [name])]
     more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
-        "" if {*chosen} <= WITHOUT_SYMBOLS else topics.SYMBOLS,
+        "" if {*chosen} <= WITHOUT_SYMBOLS else derivations.SYMBOLS,
         *(explain_it(results) for explain_it in dict.fromkeys(TOPICS[it] for it in chosen or page)),
         "" if names else more,
     )
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Topics, what if, and --json."""
+    """Add topics, the what-if options, and --json."""
     parser.add_argument(
         "topics",
         metavar="TOPIC",
         nargs="*",
-        type=one_of("topic", NAMES),
+        type=make_word_parser("topic", NAMES),
         default=[],
         help=f"{', '.join(NAMES)} (default: Q1 to Q4 on one page)",
     )
-    asking.add_options(parser)
+    add_question_options(parser)
     parser.add_argument(
         "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
     )
@@ -335,13 +341,11 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the page, topics, or every number as JSON: Fractions as the nearest floats."""
-    asked = read_options(options)
+    question = read_options(options)
     if options.json:
-        from report.check.model import list_readings
-
-        results = compute_results(asked)
-        readings = list_readings(asked)
+        results = compute_results(question)
+        readings = derivations.find_readings(results)
         print(format_json({"version": VERSION, **results._asdict(), "readings": readings}))
     else:
-        print(prefix_question(asked, explain(asked, options.topics)))
+        print(prefix_question(question, explain_topics(question, options.topics)))
     return 0

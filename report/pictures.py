@@ -14,10 +14,15 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from report import question as asking
-from report.question import Question
-from report.steps import STRATEGIES, Step, compute_bound, interval
-from report.text import MS, format_path, format_places, format_rounded, one_of, quote
+from report.question import (
+    Question,
+    add_question_options,
+    describe_question,
+    make_number_parser,
+    read_options,
+)
+from report.results import Result, Results, compute_results
+from report.text import MS, format_path, format_places, format_rounded, make_word_parser, quote
 from report.timeline import Job, jobs
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
@@ -53,8 +58,8 @@ class Picture(NamedTuple):
 
 
 def draw(name: str, question: Question, ending: str, until_s: Fraction | None = None) -> Picture:
-    """The picture as ".svg" or ".png", the same on every run, whatever the user's settings for
-    matplotlib are. Raises ValueError if no strategy is possible, and for too many bars."""
+    """Draw a picture as ".svg" or ".png", the same on every run, whatever the user's settings for
+    matplotlib are. Raises ValueError for too many bars, and as compute_results does."""
     import matplotlib
 
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a face may be missing
@@ -62,8 +67,9 @@ def draw(name: str, question: Question, ending: str, until_s: Fraction | None = 
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=FACES, size=FONT_PT)
         matplotlib.rc("svg", fonttype="none", hashsalt="lab3")
+        results = compute_results(question)
         is_timeline = name == "timeline"
-        figure, alt = draw_timeline(question, until_s) if is_timeline else draw_limits(question)
+        figure, alt = draw_timeline(results, until_s) if is_timeline else draw_limits(results)
         width, height = figure.get_size_inches() * PER_INCH
         file = BytesIO()
         about = {"Title": alt} | ({"Date": None} if ending == ".svg" else {})
@@ -74,40 +80,15 @@ def draw(name: str, question: Question, ending: str, until_s: Fraction | None = 
 # ------------------------------------------------ what both share
 
 
-class Pace(NamedTuple):
-    """When a strategy's outputs are done."""
-
-    steps: list[Step]
-    first_s: Fraction
-    interval_s: Fraction
-
-    def time_per_input_s(self, inputs: int) -> Fraction:
-        """latency / N"""
-        return (self.first_s + (inputs - 1) * self.interval_s) / inputs
-
-
-def find_paces(question: Question) -> dict[str, Pace]:
-    """Of the strategies that are possible. Raises ValueError if none is."""
-    asking.check_possible(question)
-    impossible = asking.find_impossible(question)
-    paces = {}
-    for strategy, find_steps in STRATEGIES.items():
-        if strategy not in impossible:
-            steps = find_steps(question.network, question.system)
-            first_s = Fraction(sum(step.time_s for step in steps))
-            paces[strategy] = Pace(steps, first_s, interval(strategy, steps))
-    return paces
-
-
 def make_axes(
-    question: Question, height_pt: float, left_pt: float, right_pt: float, title: str = ""
+    results: Results, height_pt: float, left_pt: float, right_pt: float, title: str = ""
 ) -> "tuple[Figure, Axes]":
-    """Axes of this height, with room on both sides. Above them how the question differs from the
-    lab's, why a strategy is missing, and a title."""
+    """Make axes of this height, with room on both sides. Above them stand how the question differs
+    from the lab's, why a strategy is missing, and a title."""
     from matplotlib.figure import Figure
 
-    notes = list(asking.find_impossible(question).values())
-    if difference := asking.describe_question(question):
+    notes = list(results.impossible.values())
+    if difference := describe_question(results.asked):
         notes.insert(0, f"what if: {difference}")
     head = "\n".join(fill(note, int(WIDTH_PT / LETTER_PT)) for note in notes)
     all_pt = LINE_PT * (len(head.splitlines()) + bool(title)) + height_pt + BOTTOM_PT
@@ -125,18 +106,18 @@ def make_axes(
 
 
 def choose_unit(most_s: Fraction) -> str:
-    """The largest of which there is at least one."""
+    """Choose the largest unit of which there is at least one."""
     return next((unit for unit, per_s in UNITS.items() if most_s * per_s >= 1), "ns")
 
 
 def format_time(value_s: Fraction, unit: str) -> str:
-    """With two decimals, or two digits if there is little of the unit."""
+    """Format a time with two decimals, or with two digits if there is little of the unit."""
     value = value_s * UNITS[unit]
     return format_places(value, 2) if value >= Fraction(1, 10) else format_rounded(value, 2)
 
 
 def describe_time(value_s: Fraction) -> str:
-    """In its own unit."""
+    """Format a time with the unit that suits it."""
     unit = choose_unit(value_s)
     return f"{format_time(value_s, unit)} {unit}"
 
@@ -144,30 +125,33 @@ def describe_time(value_s: Fraction) -> str:
 # ------------------------------------------------ who works when
 
 
-def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure, str]":
-    """What starts before the end, by default the second output of the slowest strategy: a line for
-    each node, or one for all nodes if they work alike."""
-    network, system, inputs = question
-    paces = find_paces(question)
+def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, str]":
+    """Draw what starts before the end, by default the second output of the slowest strategy: a line
+    for each node, but one for nodes that work alike, and one for those that have no layer."""
+    network, system, inputs = results.asked
+    paces = results.find(1)
     later = min(inputs - 1, 1)
-    end_s = until_s or max(pace.first_s + later * pace.interval_s for pace in paces.values())
+    end_s = until_s or max(pace.latency_s + later * pace.interval_s for pace in paces.values())
     started = {name: min(inputs, ceil(end_s / pace.interval_s)) for name, pace in paces.items()}
-    bars = sum(started[name] * len(pace.steps) for name, pace in paces.items())
+    bars = sum(started[name] * len(results.strategies[name].steps) for name in paces)
     if bars > MOST_BARS:
         raise ValueError(
             f"--until: a timeline of {bars:,} bars cannot be read; end it earlier, so that it has"
             f" at most {MOST_BARS:,}"
         )
-    alike = f"nodes 1 to {system.nodes:,}" if system.nodes > 1 else "node 1"
-    nodes = [f"node {node}" for node in range(1, len(network) + 1)]
+    lines = {"tensor": [name_nodes(1, system.nodes)]}
+    lines["pipeline"] = [f"node {node}" for node in range(1, len(network) + 1)]
+    if system.nodes > len(network):
+        lines["pipeline"].append(name_nodes(len(network) + 1, system.nodes))
     labels: dict[float, str] = {}  # by their line; between two strategies is half a line
     titles = {}
     for name in paces:
         titles[name] = max(labels, default=-1.5) + 1.5
-        lines = [alike] if name == "tensor" else nodes
-        labels |= {titles[name] + below: label for below, label in enumerate(lines, 1)}
+        labels |= {titles[name] + below: label for below, label in enumerate(lines[name], 1)}
+    if why := explain_starts(results):
+        labels[max(labels) + 1] = ""
     left_pt, unit = 104, choose_unit(end_s)
-    figure, axes = make_axes(question, LINE_PT * (max(labels) + 1.3), left_pt, 14)
+    figure, axes = make_axes(results, LINE_PT * (max(labels) + 1.3), left_pt, 14)
     axes.set(xlim=(0, float(end_s * UNITS[unit])), ylim=(max(labels) + 0.7, -0.6))
     axes.set_yticks(list(labels), labels.values())
     axes.tick_params("y", labelcolor=INK)
@@ -176,23 +160,48 @@ def draw_timeline(question: Question, until_s: Fraction | None) -> "tuple[Figure
     axes.annotate(f"time, {unit}", (0, 0), (-10, -6), "axes fraction", va="top", **looks)
     looks |= {"xycoords": ("axes fraction", "data"), "va": "center_baseline"}
     axes.annotate("number: input; black: communication", (1, 0), (0, 0), **looks)
+    note: Any = {"color": NOTE, "va": "center_baseline"}
     longest = max(range(len(network)), key=lambda at: network[at].ops) + 1
-    told = []
+    if "pipeline" in titles and system.nodes > len(network):
+        line = titles["pipeline"] + len(lines["pipeline"])
+        axes.annotate("idle", (0, line), (3, 0), textcoords="offset points", **note)
+    if why:
+        axes.annotate(why, (0, max(labels)), (-left_pt, 0), textcoords="offset points", **note)
+    messages = []
     for name, line in titles.items():
-        told.append(describe_pace(name, paces[name], inputs))
+        messages.append(describe_pace(name, paces[name], inputs))
         looks = {"color": COLOURS[name][0], "weight": "bold", "va": "center_baseline"}
-        axes.annotate(told[-1], (0, line), (-left_pt, 0), textcoords="offset points", **looks)
+        axes.annotate(messages[-1], (0, line), (-left_pt, 0), textcoords="offset points", **looks)
         for job in jobs(network, system, name, started[name]):
             if job.start_s < end_s:
                 draw_job(axes, job, name, line, longest, end_s, unit)
-    return figure, f"Timeline of the first {describe_time(end_s)}. {'; '.join(told)}."
+    alt = f"Timeline of the first {describe_time(end_s)}. {'; '.join(messages)}."
+    return figure, " ".join(filter(None, [alt, why]))
 
 
-def describe_pace(strategy: str, pace: Pace, inputs: int) -> str:
-    """When outputs are done."""
-    first, later = describe_time(pace.first_s), describe_time(pace.interval_s)
+def name_nodes(first: int, last: int) -> str:
+    """Name consecutive nodes."""
+    return f"nodes {first:,} to {last:,}" if first < last else f"node {first:,}"
+
+
+def explain_starts(results: Results) -> str:
+    """Say why a pipeline's first node idles between inputs, if it does."""
+    if "pipeline" not in results.strategies or results.asked.inputs == 1:
+        return ""
+    bottleneck = results.find(1)["pipeline"].bottleneck
+    if bottleneck == "node 1":
+        return ""
+    return (
+        "Node 1 idles because each input starts just in time: earlier, it would only wait before"
+        f" {bottleneck}."
+    )
+
+
+def describe_pace(strategy: str, pace: Result, inputs: int) -> str:
+    """Say when a strategy's outputs are done."""
+    first, later = describe_time(pace.latency_s), describe_time(pace.interval_s)
     when = f"after {first}, then one every {later}" if inputs > 1 else f"after {first}"
-    if inputs > 1 and pace.first_s == pace.interval_s:
+    if inputs > 1 and pace.latency_s == pace.interval_s:
         when = f"every {first}"
     return f"{strategy.capitalize()} parallelism: an output {when}"
 
@@ -200,8 +209,8 @@ def describe_pace(strategy: str, pace: Pace, inputs: int) -> str:
 def draw_job(
     axes: "Axes", job: Job, strategy: str, title: float, longest: int, end_s: Fraction, unit: str
 ) -> None:
-    """A bar, by lines below a title; for a transfer a black one, between two if nodes compute
-    meanwhile. It has the input's number if there is room, once if all nodes work alike."""
+    """Draw a bar, some lines below a title; for a transfer a black one, between two lines if nodes
+    compute meanwhile. It has the input's number if there is room, once if all nodes work alike."""
     start = float(job.start_s * UNITS[unit])
     length = float(min(job.end_s, end_s) * UNITS[unit]) - start
     line, shade = title + (1 if strategy == "tensor" else job.layer), (job.input - 1) % 2
@@ -223,19 +232,19 @@ DOTS = 200  # that make a curve
 LIMITS_LINES = 9.8
 
 
-def draw_limits(question: Question) -> "tuple[Figure, str]":
-    """Latency / N to ten times what is asked, with dots for Q1 and Q2; dashed, what a curve falls
-    to; an area, what no schedule can reach."""
-    paces, inputs = find_paces(question), question.inputs
-    bound_s = compute_bound(question.network, question.system)
-    unit = choose_unit(max(pace.first_s for pace in paces.values()))
+def draw_limits(results: Results) -> "tuple[Figure, str]":
+    """Draw latency / N up to ten times the inputs, with dots for Q1 and Q2; dashed, what a curve
+    falls to; an area, what no schedule can reach."""
+    paces, inputs = results.find(1), results.asked.inputs
+    bound_s = results.bounds[0].lower_bound_s
+    unit = choose_unit(max(pace.latency_s for pace in paces.values()))
 
     def scale(value_s: Fraction) -> float:
         return float(value_s * UNITS[unit])
 
-    highest = 1.15 * max(scale(pace.first_s) for pace in paces.values())
+    highest = 1.15 * max(scale(pace.latency_s) for pace in paces.values())
     title = f"Time per input, {unit} (latency ÷ inputs)"
-    figure, axes = make_axes(question, LINE_PT * LIMITS_LINES, 30, 180, title)
+    figure, axes = make_axes(results, LINE_PT * LIMITS_LINES, 30, 180, title)
     axes.set(xscale="log", xlim=(1, 10 * inputs), ylim=(0, highest))
     asked = sorted({1, inputs})
     decades = (10**power for power in range(1, len(f"{10 * inputs - 1}")))
@@ -256,20 +265,23 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     else:
         ends[label] = scale(bound_s), NOTE
     counts = [(10 * inputs) ** (dot / DOTS) for dot in range(DOTS + 1)]
-    for name, (_, first_s, interval_s) in paces.items():
-        colour, floor, rest = COLOURS[name][0], scale(interval_s), scale(first_s - interval_s)
+    each_s = {(name, n): it.latency_s / n for n in asked for name, it in results.find(n).items()}
+    for name, pace in paces.items():
+        colour, interval_s = COLOURS[name][0], pace.interval_s
+        floor, rest = scale(interval_s), scale(pace.latency_s - interval_s)
         axes.plot(counts, [floor + rest / n for n in counts], color=colour, lw=2.5, label=name)
         if rest:
             axes.axhline(floor, color=colour, ls="--", lw=1, label=f"{name} floor")
         for n in asked:
-            each_s = paces[name].time_per_input_s(n)
-            place = n, scale(each_s)
-            is_highest = each_s == max(pace.time_per_input_s(n) for pace in paces.values())
+            place = n, scale(each_s[name, n])
+            is_highest = each_s[name, n] == max(each_s[it, n] for it in paces)
             is_above = is_highest or place[1] < 1.5 * highest / LIMITS_LINES
             axes.plot(*place, "o", color=colour, ms=7, clip_on=False, zorder=3)
             looks = {"va": "bottom"} if is_above else {"va": "top"}
             looks |= {"textcoords": "offset points", "color": colour, "weight": "bold"}
-            axes.annotate(format_time(each_s, unit), place, (7, 5 if is_above else -6), **looks)
+            axes.annotate(
+                format_time(each_s[name, n], unit), place, (7, 5 if is_above else -6), **looks
+            )
         word = "falls to" if rest else "stays at"
         ends[f"{name} {word} {format_time(interval_s, unit)}"] = (floor, colour)
     draw_labels(axes, ends, highest)
@@ -277,7 +289,7 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
 
 
 def draw_labels(axes: "Axes", labels: dict[str, tuple[float, str]], highest: float) -> None:
-    """Right of the axes, each as high as its value, but none on another."""
+    """Write labels right of the axes, each as high as its value, but none on another."""
     gap = highest / LIMITS_LINES
     lowest = 0.5 * gap
     for text, (value, colour) in sorted(labels.items(), key=lambda label: label[1][0]):
@@ -291,23 +303,23 @@ def draw_labels(axes: "Axes", labels: dict[str, tuple[float, str]], highest: flo
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Which picture, what if, and where to."""
-    told = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())
-    picture = one_of("picture", PICTURES)
-    parser.add_argument("picture", metavar="{timeline,limits}", type=picture, help=told)
-    asking.add_options(parser)
+    """Add which picture, the what-if options, where a timeline ends, and the file."""
+    pictures = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())
+    picture = make_word_parser("picture", PICTURES)
+    parser.add_argument("picture", metavar="{timeline,limits}", type=picture, help=pictures)
+    add_question_options(parser)
     parser.add_argument(
         "--until",
         metavar="MS",
-        type=asking.number_of("ms", Decimal("0.000001"), 10**12),
+        type=make_number_parser("ms", Decimal("0.000001"), 10**12),
         help="where a timeline ends (default: the second output of the slowest strategy)",
     )
     parser.add_argument("--output", metavar="FILE", help="FILE.svg or FILE.png (default: .svg)")
 
 
 def run(options: Namespace) -> int:
-    """Write the picture, and say where it is."""
-    question = asking.read_options(options)
+    """Write the picture, and print where it is."""
+    question = read_options(options)
     output = Path(f"{options.picture}.svg" if options.output is None else options.output)
     ending = output.suffix.lower()
     if ending not in (".svg", ".png"):

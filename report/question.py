@@ -1,5 +1,5 @@
-"""What is asked: which network, on which machine, how many inputs; the options that the commands
-share; and the `whatif` command, which answers Q1 and Q2."""
+"""What is asked, a network, a machine and a number of inputs; the options that the commands share;
+and the `whatif` command, which answers Q1 and Q2."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
@@ -34,7 +34,10 @@ LAB = Question()
 
 
 def find_impossible(question: Question) -> dict[str, str]:
-    """Why a strategy is not possible, by its name."""
+    """Find which strategy is impossible, and why: {"tensor": "Tensor parallelism is not ..."}.
+
+    Raises ValueError if neither strategy is possible; the sentence says what would make one so.
+    """
     reasons = {}
     for strategy, check in (
         ("tensor", lab3.check_tensor_parallel),
@@ -44,26 +47,24 @@ def find_impossible(question: Question) -> dict[str, str]:
             check(*question)
         except ValueError as reason:
             reasons[strategy] = str(reason)
-    return reasons
-
-
-def check_possible(question: Question) -> None:
-    """Raise ValueError if neither strategy is possible, with what would be."""
-    if len(find_impossible(question)) == 2:
+    if len(reasons) == 2:
         divided = gcd(*(layer.filters for layer in question.network))
         raise ValueError(
             f"{count(question.system.nodes, 'node')} can run neither strategy: tensor parallelism"
             f" needs a number of nodes that divides the filters of each layer, so {divided:,} or a"
             f" divisor of it; pipeline parallelism needs {len(question.network):,} nodes or more"
         )
+    return reasons
 
 
 # ------------------------------------------------ options
 
 
-def number_of(unit: str, least: int | Decimal, most: int, times: int = 1) -> Callable[[str], Rate]:
-    """The type of an option: numbers of a unit, each `times` of lab3.py's. If least is an int they
-    are whole."""
+def make_number_parser(
+    unit: str, least: int | Decimal, most: int, times: int = 1
+) -> Callable[[str], Rate]:
+    """Make the type of an option that takes numbers of a unit, whole ones if least is an int. They
+    are multiplied by `times`, which makes them lab3.py's."""
     convert = type(least)
 
     def parse(text: str) -> Rate:
@@ -79,18 +80,21 @@ def number_of(unit: str, least: int | Decimal, most: int, times: int = 1) -> Cal
 
 
 def parse_layer(text: str) -> ConvLayer:
-    """The layer of "128,3,3,3,32,32"."""
+    """Parse a layer such as "128,3,3,3,32,32"."""
     sizes = text.split(",")
     if len(sizes) != len(SIZES):
         wanted = f"six numbers with commas between them ({','.join(SIZES)})"
         raise ArgumentTypeError(f"{quote(text)} is not {wanted}; repeat --layer for each layer")
     return ConvLayer(
-        *(int(number_of(name, 1, 10**6)(size)) for name, size in zip(SIZES, sizes, strict=True))
+        *(
+            int(make_number_parser(name, 1, 10**6)(size))
+            for name, size in zip(SIZES, sizes, strict=True)
+        )
     )
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """The what-if options, by default lab3.py's values. Raises ValueError if those are wrong."""
+def add_question_options(parser: ArgumentParser) -> None:
+    """Add the what-if options, by default lab3.py's values. Raises ValueError if one is wrong."""
     try:
         lab3.check(*LAB)
     except ValueError as error:
@@ -105,15 +109,17 @@ def add_options(parser: ArgumentParser) -> None:
         group.add_argument(option, metavar="N", default=default, type=parse, help=what)
 
     system, element_bytes = LAB.system, LAB.network[0].element_bytes
-    gops = number_of("GOPS", Decimal("0.000001"), 10**8, GIGA)
-    link_gbs = number_of("GB/s", Decimal("0.000001"), 10**5, GIGA)
-    add("--inputs", LAB.inputs, 1, number_of("inputs", 1, 10**6), "inputs in Q2")
-    add("--nodes", system.nodes, 1, number_of("nodes", 1, 1024), "nodes")
+    gops = make_number_parser("GOPS", Decimal("0.000001"), 10**8, GIGA)
+    link_gbs = make_number_parser("GB/s", Decimal("0.000001"), 10**5, GIGA)
+    add("--inputs", LAB.inputs, 1, make_number_parser("inputs", 1, 10**6), "inputs in Q2")
+    add("--nodes", system.nodes, 1, make_number_parser("nodes", 1, 1024), "nodes")
     add("--gops", system.ops_per_s, GIGA, gops, "compute throughput per node, GOPS")
     add("--link-gbs", system.link_bytes_per_s, GIGA, link_gbs, "link bandwidth, GB/s")
-    kib = number_of("KiB", 1, 10**9, KIB)
+    kib = make_number_parser("KiB", 1, 10**9, KIB)
     add("--sram-kib", system.sram_bytes, KIB, kib, "SRAM per node, KiB")
-    add("--element-bytes", element_bytes, 1, number_of("bytes", 1, 64), "bytes per element")
+    add(
+        "--element-bytes", element_bytes, 1, make_number_parser("bytes", 1, 64), "bytes per element"
+    )
     group.add_argument(
         "--topology",
         choices=(lab3.ALL_TO_ALL, lab3.RING),
@@ -132,7 +138,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def read_options(options: Namespace) -> Question:
-    """What the options ask. Raises ValueError for a --layer that does not follow the one before."""
+    """Read what the options ask. Raises ValueError for a --layer that does not follow another."""
     layers = options.layer or LAB.network
     if len(layers) > MOST_LAYERS:
         raise ValueError(f"--layer: {len(layers):,} layers are more than {MOST_LAYERS:,}")
@@ -151,12 +157,13 @@ def read_options(options: Namespace) -> Question:
 
 
 def describe_question(question: Question) -> str:
-    """How the question differs from the lab's, empty if in nothing."""
+    """Describe how the question differs from the lab's; empty if it does not."""
     parts = zip(_describe(question), _describe(LAB), strict=True)
     return ", ".join(part for part, lab_part in parts if part != lab_part)
 
 
 def _describe(question: Question) -> list[str]:
+    """Describe each part of the question, in the order of the options."""
     network, system, inputs = question
     layers = [
         f"{layer.filters}x{layer.in_channels}x{layer.fx}x{layer.fy} on {layer.x}x{layer.y}"
@@ -177,12 +184,12 @@ def _describe(question: Question) -> list[str]:
 
 
 def format_in(unit: int, value: Rate) -> str:
-    """A value in a unit, as it was given."""
+    """Format a value in a unit, with the digits that an option may have."""
     return lab3.plain(Fraction(value) / unit, MOST_CHARACTERS)
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
-    """The text, below a line that says what is asked if that is not what the lab asks."""
+    """Put a line above the text that says what is asked, unless it is what the lab asks."""
     difference = describe_question(question)
     return wrap(f"what if: {difference}", "  ") + gap + text if difference else text
 
@@ -190,10 +197,15 @@ def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
 # ------------------------------------------------ the command: whatif
 
 
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `whatif`: a question's, and no others."""
+    add_question_options(parser)
+
+
 def run(options: Namespace) -> int:
-    """Print the answers to Q1 and Q2."""
+    """Print lab3.py's answers to Q1 and Q2."""
     question = read_options(options)
-    check_possible(question)
+    find_impossible(question)  # refuses a question that neither strategy answers
     lines = lab3.answers(*question).splitlines()
     print(prefix_question(question, "\n".join(wrap(line, "  ") for line in lines), "\n"))
     return 0

@@ -1,27 +1,32 @@
 """What both strategies take and why: every number of a question, exact, computed once.
 
-`explain` tells them, as text and as JSON; the deck prints them.
+lab3.py's four functions give latency and traffic; the steps of report/steps.py, which must add up
+to the same, give what is behind them. `explain`, `picture` and the deck print what is here.
 """
 
 from fractions import Fraction
+from itertools import combinations, pairwise
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import lab3
-from lab3 import Network, System
+from lab3 import Network, Rate, System
 from report import sram
-from report.question import Question, check_possible, find_impossible
+from report.question import Question, find_impossible
 from report.sram import SramUse
 from report.steps import (
     STRATEGIES,
     Step,
     compute_bound,
-    interval,
+    find_interval,
     name_place,
     slowest_node_bound,
 )
+from report.text import count
 
-VERSION = 8  # of the JSON's shape
+VERSION = 9  # of the JSON's shape
+ON = {lab3.ALL_TO_ALL: " with all-to-all links", lab3.RING: " on a ring"}  # both topologies
+COMPARED_DIGITS = 25  # tell a float of an edited lab3.py from the exact number
 
 
 class Result(NamedTuple):
@@ -45,8 +50,17 @@ class Strategy(NamedTuple):
     results: list[Result]  # for one input and for all, all-to-all and on a ring
 
     def find(self, inputs: int, topology: str) -> Result:
-        """The result for one input or for all."""
+        """Find the result for one input or for all."""
         return next(it for it in self.results if (it.inputs, it.topology) == (inputs, topology))
+
+
+class Verdict(NamedTuple):
+    """Which strategy is faster, for some inputs on a topology, on slow links and on fast ones."""
+
+    topology: str
+    inputs: int
+    equal_bytes_per_s: list[Fraction]  # link bandwidths at which both take equally long, ascending
+    faster: list[str]  # below the first, between, above the last: "tensor", "pipeline", "neither"
 
 
 class Losses(NamedTuple):
@@ -76,6 +90,15 @@ class Sram(NamedTuple):
     free_bytes: int  # below 0: lacking
 
 
+class Uncounted(NamedTuple):
+    """What the fullest node would hold if more was counted than one input at a time; None if the
+    strategy is impossible, or if there is no more."""
+
+    input_kept_bytes: int | None  # tensor: the input, until the output is gathered
+    inputs_waiting_bytes: int | None  # tensor: all other inputs
+    next_input: SramUse | None  # pipeline: the next input, which arrives meanwhile; at least
+
+
 class Totals(NamedTuple):
     """Sums over all layers, inputs or nodes."""
 
@@ -92,31 +115,53 @@ class Results(NamedTuple):
     layers: list[dict[str, int]]
     strategies: dict[str, Strategy]  # that are possible
     impossible: dict[str, str]  # why the others are not
+    verdicts: list[Verdict]  # for one input and for all, on both topologies, if both are possible
     bounds: list[Bounds]  # for one input and for all
     losses: Losses | None  # of the pipeline
     sram: dict[str, Sram]  # of data parallelism, too
+    uncounted: Uncounted
     totals: Totals
 
     def find(self, inputs: int) -> dict[str, Result]:
-        """The possible strategies' results for one input or for all, on the machine as it is."""
+        """Find the possible strategies' results for one input or for all, on the machine as it is,
+        by their names."""
         topology = self.asked.system.topology
         return {name: it.find(inputs, topology) for name, it in self.strategies.items()}
 
 
 def compute_results(question: Question) -> Results:
-    """All of them. Raises ValueError if neither strategy is possible."""
-    check_possible(question)
+    """Compute all results. Raises ValueError if neither strategy is possible, and if the steps do
+    not add up to what lab3.py's functions give."""
     impossible = find_impossible(question)
+    network, system, inputs = question
     possible = [strategy for strategy in STRATEGIES if strategy not in impossible]
-    has_pipeline = "pipeline" in possible
+    steps = {
+        (strategy, topology): STRATEGIES[strategy](network, system._replace(topology=topology))
+        for strategy in possible
+        for topology in ON
+    }
+    amounts = sorted({1, inputs})
+    results = {  # in the page's order, so that the first difference on the page is told
+        (strategy, topology, amount): compute_result(question, steps, strategy, topology, amount)
+        for topology in sorted(ON, key=lambda it: it != system.topology)
+        for amount in amounts
+        for strategy in possible
+    }
+    cases = [(topology, amount) for topology in ON for amount in amounts]
+    sent = steps.get(("pipeline", system.topology))
     return Results(
         asked=question,
-        layers=list_layers(question.network),
-        strategies={strategy: compute_strategy(strategy, question) for strategy in possible},
+        layers=list_layers(network),
+        strategies={
+            it: Strategy(steps[it, system.topology], [results[it, *case] for case in cases])
+            for it in possible
+        },
         impossible=impossible,
-        bounds=[compute_bounds(question, inputs) for inputs in sorted({1, question.inputs})],
-        losses=compute_losses(question) if has_pipeline else None,
-        sram={name: compute_sram(name, question) for name in [*possible, "data"]},
+        verdicts=[compute_verdict(system, steps, *case) for case in cases if not impossible],
+        bounds=[compute_bounds(question, amount, possible) for amount in amounts],
+        losses=compute_losses(question, sent) if sent else None,
+        sram={it: compute_sram(it, question) for it in [*possible, "data"]},
+        uncounted=compute_uncounted(question, possible),
         totals=compute_totals(question),
     )
 
@@ -125,7 +170,7 @@ SIZES = "out_x", "out_y", "weights", "macs", "ops", "weight_bytes", "input_bytes
 
 
 def list_layers(network: Network) -> list[dict[str, int]]:
-    """Each layer's number, fields and sizes, by name."""
+    """List each layer's number, fields and sizes, by name."""
     return [
         {"layer": number, **layer._asdict(), **{size: getattr(layer, size) for size in SIZES}}
         for number, layer in enumerate(network, 1)
@@ -134,45 +179,104 @@ def list_layers(network: Network) -> list[dict[str, int]]:
 
 # ------------------------------------------------ the strategies
 
-
-def compute_strategy(strategy: str, question: Question) -> Strategy:
-    """Its steps and results. Raises ValueError if it is not possible."""
-    network, system, inputs = question
-    results = [
-        compute_result(strategy, network, system._replace(topology=topology), many)
-        for topology in (lab3.ALL_TO_ALL, lab3.RING)
-        for many in sorted({1, inputs})
-    ]
-    return Strategy(STRATEGIES[strategy](network, system), results)
+Steps = dict[tuple[str, str], list[Step]]  # by strategy and topology
 
 
-def compute_result(strategy: str, network: Network, system: System, inputs: int) -> Result:
-    """latency = sum(steps) + (N - 1) * interval, traffic = N * sum(traffic of the steps)"""
-    steps = STRATEGIES[strategy](network, system)
-    interval_s = interval(strategy, steps)
-    latency_s = sum(step.time_s for step in steps) + (inputs - 1) * interval_s
+def compute_result(
+    question: Question, steps: Steps, strategy: str, topology: str, inputs: int
+) -> Result:
+    """Ask lab3.py for latency and traffic, and the steps for what is behind them.
+
+    latency = sum(steps) + (N - 1) * interval, traffic = N * sum(traffic of the steps). Raises
+    ValueError if these are not lab3.py's.
+    """
+    network, system, _ = question
+    latency_s, traffic_bytes = call_lab3(
+        strategy, network, system._replace(topology=topology), inputs
+    )
+    found = steps[strategy, topology]
+    compute_s = Fraction(sum(step.time_s for step in found if step.work == "compute"))
+    communication_s = Fraction(sum(step.time_s for step in found if step.work != "compute"))
+    interval_s = find_interval(strategy, found)
+    added_s = compute_s + communication_s + (inputs - 1) * interval_s
+    added_bytes = inputs * sum(step.traffic_bytes for step in found)
+    case = count(inputs, "input") + (ON[topology] if topology != system.topology else "")
+    source = "the steps of report/steps.py add up to"
+    compare_with_lab3(f"{strategy}_parallel_latency", case, latency_s, source, added_s)
+    compare_with_lab3(f"{strategy}_parallel_traffic", case, traffic_bytes, source, added_bytes)
     return Result(
-        topology=system.topology,
+        topology=topology,
         inputs=inputs,
-        latency_s=latency_s,
-        traffic_bytes=inputs * sum(step.traffic_bytes for step in steps),
-        compute_s=Fraction(sum(step.time_s for step in steps if step.work == "compute")),
-        communication_s=Fraction(sum(step.time_s for step in steps if step.work != "compute")),
+        latency_s=Fraction(latency_s),
+        traffic_bytes=int(traffic_bytes),
+        compute_s=compute_s,
+        communication_s=communication_s,
         interval_s=interval_s,
-        bottleneck=name_bottleneck(strategy, steps),
-        utilisation=compute_bound(network, system, inputs) / latency_s,
+        bottleneck=name_bottleneck(strategy, found),
+        utilisation=compute_bound(network, system, inputs) / added_s,
     )
 
 
+def call_lab3(strategy: str, *machine: Any) -> tuple[Rate, Rate]:
+    """Call lab3.py's two functions of a strategy, as they are now: seconds and bytes."""
+    if strategy == "tensor":
+        return lab3.tensor_parallel_latency(*machine), lab3.tensor_parallel_traffic(*machine)
+    return lab3.pipeline_parallel_latency(*machine), lab3.pipeline_parallel_traffic(*machine)
+
+
+def compare_with_lab3(function: str, case: str, value: Rate, source: str, other: Rate) -> None:
+    """Raise ValueError if what lab3.py's function gives is not what another source gives."""
+    if value != other:
+        unit = "s" if function.endswith("latency") else "bytes"
+        number, other_number = (lab3.plain(Fraction(it), COMPARED_DIGITS) for it in (value, other))
+        raise ValueError(
+            f"for {case}, lab3.py's {function} gives {number} {unit}, {source} {other_number}"
+            f" {unit}: change both"
+        )
+
+
 def name_bottleneck(strategy: str, steps: list[Step]) -> str:
-    """What decides the interval."""
+    """Name what decides the interval: "all steps", or the first longest step's node or link."""
     if strategy == "tensor":
         return "all steps"
     return name_place(strategy, max(steps, key=lambda step: step.time_s))
 
 
-def compute_losses(question: Question) -> Losses:
-    """Where the pipeline's latency goes. Raises ValueError if it is not possible.
+def compute_verdict(system: System, steps: Steps, topology: str, inputs: int) -> Verdict:
+    """Find the link bandwidths at which both strategies take equally long, and the faster one below
+    the first, between, and above the last.
+
+    Latency * R is ops + bytes * R / B. Tensor parallelism's is a line in R / B; the pipeline's is
+    the higher of two: one has N times the slowest node, the other N times the busiest link.
+    """
+    tensor, pipeline = steps["tensor", topology], steps["pipeline", topology]
+    ops, sent_bytes = sum(it.node_ops for it in pipeline), sum(it.link_bytes for it in pipeline)
+    lines = [
+        (inputs * sum(it.node_ops for it in tensor), inputs * sum(it.link_bytes for it in tensor)),
+        (ops + (inputs - 1) * max(it.node_ops for it in pipeline), sent_bytes),
+        (ops, sent_bytes + (inputs - 1) * max(it.link_bytes for it in pipeline)),
+    ]
+
+    def find_lead(balance: Fraction) -> Fraction:
+        """Find how much longer the pipeline takes, * R, at an R / B."""
+        tensor_ops, *pipeline_ops = (start + slope * balance for start, slope in lines)
+        return max(pipeline_ops) - tensor_ops
+
+    crossings = {
+        Fraction(start - other_start, other_slope - slope)
+        for (start, slope), (other_start, other_slope) in combinations(lines, 2)
+        if slope != other_slope
+    }
+    rate = Fraction(system.ops_per_s)
+    equal = sorted(rate / it for it in crossings if it > 0 and find_lead(it) == 0)
+    edges = [Fraction(0), *equal, 2 * max(equal, default=rate)]
+    leads = [find_lead(2 * rate / (below + above)) for below, above in pairwise(edges)]
+    faster = ["tensor" if it > 0 else "pipeline" if it < 0 else "neither" for it in leads]
+    return Verdict(topology, inputs, equal, faster)
+
+
+def compute_losses(question: Question, steps: list[Step]) -> Losses:
+    """Divide the pipeline's latency into where it goes.
 
     ideal compute    N * sum(C) / (P * R): all nodes compute all the time
     load imbalance   N * (max(C / R) - sum(C) / (P * R)): layers are unequal, nodes idle
@@ -181,7 +285,6 @@ def compute_losses(question: Question) -> Losses:
                      N * (interval - max(C / R)) if a link is the bottleneck
     """
     network, system, inputs = question
-    steps = STRATEGIES["pipeline"](network, system)
     bottleneck = max(steps, key=lambda step: step.time_s)
     others = [step for step in steps if step is not bottleneck]
     ideal_s = compute_bound(network, system, inputs)
@@ -195,15 +298,16 @@ def compute_losses(question: Question) -> Losses:
     )
 
 
-def compute_bounds(question: Question, inputs: int) -> Bounds:
-    """data parallelism = ceil(N / P) * sum(C) / R: each node computes whole inputs of its own"""
+def compute_bounds(question: Question, inputs: int, possible: list[str]) -> Bounds:
+    """Compute the lower bounds, and what data parallelism would take: ceil(N / P) * sum(C) / R,
+    because each node computes whole inputs of its own."""
     network, system, _ = question
     alone_s = compute_bound(network, system._replace(nodes=1))
-    has_pipeline = "pipeline" not in find_impossible(question)
+    slowest_s = slowest_node_bound(network, system, inputs) if "pipeline" in possible else None
     return Bounds(
         inputs=inputs,
         lower_bound_s=compute_bound(network, system, inputs),
-        slowest_node_s=slowest_node_bound(network, system, inputs) if has_pipeline else None,
+        slowest_node_s=slowest_s,
         data_parallel_s=ceil(Fraction(inputs, system.nodes)) * alone_s,
     )
 
@@ -212,7 +316,7 @@ def compute_bounds(question: Question, inputs: int) -> Bounds:
 
 
 def compute_sram(name: str, question: Question) -> Sram:
-    """Of a strategy that is possible, or of data parallelism."""
+    """Find what the nodes hold with a possible strategy, or with data parallelism."""
     network, system, _ = question
     hold = {"tensor": sram.tensor_sram, "pipeline": sram.pipeline_sram, "data": sram.data_sram}
     uses = hold[name](network, system)
@@ -221,8 +325,22 @@ def compute_sram(name: str, question: Question) -> Sram:
     return Sram(uses, fullest, fullest.total_bytes, free_bytes)
 
 
+def compute_uncounted(question: Question, possible: list[str]) -> Uncounted:
+    """Find what nodes would hold if inputs that are kept, wait or arrive were counted."""
+    network, system, inputs = question
+    has_tensor, has_more = "tensor" in possible, inputs > 1
+    has_next = "pipeline" in possible and has_more and len(network) > 1
+    return Uncounted(
+        sram.tensor_sram_input_kept(network, system) if has_tensor and system.nodes > 1 else None,
+        sram.tensor_sram_inputs_waiting(network, system, inputs)
+        if has_tensor and has_more
+        else None,
+        sram.pipeline_sram_overlapping(network, system) if has_next else None,
+    )
+
+
 def compute_totals(question: Question) -> Totals:
-    """Of weights, outputs and SRAM."""
+    """Add up weights, outputs and SRAM."""
     network, system, inputs = question
     weight_bytes = sum(layer.weight_bytes for layer in network)
     return Totals(

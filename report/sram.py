@@ -1,12 +1,12 @@
 """What each node's SRAM must hold: there is no DRAM (handout, "The hardware").
 
 A node holds its weights throughout; of one input at a time, a layer's whole input and what the node
-computes of the output. Inputs that wait and outputs that are done are not counted.
+computes of the output. Inputs that wait and outputs that are done are not counted. A network and a
+system are expected to have passed report/question.py: the strategy is possible.
 """
 
 from typing import NamedTuple
 
-import lab3
 from lab3 import Network, System
 
 
@@ -22,15 +22,14 @@ class SramUse(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """weights + input + output"""
+        """Add up weights, input and output."""
         return self.weight_bytes + self.input_bytes + self.output_bytes
 
 
 def tensor_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: 1 / P of all weights, a layer's whole input and a shard of its output. The input
-    is dropped before the output is gathered. In the end one node holds the whole last output.
-    Raises the ValueErrors of lab3.check_tensor_parallel."""
-    lab3.check_tensor_parallel(network, system)
+    """List what every node holds, layer by layer: 1 / P of all weights, the layer's whole input and
+    a shard of its output. The input is dropped before the output is gathered. In the end one node
+    holds the whole last output."""
     nodes = system.nodes
     weights = sum(layer.weight_bytes for layer in network) // nodes
     uses = []
@@ -44,9 +43,7 @@ def tensor_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def pipeline_sram(network: Network, system: System) -> list[SramUse]:
-    """Node l: layer l's weights, input and output. Raises the ValueErrors of
-    lab3.check_pipeline_parallel."""
-    lab3.check_pipeline_parallel(network, system)
+    """List what node l holds, for each l: layer l's weights, input and output."""
     uses = []
     for number, layer in enumerate(network, 1):
         sizes = layer.weight_bytes, layer.input_bytes, layer.output_bytes
@@ -55,7 +52,7 @@ def pipeline_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def data_sram(network: Network, system: System) -> list[SramUse]:
-    """Every node: all weights, a layer's whole input and output."""
+    """List what every node holds, layer by layer: all weights, the layer's input and output."""
     weights = sum(layer.weight_bytes for layer in network)
     uses = []
     for number, layer in enumerate(network, 1):
@@ -68,21 +65,21 @@ def data_sram(network: Network, system: System) -> list[SramUse]:
 
 
 def tensor_sram_input_kept(network: Network, system: System) -> int:
-    """Bytes if each node keeps a layer's input until it has gathered the whole output."""
+    """Count the bytes of a node that keeps each layer's input until it has the whole output."""
     kept = max(layer.input_bytes + layer.output_bytes for layer in network)
     return sum(layer.weight_bytes for layer in network) // system.nodes + kept
 
 
 def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) -> int:
-    """Bytes if each node also holds the inputs that wait: all but the one at work."""
+    """Count the bytes of the fullest node if it also holds the inputs that wait: all but one."""
     fullest = max(use.total_bytes for use in tensor_sram(network, system))
     return fullest + (inputs - 1) * network[0].input_bytes
 
 
 def pipeline_sram_overlapping(network: Network, system: System) -> SramUse:
-    """The fullest node if it holds its next input, too, which it receives while it computes (the
-    first node's are where they are needed). At least that: if sends are slow, an output that is
-    still being sent comes on top."""
+    """Find the fullest node if it also holds its next input, which it receives while it computes;
+    the first node's are where they are needed. It holds at least that: if sends are slow, an output
+    that is still being sent comes on top."""
     uses = [
         use._replace(input_bytes=use.input_bytes * (1 + (use.layer > 1)))
         for use in pipeline_sram(network, system)

@@ -21,8 +21,8 @@ EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
 
 
 def format_number(value: Rate) -> str:
-    """With thousands grouped. An int is whole; a Fraction exact if 12 digits suffice, else rounded
-    to 9 digits, or to a whole number if that has more."""
+    """Format a number with thousands grouped: an int whole; a Fraction exactly if it has 12 digits,
+    else rounded to 9 digits, or to a whole number if that has more."""
     if isinstance(value, int):
         return f"{value:,}"
     text = lab3.plain(value, EXACT_DIGITS)
@@ -32,34 +32,34 @@ def format_number(value: Rate) -> str:
 
 
 def round_to(value: Rate, digits: int = 4) -> Decimal:
-    """To so many significant digits; one that has fewer stays exact."""
+    """Round to so many significant digits; a value that has fewer stays exact."""
     return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def format_rounded(value: Rate, digits: int = 4) -> str:
-    """Rounded, for a sentence or a ratio."""
+    """Format a value rounded to so many significant digits, for a sentence."""
     return f"{round_to(value, digits):,f}"
 
 
 def format_places(value: Rate, places: int) -> str:
-    """Rounded once to so many decimals."""
+    """Format a value rounded once to so many decimals."""
     return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
 
 
 def format_ms(value_s: Rate) -> str:
-    """Seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
+    """Format seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
     ms = Fraction(value_s) * MS
     return f"{format_places(ms, 2) if ms >= Fraction(1, 10) else format_rounded(ms, 2)} ms"
 
 
-def equals(*values: Rate) -> str:
-    """= between values that are all printed whole, else ~."""
+def choose_sign(*values: Rate) -> str:
+    """Choose the sign between values: = if format_number prints all of them exactly, else ~."""
     is_whole = all(Fraction(format_number(it).replace(",", "")) == it for it in values)
     return "=" if is_whole else "~"
 
 
 def count(amount: int, thing: str) -> str:
-    """1 node, 1,000 nodes."""
+    """Count things in words: 1 node, 1,000 nodes."""
     return f"{amount:,} {thing}{'s' * (amount != 1)}"
 
 
@@ -67,23 +67,23 @@ def count(amount: int, thing: str) -> str:
 
 
 def wrap(text: str, margin: str = "") -> str:
-    """The text on lines of a terminal, those after the first behind the margin."""
+    """Break a text into lines of a terminal, those after the first behind the margin."""
     return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
 
 
 def quote(text: str) -> str:
-    """A text in an error message: one line of ASCII in quotes, shortened if it is long."""
+    """Quote a text in an error message: one line of ASCII, shortened if it is long."""
     return ascii(text) if len(ascii(text)) <= 40 else f"{text[:30]!a}..."
 
 
 def format_path(path: object) -> str:
-    """A file's name in printable ASCII; one that has other characters as repr does."""
+    """Format a file's name in printable ASCII; one with other characters as repr does."""
     text = str(path)
     return text if text.isascii() and text.isprintable() else ascii(text)
 
 
 def find_meant(word: str, names: Iterable[str]) -> str | None:
-    """The name that a mistyped word begins, or is like."""
+    """Find the name that a mistyped word begins, or is like."""
     from difflib import get_close_matches  # only an error needs it
 
     known = {name.lower(): name for name in names}
@@ -93,13 +93,13 @@ def find_meant(word: str, names: Iterable[str]) -> str | None:
 
 
 def suggest(word: str, names: Iterable[str]) -> str:
-    """The end of a refusal: the name that was meant, or else all names."""
+    """Write the end of a refusal: the name that was meant, or else all names."""
     meant = find_meant(word, names)
     return f"did you mean {meant}?" if meant else f"there are {', '.join(names)}"
 
 
-def one_of(what: str, names: Iterable[str]) -> Callable[[str], str]:
-    """The type of an argument that is one of these names, in small letters or not."""
+def make_word_parser(what: str, names: Iterable[str]) -> Callable[[str], str]:
+    """Make the type of an argument that is one of these names, in small letters or not."""
     known = {name.lower(): name for name in names}
 
     def parse(word: str) -> str:
@@ -111,12 +111,12 @@ def one_of(what: str, names: Iterable[str]) -> Callable[[str], str]:
 
 
 def join(*blocks: str) -> str:
-    """Blocks one below the other; those of one line are wrapped."""
+    """Join blocks one below the other; those of one line are wrapped."""
     return "\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
 
 
 def join_paragraphs(*blocks: str) -> str:
-    """Blocks with empty lines between them; those of one line are wrapped."""
+    """Join blocks with empty lines between them; those of one line are wrapped."""
     return "\n\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
 
 
@@ -126,26 +126,39 @@ def join_paragraphs(*blocks: str) -> str:
 def format_table(
     heads: Sequence[str], rows: Sequence[Sequence[object]], summed: Sequence[str] = ()
 ) -> str:
-    """Columns of text flush left and of numbers flush right, decimal points below each other; the
-    last column is wrapped if it is text. A last row adds up the columns whose heads are summed."""
+    """Format columns of text flush left and of numbers flush right, points below each other.
+
+    A last row adds up the columns whose heads are summed. A last column of text is wrapped. Columns
+    that do not fit follow below, behind the first one again, so that 80 columns suffice.
+    """
     values = [*zip(*rows, strict=True)]
     if summed:
         sums = [sum(it) if head in summed else "" for head, it in zip(heads, values, strict=True)]
         values = [(*it, total) for it, total in zip(values, ["sum", *sums[1:]], strict=True)]
     columns = [_align(head, it) for head, it in zip(heads, values, strict=True)]
+    widths = [len(column[0]) for column in columns]
+    if isinstance(values[-1][0], str):
+        widths[-1] = max(len(word) for cell in columns[-1] for word in cell.split())
+    blocks = [[0]]
+    for number in range(1, len(columns)):
+        if sum(widths[it] + 2 for it in blocks[-1]) + widths[number] > COLUMNS:
+            blocks.append([0] if widths[0] + 2 + widths[number] <= COLUMNS else [])
+        blocks[-1].append(number)
+    return "\n".join(_format_lines([columns[it] for it in block]) for block in blocks)
+
+
+def _format_lines(columns: Sequence[Sequence[str]]) -> str:
+    """Put columns side by side; the last one is wrapped if it is too wide."""
     lines = []
     for *cells, last in zip(*columns, strict=True):
         left = "  ".join([*cells, ""])
-        room = max(COLUMNS - len(left), max(map(len, last.split()), default=1))
-        is_text = isinstance(values[-1][0], str)
-        parts = textwrap.wrap(last, room, break_on_hyphens=False) if is_text else [last]
-        first, *more = parts or [""]
-        lines += [left + first, *(" " * len(left) + each for each in more)]
+        parts = textwrap.wrap(last, COLUMNS - len(left), break_on_hyphens=False) or [""]
+        lines += [left + parts[0], *(" " * len(left) + more for more in parts[1:])]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _align(head: str, values: Sequence[object]) -> list[str]:
-    """A column's lines, equally long."""
+    """Format a column's head and values as lines, equally long."""
     cells = [_format_cell(value) for value in values]
     if isinstance(values[0], str):
         return [cell.ljust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
@@ -155,6 +168,7 @@ def _align(head: str, values: Sequence[object]) -> list[str]:
 
 
 def _format_cell(value: object) -> str:
+    """Format a text, a rounded number or an exact one."""
     if isinstance(value, str):
         return value
     if isinstance(value, Decimal):
@@ -167,7 +181,7 @@ def _format_cell(value: object) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """Records as dictionaries of their fields, and tuples as lists."""
+    """Convert records to dictionaries of their fields, and tuples to lists."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
@@ -176,7 +190,7 @@ def to_plain(value: Any) -> Any:
 
 
 def format_json(value: object) -> str:
-    """Ints as they are, Fractions as the nearest floats."""
+    """Format JSON: ints as they are, Fractions as the nearest floats."""
     import json  # takes as long as some answers
 
     return json.dumps(to_plain(value), indent=2, default=float)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from lab3 import Network, System
-from report.steps import STRATEGIES, interval, name_place
+from report.steps import STRATEGIES, find_interval, name_place
 
 
 class Job(NamedTuple):
@@ -23,10 +23,9 @@ class Job(NamedTuple):
 
 
 def jobs(network: Network, system: System, strategy: str, inputs: int = 1) -> list[Job]:
-    """The jobs of all inputs; the last end is the latency. Raises ValueError if the strategy is not
-    possible."""
+    """List the jobs of all inputs with a strategy that is possible; the last end is the latency."""
     steps = STRATEGIES[strategy](network, system)
-    interval_s = interval(strategy, steps)
+    interval_s = find_interval(strategy, steps)
     found = []
     for number in range(1, inputs + 1):
         end_s = (number - 1) * interval_s

@@ -1,6 +1,6 @@
 """The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -30,7 +30,7 @@ from report.check.submission import (
     read_submission,
     shorten,
 )
-from report.question import LAB, Question, check_possible, find_impossible
+from report.question import LAB, Question, find_impossible
 from report.text import count, format_rounded, round_to
 
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
@@ -80,7 +80,7 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
     known = read_key(question, key)
-    numbers, *_ = submission = read_submission(text, question, find_impossible(question))
+    numbers, *_ = submission = read_submission(text, question, known.impossible)
     evidence = collect_evidence(known, numbers)
     pairs = diagnose(evidence) if known.is_explained else [AS_READ]
     verdicts = []
@@ -110,6 +110,7 @@ class Key:
     is_explained: bool  # if not, how it reads the handout is not known
     right: Mapping[Line, Rate | Number]  # exact, or as it is printed
     missing: tuple[Line, ...]  # which it lacks
+    impossible: Collection[str]  # strategies
 
 
 @lru_cache(maxsize=8)
@@ -120,7 +121,6 @@ def read_key(question: Question, text: str | None = None) -> Key:
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    check_possible(question)
     impossible = find_impossible(question)
     lines = list_lines(question, impossible)
     read = read_submission(text or lab3.answers(*question), question, impossible)
@@ -131,7 +131,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
     evidence = Evidence(course, right, numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
     if any({*evidence.list_wrong(it.strategy)} - {*it.made} for it in pair):
-        return Key(text is None, course, False, numbers, missing)
+        return Key(text is None, course, False, numbers, missing, impossible)
     given = {line.strategy for line in numbers}
     tensor, pipeline = (
         one if one.strategy in given else _adopt(other, one.strategy)
@@ -139,7 +139,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
     )
     course = Course(question, (tensor, pipeline))
     right = {line: predict(course, line.strategy)[line] for line in lines}
-    return Key(text is None, course, True, right, missing)
+    return Key(text is None, course, True, right, missing, impossible)
 
 
 def _adopt(other: Explanation, strategy: str) -> Explanation:

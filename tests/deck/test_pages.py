@@ -41,7 +41,7 @@ PAGES = {
     """,
     3: """
         pipeline 2 2 38 %               # 231,211,008 / 606,661,632 = 0.3811..
-        0 2 4 6 8 10 12 14 16 18  1 4 1 2 3 4 ms
+        0 2 4 6 8 10 12 14 16 18  1 4 1 2 3 4 ms  1 2
         tensor 3.13 ms 1 2 3 4 5 6
         pipeline 12.44 ms one 4.62 ms 1 1 1 2 2 2 3 3 4
         1 tensor us bytes pipeline us bytes  bytes

@@ -1,4 +1,4 @@
-"""report/explain.py and topics.py: numbers by hand, sums on random questions, topics, JSON."""
+"""report/explain.py and derivations.py: numbers by hand, sums on random questions, topics, JSON."""
 
 import json
 import re
@@ -7,28 +7,37 @@ from math import prod
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import lab3
 import machines
 from machines import ODD_OPTIONS, questions
 from program import output, refusal
-from report import topics
+from report import derivations
 from report.check.changes import CHANGES
-from report.explain import DERIVATIONS, explain
-from report.question import LAB, find_impossible
+from report.explain import DERIVATIONS, TOPICS, explain_topics
+from report.question import LAB, Question, find_impossible
 
-HEADS = ("strategy", "strategy, node", "layer", "part", "latency, us", "what", "1 input s")
+HEADS = ("strategy", "strategy, node", "layer", "part", "latency, us", "what", "1 input s", "case")
 
 
 def read_tables(text):
-    """Each table: its heads, and its rows of cells."""
-    tables = []
+    """Read each table: its heads, and its rows of cells, to which columns below it belong."""
+    tables, above = [], []
     for line in text.splitlines():
         cells = re.split(r" {2,}", line.strip())
         if len(cells) > 1 and cells[0] in HEADS:
-            tables.append((cells, []))
+            further = iter(tables[-1][1]) if above[1:] and tables[-1][0][0] == cells[0] else None
+            if further:
+                tables[-1][0].extend(cells[1:])
+            else:
+                tables.append((cells, []))
         elif len(cells) > 1 and tables:
-            tables[-1][1].append(cells)
+            if further:
+                next(further).extend(cells[1:])
+            else:
+                tables[-1][1].append(cells)
+        above = cells
     return tables
 
 
@@ -102,7 +111,8 @@ data          973,824  1,947,648
 def test_tables_by_hand(line, expected):
     wanted = [re.split(r" {2,}", row) for row in expected.strip().splitlines()]
     tables = read_tables(output(f"explain Q1 Q2 Q3 Q4 pipeline bounds {line}"))
-    rows = [row for heads, found in tables if "step" not in heads for row in found]
+    tables = [(heads, rows) for heads, rows in tables if "step" not in heads and heads[0] != "case"]
+    rows = [row for _, found in tables for row in found]
     # formulas, the last cells, are not compared
     assert [row[: len(cells)] for row, cells in zip(rows, wanted, strict=True)] == wanted
 
@@ -141,22 +151,37 @@ def test_sizes_by_hand():
     ("line", "numbers"),
     [
         ("Q1", ["3.98 times", "3.18 times", "31 %", "12 links"]),
-        ("Q2", ["Tensor parallelism is 1.56 times", "4.624 + 7.811 / N", "3.127 ms", "97.07 ms"]),
+        (
+            "Q2",
+            [
+                "Tensor parallelism is 1.56 times",
+                "4.624 + 7.811 / N",
+                "12.435",
+                "3.127 ms",
+                "97.07 ms",
+            ],
+        ),
         ("Q3", ["891,648", "524,288", "367,360", "97.07 ms", "654,016", "129,728 over"]),
-        ("Q3", ["31 waiting", "693,952", "169,664 over", "node 2", "956,416", "432,128 over"]),
+        (
+            "Q3",
+            ["31 waiting", "693,952", "169,664 over", "node 2", "at least 956,416", "432,128 over"],
+        ),
         ("Q3", ["32 outputs", "4,718,592", "2,097,152"]),
-        ("Q4", ["3 shards", "3 times", "3,033.30816", "3 * 93.952", "= 3,315.16416"]),
+        ("Q4", ["3 shards", "3 times", "3.03330816", "3 * 0.093952", "= 3.31516416 ms"]),
         ("Q4", ["6.01 %", "110,592", "pipeline", "unaffected"]),
         ("tensor", ["rounds = 1 ", "gather_hops = 3", "32 * 3,127.26016", "32 * 1,923,072"]),
         ("pipeline", ["31 * 4,624.22016", "node 2", "= 155,786.1376", "= 19,333,120"]),
         # 1,981.824 / 1,434.304; 7,920 / 1,260; 11,474.432 / 6,013.824
         (f"Q1 {ODD_OPTIONS}", ["1.38 times", "6.29 times"]),
-        (f"Q2 {ODD_OPTIONS}", ["Pipeline parallelism is 1.91 times", "576", "1,406 / N"]),
+        (
+            f"Q2 {ODD_OPTIONS}",
+            ["Pipeline parallelism is 1.91 times", "576.0", "1,405.8 / N", "1,981.8"],
+        ),
         (f"Q2 {ODD_OPTIONS}", ["1,434 ms", "1,298.43 ms"]),
         # 1,752 + 720 + 540; 2,562 + 7 * 216; 8,964 + 540
         (f"Q3 {ODD_OPTIONS}", ["10,512", "9,216", "1,296", "1,947.65 ms", "3,012", "6,204 free"]),
         (f"Q3 {ODD_OPTIONS}", ["7 waiting", "4,074", "5,142 free", "9,504", "288 over"]),
-        (f"Q4 {ODD_OPTIONS}", ["5 shards", "162,304", "5 * 254,400", "244 %", "1,080"]),
+        (f"Q4 {ODD_OPTIONS}", ["5 shards", "162.304", "5 * 254.4", "244 %", "1,080"]),
         (f"tensor {ODD_OPTIONS}", ["rounds = 5 ", "gather_hops = 15"]),
         # 2,463,721,536.276 has more digits than are printed
         ("tensor --gops 64 --inputs 999999", ["= 2,463.724", "~ 2,463,721,536 us"]),
@@ -168,7 +193,16 @@ def test_sizes_by_hand():
         # (12.13323264 + 40 * 0.30208 + 31 * 4.62422016) ms and 32 * (3.03330816 + 40 * 0.093952)
         ("Q2 --link-gbs 0.05", ["Pipeline parallelism is 1.30 times"]),
         ("Q2 --link-gbs 0.0928", ["about the same"]),  # 1.0008 times
-        ("Q4 --nodes 8", ["7 shards", "7 * 46.976", "18.0 %"]),
+        # 16, then 32 outputs of 2 bytes: a ratio of exactly 1.005
+        ("Q1 --nodes 2 --layer 4,1,1,1,4,4 --layer 4,4,1,1,4,4 --gops 995", ["about the same"]),
+        ("Q3 --link-gbs 0.05", ["node 2 holds at least 956,416"]),  # while it sends, 1,157,120
+        # one layer: 4,096 ops; nothing but the bottleneck
+        ("Q2 --nodes 1 --layer 8,8,1,1,4,4", ["any N: 0.00004096 ms in the pipeline"]),
+        ("bounds", ["1 input, all-to-all tensor no link bandwidth 32 inputs"]),
+        ("bounds", ["all-to-all tensor, pipeline, tensor 0.0204118491, 0.0925870418 1 input"]),
+        ("bounds", ["32 inputs, ring pipeline, tensor 0.298445092"]),
+        ("bounds --nodes 1 --layer 8,8,1,1,4,4", ["1 input, ring neither every link bandwidth"]),
+        ("Q4 --nodes 8", ["7 shards", "7 * 0.046976", "18.0 %"]),
         ("Q4 --nodes 2", ["ring of 2 nodes"]),
     ],
 )
@@ -198,7 +232,7 @@ def test_links_work_at_once_only_where_that_is_why_less_time_is_needed():
 # ------------------------------------------------ random: every sum is added up again
 
 LATENCIES = {"tensor": lab3.tensor_parallel_latency, "pipeline": lab3.pipeline_parallel_latency}
-EQUATION = r": (\d[^:=~]*) ([=~]) ([\d,.]+) (?:us|bytes)"
+EQUATION = r": (\d[^:=~]*) ([=~]) ([\d,.]+) (?:us|ms|bytes)"
 
 
 def evaluate(text):
@@ -210,7 +244,7 @@ def evaluate(text):
 @given(questions())
 def test_sums_add_up(question):
     possible = [name for name in LATENCIES if name not in find_impossible(question)]
-    text = explain(question, [*possible, "ring", "bounds", "sram"])
+    text = explain_topics(question, [*possible, "q4", "bounds", "q3"])
     for left, sign, right in re.findall(EQUATION, " ".join(text.split())):
         found, told = evaluate(left), read_number(right)
         assert found == told if sign == "=" else is_near(found, told)
@@ -242,18 +276,42 @@ def test_the_page_begins_with_the_answers(question):
     answers = re.findall(r"is (\S+) seconds\nTotal .* is (\d+) bytes", lab3.answers(*question))
     found = [
         (row[1].replace(",", ""), row[2].replace(",", ""))
-        for heads, rows in read_tables(explain(question))
+        for heads, rows in read_tables(explain_topics(question))
         if heads[1] == "latency s"
         for row in rows
     ]
     assert found == answers
-    one, *_ = read_tables(explain(question, ["q1"]))
+    one, *_ = read_tables(explain_topics(question, ["q1"]))
     for _, latency_s, _, compute_ms, communication_ms in one[1]:
         parts_ms = read_number(compute_ms) + read_number(communication_ms)
         assert is_near(parts_ms, 1000 * read_number(latency_s))
 
 
 # ------------------------------------------------ topics
+
+
+@given(questions(), st.sampled_from([1, 64]), st.sampled_from([1, 10**6]), st.integers(1, 10**12))
+def test_whatever_the_numbers_80_columns_suffice(question, element_bytes, faster, sram_bytes):
+    network = tuple(layer._replace(element_bytes=element_bytes) for layer in question.network)
+    system = question.system._replace(
+        ops_per_s=faster * question.system.ops_per_s, sram_bytes=1024 * sram_bytes
+    )
+    wide = Question(network, system, question.inputs)
+    names = [it for it in TOPICS if it not in find_impossible(wide)]
+    for topic in names if wide.inputs > 1 else set(names) - {"q2"}:
+        text = explain_topics(wide, [topic])
+        assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_the_largest_numbers_fit_in_80_columns():
+    line = "--gops 0.000001 --link-gbs 0.000001 --inputs 1000000 --nodes 1000 --element-bytes 64"
+    line += " --sram-kib 1000000000 --layer 1000000,1000000,500000,500000,1000000,1000000"
+    assert output(f"explain all mistakes {line}")
+
+
+def test_the_labs_page_has_53_lines():
+    assert output("explain").count("\n") <= 53
+
 
 LINES = [
     *("", "--nodes 1 --gops 33", "--nodes 128", "--nodes 64 --topology ring --gops 70"),
@@ -287,27 +345,54 @@ def test_there_is_no_q2_of_one_input():
 
 def test_topics_come_in_the_order_asked_and_once():
     def tables(topics):
-        return [table for topic in topics.split() for table in read_tables(explain(LAB, [topic]))]
+        return [
+            table for topic in topics.split() for table in read_tables(explain_topics(LAB, [topic]))
+        ]
 
-    assert read_tables(output("explain ring model RING")) == tables("ring model")
+    assert read_tables(output("explain q4 model Q4")) == tables("q4 model")
     assert read_tables(output("explain")) == tables("q1 q2 q3 q4")
-    assert "report explain all" in output("explain") and "report" not in output("explain ring")
-    assert "S  A / P" in output("explain tensor") and "S  A / P" not in output("explain ring")
-    assert read_tables(output("explain Q3 Q4")) == tables("sram ring")
-    assert read_tables(output("explain all")) == tables(" ".join(DERIVATIONS))
+    assert "report explain all" in output("explain") and "report" not in output("explain Q4")
+    assert "S  A / P" in output("explain tensor") and "S  A / P" not in output("explain Q4")
+    everything = tables(f"q1 q2 q3 q4 {' '.join(DERIVATIONS)}")
+    assert read_tables(output("explain all")) == everything
+    assert read_tables(output("explain mistakes all")) == tables("mistakes") + everything
 
 
 def test_check_names_the_same_other_readings():
-    others = {clause for _, _, *clauses in topics.READINGS for clause in clauses}
+    others = {clause for _, _, *clauses in derivations.READINGS for clause in clauses}
     assert others == {change.clause for change in CHANGES if change.is_reading}
 
 
 def test_the_readings_have_those_of_the_design():
-    tables = read_tables(output("explain readings"))
-    tensor, pipeline = [rows for heads, rows in tables if heads[0] == "1 input s"]
-    assert {len(row) for row in [*tensor, *pipeline]} == {4}
-    assert ["0.00312080778", "0.0998658489", "61,538,304"] in [row[:3] for row in tensor]
-    assert ["0.01243531264", "0.1593573376", "19,333,120"] in [row[:3] for row in pipeline]
+    def rows(topic):
+        tables = read_tables(output(f"explain {topic}"))
+        tensor, pipeline = [rows for heads, rows in tables if heads[0] == "1 input s"]
+        assert {len(row) for row in [*tensor, *pipeline]} == {4}
+        return [row[:3] for row in tensor], [row[:3] for row in pipeline]
+
+    # as read; GiB/s; Gbit/s; the input, 18,432 and 6,144 bytes, is sent; 331,776 bytes more at the
+    # end; a node that sends does not compute; inputs do not overlap
+    tensor, pipeline = rows("readings")
+    assert tensor == [
+        ["0.00312726016", "0.10007232512", "61,538,304"],
+        ["0.00312080778", "0.0998658489", "61,538,304"],
+        ["0.00378492416", "0.12111757312", "61,538,304"],
+        ["0.00313033216", "0.10017062912", "62,128,128"],
+        ["0.00312726016", "0.10007232512", "72,155,136"],
+    ]
+    assert pipeline == [
+        ["0.01243531264", "0.1557861376", "19,333,120"],
+        ["0.0124145666", "0.155765392", "19,333,120"],
+        ["0.01454987264", "0.1579006976", "19,333,120"],
+        ["0.01243838464", "0.1557892096", "19,529,728"],
+        ["0.01243531264", "0.1588970496", "19,333,120"],
+        ["0.01243531264", "0.39793000448", "19,333,120"],
+    ]
+    of_tensor, of_pipeline = rows("mistakes")
+    assert all(row in of_tensor for row in tensor) and all(row in of_pipeline for row in pipeline)
+    # INT8; a node that receives does not compute
+    assert ["0.00308028416", "0.09856909312", "30,769,152"] in of_tensor
+    assert ["0.01243531264", "0.1593573376", "19,333,120"] in of_pipeline
 
 
 # ------------------------------------------------ JSON
@@ -315,7 +400,7 @@ def test_the_readings_have_those_of_the_design():
 
 def test_the_json_has_everything_whatever_the_topics():
     text = output(f"explain --json {ODD_OPTIONS}")
-    assert output(f"explain ring --json {ODD_OPTIONS}") == text
+    assert output(f"explain Q4 --json {ODD_OPTIONS}") == text
     found = json.loads(text)
     assert type(found["version"]) is int
     assert found["asked"]["system"]["nodes"] == 6 and found["asked"]["inputs"] == 8
@@ -325,6 +410,18 @@ def test_the_json_has_everything_whatever_the_topics():
     assert (tensor["latency_s"], tensor["traffic_bytes"]) == (11.474432, 63_360)
     assert found["strategies"]["pipeline"]["steps"][1]["time_s"] == 0.576
     assert found["impossible"] == {}
+    # a ring, all in ms: 8 * (162.304 + 1,590 / B) = 973.824 + 7 * 497.664 + 1,260 / B
+    *_, verdict = found["verdicts"]
+    assert verdict["equal_bytes_per_s"] == [11_460 / 3.15904]
+    assert verdict["faster"] == ["pipeline", "tensor"]
+    # all-to-all: 8 * (162.304 + 318 / B) is less whatever B is
+    assert found["verdicts"][1] == {
+        "topology": "all-to-all",
+        "inputs": 8,
+        "equal_bytes_per_s": [],
+        "faster": ["tensor"],
+    }
+    assert found["uncounted"]["inputs_waiting_bytes"] == 4_074
     assert found["bounds"][1]["data_parallel_s"] == 1.947648
     assert found["losses"]["communication_s"] == 1.058688
     assert found["sram"]["data"]["free_bytes"] == -2_556

@@ -156,9 +156,11 @@ def test_wrong_constants_are_named_in_one_sentence(tmp_path, name, value):
         ("zzz", "'zzz'", "whatif, explain, check, picture, deck"),
         ("q1 --nodes 8", "'q1'", "explain q1?"),
         ("timeline", "'timeline'", "picture timeline?"),
-        ("explain ring pipline --json", "'pipline'", "pipeline?"),
+        ("explain bounds pipline --json", "'pipline'", "pipeline?"),
         ("explain q", "'q'", "Q1?"),
         ("explain zzz", "'zzz'", "tensor, pipeline"),
+        ("sram", "'sram'", "explain Q3?"),
+        ("ring", "'ring'", "explain Q4?"),
         ("explain --top=ring tensor", "'--top'", "--topology?"),
         ("whatif --topology star", "'star'", "'all-to-all', 'ring'"),
         ("deck --nodes 8", "'--nodes'", "--author"),  # it has no such option
@@ -218,7 +220,8 @@ def test_a_missing_library_is_told_how_to_install(tmp_path, line):
     result = run(*ALONE, REPORT, *line, cwd=tmp_path)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert any(name in sentence(result.stderr) for name in ("matplotlib", "typst"))
-    assert INSTALL in result.stderr and list(tmp_path.iterdir()) == []
+    assert f"{INSTALL} in the project" in result.stderr and list(tmp_path.iterdir()) == []
+    assert result.stderr.endswith(f" .venv/bin/python report {' '.join(line)}\n")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):

@@ -14,6 +14,7 @@ from lab3 import ConvLayer, System
 from program import output, python, refusal
 from report import pictures
 from report.question import LAB, Question
+from report.results import compute_results
 
 # Worked out by hand: ops 2 * 8 * 2 * 3 * 3 * 8 * 8 = 18,432 and 2 * 4 * 8 * 3 * 3 * 6 * 6 = 20,736,
 # outputs 8 * 8 * 8 = 512 bytes and 4 * 6 * 6 = 144. Times in us:
@@ -63,7 +64,7 @@ def find_bars(axes):
 
 
 def test_the_labs_timeline_ends_with_the_pipelines_second_output():
-    figure, alt = pictures.draw_timeline(LAB, None)
+    figure, alt = pictures.draw_timeline(compute_results(LAB), None)
     [axes] = figure.axes
     assert axes.get_xlim() == pytest.approx((0, 12.43531264 + 4.62422016))
     bars = [it for it in find_bars(axes) if it[0].startswith("node ")]
@@ -77,7 +78,7 @@ def test_the_labs_timeline_ends_with_the_pipelines_second_output():
 
 
 def test_another_machines_timeline_has_its_own_jobs():
-    figure, alt = pictures.draw_timeline(OTHER, None)
+    figure, alt = pictures.draw_timeline(compute_results(OTHER), None)
     [axes] = figure.axes
     assert axes.get_xlim() == pytest.approx((0, 4.9408 + 2.0736))
     bars = list(find_bars(axes))
@@ -107,8 +108,34 @@ def test_bars_have_the_numbers_of_their_inputs(draw_file):
     assert {*texts} > {"nodes 1 to 4", "node 1", "node 4", "time, ms"} | axis
 
 
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [(["--nodes=8"], "nodes 5 to 8"), ([*OPTIONS, "--nodes=4"], "nodes 3 to 4")],
+)
+def test_nodes_without_a_layer_are_idle_in_one_line(options, label, draw_file):
+    texts = find_texts(draw_file("timeline", *options))
+    assert Counter(texts) >= Counter([label, "idle"]) and label.replace("s", "") not in texts
+    assert "idle" not in find_texts(draw_file("timeline"))
+
+
+@pytest.mark.parametrize(
+    ("options", "bottleneck"),
+    [
+        ([], "node 2"),
+        (OPTIONS, "node 2"),
+        (["--link-gbs=0.01"], "link 1 to 2"),
+        (["--inputs=1"], None),
+        (["--nodes=2"], None),  # no pipeline
+        (["--layer=4,4,1,1,9,9", "--layer=4,4,1,1,9,9", "--link-gbs=1000"], None),  # both alike
+    ],
+)
+def test_it_says_why_the_first_node_idles_if_it_does(options, bottleneck, draw_file):
+    texts = [it for it in find_texts(draw_file("timeline", *options)) if "Node 1 idles" in it]
+    assert [it.endswith(f" before {bottleneck}.") for it in texts] == [True] * bool(bottleneck)
+
+
 def test_until_ends_a_timeline(draw_file):
-    figure, _ = pictures.draw_timeline(LAB, Fraction(1, 1000))
+    figure, _ = pictures.draw_timeline(compute_results(LAB), Fraction(1, 1000))
     assert figure.axes[0].get_xlim() == (0, 1)
     assert "Timeline of the first 500.00 µs" in draw_file("timeline", "--until", "0.5").decode(
         "utf-8"
@@ -151,7 +178,7 @@ def find_lines(axes):
     ],
 )
 def test_limits_go_to_ten_times_what_is_asked(question, most, bound, tensor, pipeline, floor):
-    figure, _ = pictures.draw_limits(question)
+    figure, _ = pictures.draw_limits(compute_results(question))
     [axes] = figure.axes
     assert axes.get_xlim() == (1, most) and axes.get_xscale() == "log"
     lines = find_lines(axes)
@@ -178,7 +205,8 @@ def test_limits_mark_what_is_asked(arguments, texts, draw_file):
 
 def test_labels_of_limits_are_in_order_and_apart():
     labels = ["lower bound: 0.095", "tensor stays at 0.098", "pipeline falls to 4.62"]
-    figure, _ = pictures.draw_limits(Question(system=System(nodes=128)))  # 0.0977 and 0.0948 ms
+    results = compute_results(Question(system=System(nodes=128)))  # 0.0977 and 0.0948 ms
+    figure, _ = pictures.draw_limits(results)
     axes = figure.axes[0]
     places = {it.get_text(): it.get_position()[1] for it in axes.texts}
     heights = [places[label] for label in labels]

@@ -11,7 +11,7 @@ from lab3 import NETWORK, SYSTEM, ConvLayer
 from machines import ODD, ODD_NUMBERS, ODD_OPTIONS
 from program import output, refusal
 from report import question
-from report.question import LAB, check_possible, describe_question, find_impossible
+from report.question import LAB, describe_question, find_impossible
 
 
 def ask(line):
@@ -88,7 +88,6 @@ def test_an_impossible_strategy_has_its_reason(nodes, impossible):
     asked = on(nodes=nodes)
     (reason,) = find_impossible(asked).values()
     assert [*find_impossible(asked)] == [impossible]
-    check_possible(asked)
     printed = " ".join(output(f"whatif --nodes {nodes}").split())
     assert printed.count(reason) == 2  # in Q1 and in Q2
     assert printed.count("Total latency") == 2
@@ -96,7 +95,7 @@ def test_an_impossible_strategy_has_its_reason(nodes, impossible):
 
 def test_if_neither_strategy_is_possible_the_refusal_says_what_would_be():
     with pytest.raises(ValueError, match="3 nodes"):
-        check_possible(on(nodes=3))
+        find_impossible(on(nodes=3))
     for command in ("whatif", "explain", "explain --json"):
         assert all(part in refusal(f"{command} --nodes 3") for part in ("128", "4 nodes"))
     assert output("whatif --nodes 4") and output("whatif --nodes 128")

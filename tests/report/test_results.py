@@ -1,11 +1,17 @@
 """report/results.py on random questions, against the closed forms of lab3.py and the jobs of the
-timeline. test_explain.py has its numbers by hand."""
+timeline; verdicts; and what happens if lab3.py is changed. test_explain.py has numbers by hand."""
 
-from hypothesis import given
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lab3 import ALL_TO_ALL, RING
-from machines import CLOSED_FORMS, questions
+import lab3
+from lab3 import ALL_TO_ALL, NETWORK, RING, SYSTEM, ConvLayer, System
+from machines import CLOSED_FORMS, ODD, cases_of_both, questions
+from program import output, refusal
+from report.check import model
 from report.question import LAB, Question
 from report.results import compute_results
 from report.steps import compute_bound
@@ -78,3 +84,219 @@ def test_one_input_has_one_result_per_topology():
     for strategy in results.strategies.values():
         cases = [(it.topology, it.inputs) for it in strategy.results]
         assert cases == [(ALL_TO_ALL, 1), (RING, 1)]
+
+
+# ------------------------------------------------ which is faster on which links
+
+
+def find_verdict(network, system, inputs):
+    results = compute_results(Question(network, system, inputs))
+    [verdict] = [it for it in results.verdicts if it[:2] == (system.topology, inputs)]
+    return verdict
+
+
+def find_faster(network, system, inputs, bandwidth):
+    """Compare lab3.py's closed forms on links of this bandwidth."""
+    case = network, system._replace(link_bytes_per_s=bandwidth), inputs
+    lead_s = lab3.pipeline_parallel_latency(*case) - lab3.tensor_parallel_latency(*case)
+    return "tensor" if lead_s > 0 else "pipeline" if lead_s < 0 else "neither"
+
+
+ALIKE = ConvLayer(6, 6, 1, 1, 2, 2)  # 288 ops and 48 bytes: a machine with R / B = 6 is balanced
+
+
+@given(cases_of_both(), st.sampled_from([1, 2, 3, 5, 32, 10**6]))
+@example((NETWORK, SYSTEM), 32)
+@example(([ALIKE] * 3, System(3, 600)), 4)
+@example(([ALIKE] * 2, System(2, 600)), 2)
+def test_verdicts_are_those_of_the_closed_forms(case, inputs):
+    verdict = find_verdict(*case, inputs)
+    equal = verdict.equal_bytes_per_s
+    assert equal == sorted({*equal}) and len(verdict.faster) == len(equal) + 1
+    for bandwidth in equal:
+        assert find_faster(*case, inputs, bandwidth) == "neither"
+    # close to each of them on both sides, and far from all
+    distances = [1 + Fraction(1, 10**6), *(Fraction(3, 2) ** n for n in range(1, 60))]
+    for start in [min(equal, default=10**6), max(equal, default=10**6)]:
+        for bandwidth in [start * it for far in distances for it in (far, 1 / far)]:
+            if bandwidth not in equal:
+                place = sum(it < bandwidth for it in equal)
+                assert verdict.faster[place] == find_faster(*case, inputs, bandwidth)
+
+
+@pytest.mark.parametrize(
+    ("network", "system", "inputs", "equal", "faster"),
+    [
+        (NETWORK, SYSTEM, 1, [], ["tensor"]),
+        (NETWORK, SYSTEM._replace(topology=RING), 1, [], ["tensor"]),
+        # 3 layers on 3 nodes take 3 + 2 + 3 times 288 ops at R / B = 6, and 4 * (1 + 1) times
+        ([ALIKE] * 3, System(3, 600), 4, [100], ["tensor", "tensor"]),
+        # below, both take 288 + 288 ops and 48 + 48 bytes
+        ([ALIKE] * 2, System(2, 600), 2, [100], ["neither", "tensor"]),
+        ([ALIKE], System(1, 600), 3, [], ["neither"]),
+        ([ALIKE] * 2, System(3, 600), 1, [], ["tensor"]),
+    ],
+)
+def test_both_may_be_equal_once_everywhere_or_never(network, system, inputs, equal, faster):
+    assert find_verdict(network, system, inputs)[2:] == (equal, faster)
+
+
+@pytest.mark.parametrize(
+    ("topology", "gbs"),
+    [(ALL_TO_ALL, ["0.0204118491", "0.0925870418"]), (RING, ["0.2984450916"])],
+)
+def test_where_the_labs_verdict_flips(topology, gbs):
+    verdict = find_verdict(NETWORK, SYSTEM._replace(topology=topology), 32)
+    assert [f"{float(it) / 10**9:.10f}" for it in verdict.equal_bytes_per_s] == gbs
+    assert verdict.faster == ["tensor", "pipeline", "tensor"][-1 - len(gbs) :]
+
+
+def test_one_strategy_has_no_verdict():
+    assert compute_results(LAB._replace(system=System(nodes=2))).verdicts == []
+
+
+# ------------------------------------------------ what is possible
+
+
+@pytest.mark.parametrize(("strategy", "nodes"), [("tensor", 5), ("pipeline", 2)])
+def test_an_impossible_strategy_has_a_reason_and_no_results(strategy, nodes):
+    results = compute_results(ODD._replace(system=ODD.system._replace(nodes=nodes)))
+    assert [*results.impossible] == [strategy]
+    assert strategy not in results.strategies and strategy not in results.sram
+    is_tensor = strategy == "tensor"
+    assert (results.losses is None, results.bounds[0].slowest_node_s is None) == (
+        (not is_tensor,) * 2
+    )
+    assert [it is None for it in results.uncounted] == [is_tensor, is_tensor, not is_tensor]
+
+
+def test_if_neither_strategy_is_possible_there_are_no_results():
+    with pytest.raises(ValueError, match="3 nodes"):
+        compute_results(LAB._replace(system=System(nodes=3)))
+
+
+def test_one_input_at_a_time_leaves_nothing_out_if_there_is_no_other():
+    assert compute_results(LAB._replace(inputs=1)).uncounted[1:] == (None, None)
+    alone = Question([ALIKE], System(1), 3)
+    assert [it is None for it in compute_results(alone).uncounted] == [True, False, True]
+
+
+# ------------------------------------------------ a changed lab3.py
+
+
+@pytest.fixture
+def change(monkeypatch):
+    """Let a function of lab3.py add something to what it gives in some cases, or replace it."""
+
+    def change_function(name, to, is_changed=lambda system, inputs: True):
+        before = getattr(lab3, name)
+
+        def changed(network, system, inputs=1):
+            right = before(network, system, inputs)
+            return to(right) if is_changed(system, inputs) else right
+
+        monkeypatch.setattr(lab3, name, changed)
+
+    return change_function
+
+
+def add_one(right):
+    return right + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "added"),
+    [
+        ("tensor_parallel_latency", "1.00312726016 s", "0.00312726016 s"),
+        ("tensor_parallel_traffic", "1923073 bytes", "1923072 bytes"),
+        ("pipeline_parallel_latency", "1.01243531264 s", "0.01243531264 s"),
+        ("pipeline_parallel_traffic", "604161 bytes", "604160 bytes"),
+    ],
+)
+def test_every_command_says_if_lab3_is_not_what_the_steps_add_up_to(
+    change, tmp_path, monkeypatch, name, given, added
+):
+    monkeypatch.chdir(tmp_path)
+    change(name, add_one)
+    why = f"lab3.py's {name} gives {given}, the steps of report/steps.py add up to {added}:"
+    for command in ("explain", "explain Q3", "explain all", "explain --json"):
+        assert f"for 1 input, {why} change both" in refusal(command)
+    for command in ("picture timeline", "picture limits", "deck --output ."):
+        assert why in refusal(command)
+    assert list(tmp_path.iterdir()) == []
+    printed = output("whatif")
+    assert printed == f"{lab3.answers(*LAB)}\n" and given.split()[0] in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "changed", "why"),
+    [
+        (
+            "",
+            ("pipeline_parallel_latency", lambda it: Fraction("0.39793000448"), lambda _, n: n > 1),
+            "for 32 inputs, lab3.py's pipeline_parallel_latency gives 0.39793000448 s, the steps of"
+            " report/steps.py add up to 0.1557861376 s: change both",
+        ),
+        (
+            "",
+            ("tensor_parallel_traffic", add_one, lambda system, _: system.topology == RING),
+            "for 1 input on a ring, lab3.py's tensor_parallel_traffic gives 2033665 bytes",
+        ),
+        (
+            "--topology ring",
+            ("tensor_parallel_traffic", add_one, lambda system, _: system.topology == RING),
+            "for 1 input, lab3.py's tensor_parallel_traffic gives 2033665 bytes",
+        ),
+        (
+            "--topology ring --inputs 2",
+            (
+                "tensor_parallel_traffic",
+                add_one,
+                lambda system, n: system.topology != RING and n > 1,
+            ),
+            "for 2 inputs with all-to-all links, lab3.py's tensor_parallel_traffic gives 3846145",
+        ),
+        # a float is not the exact number, however near
+        ("", ("pipeline_parallel_latency", float), "gives 0.0124353126399999996"),
+    ],
+)
+def test_the_sentence_names_the_case(change, options, changed, why):
+    change(*changed)
+    assert why in refusal(f"explain {options}")
+
+
+def test_of_several_differences_the_first_on_the_page_is_told(change):
+    change("pipeline_parallel_traffic", add_one)
+    assert "for 1 input, lab3.py's pipeline_parallel_traffic" in refusal("explain")
+    change("tensor_parallel_traffic", add_one, lambda _, inputs: inputs > 1)
+    change("tensor_parallel_latency", add_one, lambda system, _: system.topology == RING)
+    assert "for 1 input, lab3.py's pipeline_parallel_traffic" in refusal("explain")
+    ring = refusal("explain --topology ring")
+    assert "for 1 input, lab3.py's tensor_parallel_latency" in ring
+
+
+@pytest.mark.parametrize(
+    ("strategy", "field", "why"),
+    [
+        ("tensor", "latencies_s", "for 32 inputs, lab3.py's tensor_parallel_latency"),
+        ("tensor", "traffic_bytes", "61538304 bytes, report/check/model.py gives 61538305 bytes"),
+        ("pipeline", "latencies_s", "0.1557861376 s, report/check/model.py gives 1.1557861376 s"),
+        ("pipeline", "traffic_bytes", "for 32 inputs, lab3.py's pipeline_parallel_traffic"),
+    ],
+)
+def test_readings_are_printed_if_they_begin_with_lab3s_numbers(monkeypatch, strategy, field, why):
+    def list_others(question):
+        for it in before(question):
+            if (it.strategy, it.clause) == (strategy, ""):
+                first, last = it.latencies_s
+                to = {"latencies_s": [first, last + 1], "traffic_bytes": it.traffic_bytes + 1}
+                yield it._replace(**{field: to[field]})
+            else:
+                yield it
+
+    before = model.list_readings
+    assert output("explain readings") and output("explain mistakes")
+    monkeypatch.setattr(model, "list_readings", list_others)
+    for command in ("explain readings", "explain mistakes", "explain --json", "explain all"):
+        assert why in refusal(command)
+    assert output("explain") and output("explain pipeline")

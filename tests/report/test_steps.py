@@ -9,9 +9,14 @@ from hypothesis import strategies as st
 import machines
 from lab3 import NETWORK, SYSTEM
 from machines import ODD, ODD_ALL_TO_ALL, cases_of_both, closed_forms
-from report import sram
 from report.question import LAB
-from report.steps import compute_bound, interval, pipeline_steps, slowest_node_bound, tensor_steps
+from report.steps import (
+    compute_bound,
+    find_interval,
+    pipeline_steps,
+    slowest_node_bound,
+    tensor_steps,
+)
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
 
@@ -22,7 +27,7 @@ def numbers(network, system, inputs):
     found = []
     for strategy, steps in (("tensor", tensor), ("pipeline", pipeline)):
         first_s = sum(step.time_s for step in steps)
-        found.append(first_s + (inputs - 1) * interval(strategy, steps))
+        found.append(first_s + (inputs - 1) * find_interval(strategy, steps))
         found.append(inputs * sum(step.traffic_bytes for step in steps))
     return found
 
@@ -81,16 +86,3 @@ def test_steps_add_up_to_the_closed_forms(case, inputs):
     for step in [*tensor_steps(*case), *pipeline_steps(*case)]:
         compute_s = Fraction(step.node_ops) / system.ops_per_s
         assert step.time_s == compute_s + Fraction(step.link_bytes) / system.link_bytes_per_s
-
-
-@pytest.mark.parametrize(
-    ("strategy", "nodes", "functions"),
-    [
-        ("tensor", 5, (tensor_steps, sram.tensor_sram)),
-        ("pipeline", 2, (pipeline_steps, sram.pipeline_sram)),
-    ],
-)
-def test_an_impossible_strategy_is_refused(strategy, nodes, functions):
-    for function in functions:
-        with pytest.raises(ValueError, match=f"(?i){strategy} parallelism is not possible"):
-            function(ODD.network, ODD.system._replace(nodes=nodes))

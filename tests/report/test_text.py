@@ -58,9 +58,18 @@ def test_milliseconds_of_a_sentence(value_s, printed):
 
 
 def test_numbers_are_equal_only_if_all_are_printed_whole():
-    assert text.equals(1, Fraction(1, 8)) == "="
-    assert text.equals(1, Fraction(1, 3)) == "~"
-    assert text.equals(Fraction("1.0000000000001"), 2) == "~"
+    assert text.choose_sign(1, Fraction(1, 8)) == "="
+    assert text.choose_sign(1, Fraction(1, 3)) == "~"
+    assert text.choose_sign(Fraction("1.0000000000001"), 2) == "~"
+
+
+def test_columns_that_do_not_fit_follow_below_the_table():
+    rows = [("a", 10**20, 10**25, 5, "word " * 9), ("bb", 1, 10**25, 5, "longer" * 5)]
+    lines = text.format_table(["name", "one", "two", "three", "what"], rows).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["name", "one", "two", "three"]
+    assert lines[3].split() == ["name", "what"]
+    assert [line.split()[0] for line in lines[4:]] == ["a", "bb"]
 
 
 def test_a_table_aligns_points_wraps_text_and_adds_up():

@@ -1,20 +1,25 @@
-"""Topics of `explain`: how every number is derived, with sums that can be checked by hand."""
+"""The topics of `explain`: how every number is derived, with sums that can be checked by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import lab3
-from report.results import Results
-from report.steps import Step, gather_hops, rounds
+from report.results import Results, Verdict, compare_with_lab3
+from report.steps import Step, count_gather_hops, count_rounds
 from report.text import (
+    GIGA,
     US,
+    choose_sign,
     count,
-    equals,
     format_number,
     format_table,
     join_paragraphs,
     round_to,
 )
+
+if TYPE_CHECKING:  # imported where it is needed
+    from report.check.model import Reading
 
 SYMBOLS = """\
 N  inputs           C  ops of a layer (1 MAC is 2 ops)
@@ -34,7 +39,7 @@ output_bytes = A = filters * out_x * out_y * element_bytes"""
 
 
 def explain_model(results: Results) -> str:
-    """The layers' sizes."""
+    """Derive the layers' sizes."""
     number, *heads = results.layers[0]
     fields, amounts = [number, *heads[:9]], [number, *heads[10:]]
     summed = "macs", "ops", "weight_bytes", "output_bytes"
@@ -48,7 +53,7 @@ def explain_model(results: Results) -> str:
 
 
 def explain_tensor(results: Results) -> str:
-    """Tensor parallelism: its steps and sums."""
+    """Derive tensor parallelism's latency and traffic from its steps."""
     if "tensor" in results.impossible:
         return ""
     system = results.asked.system
@@ -58,7 +63,7 @@ def explain_tensor(results: Results) -> str:
         " of S bytes. Between layers an all-gather sends each shard to all other nodes; after the"
         " last layer a gather sends all shards to one node. Only then does the next input start.",
         *list_paragraphs(lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-        f"Here rounds = {rounds(system):,} and gather_hops = {gather_hops(system):,}.",
+        f"Here rounds = {count_rounds(system):,} and gather_hops = {count_gather_hops(system):,}.",
         format_steps(results.strategies["tensor"].steps),
         *add_up(results, "tensor"),
     )
@@ -68,12 +73,15 @@ LOSSES = (  # in the order of results.Losses
     ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
     ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
     ("fill and drain", "sum(C / R) of 1 input without the bottleneck"),
-    ("communication", "the same of sum(A / B), plus N * (interval - max(C / R))"),
+    (
+        "communication",
+        "sum(A / B) of 1 input without the bottleneck, plus N * (interval - max(C / R))",
+    ),
 )
 
 
 def explain_pipeline(results: Results) -> str:
-    """Pipeline parallelism: its steps and sums, and where its time goes."""
+    """Derive the pipeline's latency and traffic from its steps, and say where its time goes."""
     if results.losses is None:
         return ""
     latency_s = sum(results.losses)
@@ -94,20 +102,20 @@ def explain_pipeline(results: Results) -> str:
 
 
 def list_paragraphs(*functions: Callable[..., object]) -> list[str]:
-    """The paragraphs of the docstrings of lab3.py's formulas."""
+    """List the paragraphs of the docstrings of lab3.py's formulas."""
     texts = [function.__doc__ or "" for function in functions]  # none with python -OO
     return [" ".join(part.split()) for text in texts for part in text.split("\n\n") if part.strip()]
 
 
 def format_steps(steps: list[Step]) -> str:
-    """A row each, and their sum."""
+    """List each step in a row, and their sum."""
     heads = "layer", "step", "node ops", "link bytes", "time us", "traffic bytes"
     rows = [(f"{it.layer}", *it[1:4], it.time_s * US, it.traffic_bytes) for it in steps]
     return format_table(heads, rows, summed=heads[2:])
 
 
 def add_up(results: Results, strategy: str) -> list[str]:
-    """The sums of one input and of all, to be checked by hand."""
+    """Write the sums of one input and of all, to be checked by hand."""
     inputs = results.asked.inputs
     one, many = (results.find(it)[strategy] for it in (1, inputs))
     one_us, many_us, interval_us = (
@@ -119,8 +127,8 @@ def add_up(results: Results, strategy: str) -> list[str]:
     ops, link_bytes = sum(it.node_ops for it in steps), sum(it.link_bytes for it in steps)
     lines = [
         f"1 input: {ops:,} ops / R + {link_bytes:,} bytes / B"
-        f" {equals(*parts_us)} {compute} (compute) + {communication} (communication)"
-        f" {equals(*parts_us, one_us)} {latency} us"
+        f" {choose_sign(*parts_us)} {compute} (compute) + {communication} (communication)"
+        f" {choose_sign(*parts_us, one_us)} {latency} us"
     ]
     if inputs > 1:
         first = "" if strategy == "tensor" else f"{latency} (1 input) + "
@@ -128,14 +136,14 @@ def add_up(results: Results, strategy: str) -> list[str]:
         each = f" (the interval, {one.bottleneck})" if strategy == "pipeline" else ""
         lines += [
             f"{inputs:,} inputs: {first}{times:,} * {format_number(interval_us)}{each}"
-            f" {equals(one_us, interval_us, many_us)} {format_number(many_us)} us",
+            f" {choose_sign(one_us, interval_us, many_us)} {format_number(many_us)} us",
             f"{inputs:,} inputs: {inputs:,} * {one.traffic_bytes:,} = {many.traffic_bytes:,} bytes",
         ]
     return lines
 
 
 def explain_bounds(results: Results) -> str:
-    """How far from the lower bounds."""
+    """Compare latencies with lower bounds, and say on which links the other strategy is faster."""
     bounds = results.bounds
     found = [results.find(it.inputs) for it in bounds]
     rows: list[tuple[str, list[Fraction], str]] = []
@@ -159,7 +167,25 @@ def explain_bounds(results: Results) -> str:
             ["latency, us", *(count(it.inputs, "input") for it in bounds), "formula"],
             [(name, *(it * US for it in times_s), formula) for name, times_s, formula in rows],
         ),
+        *explain_verdicts(results.verdicts),
     )
+
+
+def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
+    """Say on which links which strategy is faster, if both are possible."""
+    if not verdicts:
+        return []
+    rows = []
+    for it in verdicts:
+        equal = ", ".join(format_number(at / GIGA) for at in it.equal_bytes_per_s)
+        whole_range = "every link bandwidth" if it.faster == ["neither"] else "no link bandwidth"
+        case = f"{count(it.inputs, 'input')}, {it.topology}"
+        rows.append((case, ", ".join(it.faster), equal or whole_range))
+    return [
+        "When the verdict flips: with all else as it is, both strategies take equally long at these"
+        " link bandwidths. The faster strategy is named for links below, between and above them.",
+        format_table(("case", "faster, slow links first", "equally long at, GB/s"), rows),
+    ]
 
 
 # ------------------------------------------------ readings of the handout
@@ -188,26 +214,60 @@ READINGS = (  # what, how it is read, and the clauses of `check` that read it ot
 
 
 def explain_readings(results: Results) -> str:
-    """How the handout is read, and what other readings and common mistakes would give."""
-    from report.check.model import list_readings  # only this topic needs it
-
+    """Say how the handout is read, and what other readings would give."""
     rows = [
         (what, "; another reading: ".join(filter(None, [read_as, " or ".join(others)])))
         for what, read_as, *others in READINGS
     ]
-    heads = [*(f"{count(it.inputs, 'input')} s" for it in results.bounds), "traffic bytes", "if"]
-    blocks = []
-    for name in results.strategies:
-        cells = [
-            (*it.latencies_s, it.traffic_bytes, it.clause or "(this project's reading)")
-            for it in list_readings(results.asked)
-            if it.strategy == name
-        ]
-        blocks += [f"{name.capitalize()} parallelism:", format_table(heads, cells)]
     return join_paragraphs(
         "READINGS OF THE HANDOUT",
         format_table(("what", "read as"), rows),
+        f"Other readings; traffic is that of {count(results.asked.inputs, 'input')}.",
+        *list_changes(results, {clause for _, _, *others in READINGS for clause in others}),
+    )
+
+
+def explain_mistakes(results: Results) -> str:
+    """List what other readings and common mistakes would give."""
+    return join_paragraphs(
+        "COMMON MISTAKES",
         "Other readings and common mistakes, one at a time; traffic is that of"
         f" {count(results.asked.inputs, 'input')}.",
-        *blocks,
+        *list_changes(results),
     )
+
+
+def list_changes(results: Results, clauses: Container[str] | None = None) -> list[str]:
+    """Make a table of each strategy: what it takes as read, and with these changes, or with all."""
+    heads = [*(f"{count(it.inputs, 'input')} s" for it in results.bounds), "traffic bytes", "if"]
+    readings = find_readings(results)
+    blocks = []
+    for strategy in results.strategies:
+        rows = [
+            (*it.latencies_s, it.traffic_bytes, it.clause or "(this project's reading)")
+            for it in readings
+            if it.strategy == strategy
+            and (clauses is None or not it.clause or it.clause in clauses)
+        ]
+        blocks += [f"{strategy.capitalize()} parallelism:", format_table(heads, rows)]
+    return blocks
+
+
+def find_readings(results: Results) -> "list[Reading]":
+    """Find what each strategy takes as read, and with each change of `check`.
+
+    Raises ValueError if the model of `check` without changes does not give lab3.py's numbers.
+    """
+    from report.check.model import list_readings  # most topics do without it
+
+    readings = list_readings(results.asked)
+    source = "report/check/model.py gives"
+    for strategy, clause, latencies_s, traffic_bytes in readings:
+        if not clause:
+            found = [results.find(it.inputs)[strategy] for it in results.bounds]
+            for result, latency_s in zip(found, latencies_s, strict=True):
+                case, function = count(result.inputs, "input"), f"{strategy}_parallel_latency"
+                compare_with_lab3(function, case, result.latency_s, source, latency_s)
+            function = f"{strategy}_parallel_traffic"
+            compare_with_lab3(function, case, result.traffic_bytes, source, traffic_bytes)
+    return readings
