@@ -75,7 +75,7 @@ def test_its_script_checks_the_tarballs_of_a_class(copied, script):
         packed.size = len(code.encode())
         with tarfile.open(folder / f"{student}_Lab3_pin1234.tar.gz", "w:gz") as archive:
             archive.addfile(packed, io.BytesIO(code.encode()))
-    result = shell(script.replace("timeout 10", "timeout 1"), cwd=copied)
+    result = shell(script.replace("timeout 10", "timeout 2"), cwd=copied)
     assert result.returncode == 2  # two of these files cannot be judged
     rows = [row for row in result.stdout.splitlines() if row.startswith("submissions/")]
     assert [row.split("_Lab3")[0] for row in rows] == [f"submissions/{it}" for it in SUBMITTED]
