@@ -22,6 +22,10 @@ if find_spec("hypothesis"):
     settings.load_profile("suite")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="write tests/transcripts anew")
+
+
 def pytest_ignore_collect(collection_path):
     """Whether a test needs what is not here; None leaves that to others."""
     name = collection_path.name

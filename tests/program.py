@@ -1,10 +1,14 @@
-"""How tests run `python3 report COMMAND`, in this process or in one of its own."""
+"""How tests run `python3 report COMMAND`, in this process or in one of its own, and how they play
+what a text shows: commands behind "$ ", each with its output."""
 
+import filecmp
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
@@ -42,14 +46,49 @@ def call(line):
     return status, out.getvalue(), err.getvalue()
 
 
+def copy_project(folder):
+    """Copy lab3.py and report/, so that what commands write and change is not the project's."""
+    shutil.copytree(PROJECT / "report", folder / "report", ignore=shutil.ignore_patterns("__py*"))
+    shutil.copy2(PROJECT / "lab3.py", folder)
+
+
+def read_sessions(text):
+    """Split a text into its commands, one a line behind "$ ", each with what the text shows."""
+    sessions = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    return [session.partition("\n")[::2] for session in sessions]
+
+
+def play(command, folder):
+    """Return what somebody sees who types this in a copy of the project: stdout, stderr, and a
+    line with the exit status if it is not 0.
+
+    A plain `python3 report ...` runs in this process, which is faster, unless the copy's lab3.py
+    was edited.
+    """
+    is_plain = re.fullmatch(r"python3 report(?: [\w ./,'\"=-]*)?", command)
+    if is_plain and filecmp.cmp(folder / "lab3.py", PROJECT / "lab3.py", shallow=False):
+        with chdir(folder):
+            status, out, err = call(shlex.split(command)[2:])
+    else:
+        result = shell(command, cwd=folder)
+        status, out, err = result.returncode, result.stdout, result.stderr
+    check_layout(out)
+    return out + err + (f"[exit status {status}]\n" if status else "")
+
+
 def output(line):
-    """What an answered line prints: ASCII, and unless it is JSON for a terminal of 80 columns."""
+    """What an answered line prints."""
     status, out, err = call(line)
-    assert (status, err) == (0, "")
-    assert out.isascii() and out.endswith("\n") and not out.endswith("\n\n")
+    assert (status, err) == (0, "") and out
+    check_layout(out)
+    return out
+
+
+def check_layout(out):
+    """Assert that what is printed is ASCII, and unless it is JSON for a terminal of 80 columns."""
+    assert out.isascii() and out[-1:] in ("", "\n") and not out.endswith("\n\n")
     if not out.startswith("{"):
         assert [row for row in out.splitlines() if len(row) > 80 or row != row.rstrip()] == []
-    return out
 
 
 def refusal(line):
