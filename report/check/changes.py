@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from lab3 import ConvLayer, Rate, System
+from lab3 import ConvLayer, System
 from report.question import Question
 from report.text import GIGA, format_number
 
@@ -120,7 +120,7 @@ NAMED = {change.clause: change for change in CHANGES}
 
 # ------------------------------------------------ constants typed wrong
 
-Values = tuple[Rate, ...]
+Values = tuple[Any, ...]  # ints and Fractions
 FIELDS = {  # of a layer, and how they are told
     ("filters",): "{:,} filters",
     ("in_channels",): "{:,} input channels",
@@ -141,8 +141,9 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
             for values in _vary(_get_values(layer, fields), *rows):
                 other = layer._replace(**dict(zip(fields, values, strict=True)))
                 if other.out_x > 0 and other.out_y > 0:
-                    changed = question._replace(network=(*network[:at], other, *network[at + 1 :]))
-                    found[f"layer {at + 1} has {words.format(*values)}"] = changed
+                    layers = (*network[:at], other, *network[at + 1 :])
+                    clause = f"layer {at + 1} has {words.format(*values)}"
+                    found[clause] = question._replace(network=layers)
     for fields, unit, words in (
         (("nodes",), 1, "there are {} nodes"),
         (("ops_per_s",), GIGA, "a node has {} GOPS"),
@@ -152,8 +153,9 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
         for [amount] in _vary((Fraction(value) / unit,)):
             changed = system._replace(**{fields[0]: amount * unit})
             found[words.format(format_number(amount))] = question._replace(system=changed)
-    for [many] in _vary((inputs,), *((it,) for it in amounts)) if inputs > 1 else ():
-        found[f"Q2 is of {many:,} inputs"] = question._replace(inputs=many)
+    for [many] in _vary((inputs,), *((amount,) for amount in amounts)):
+        if min(many, inputs) > 1:  # "Q2 is of one input" is in the table
+            found[f"Q2 is of {many:,} inputs"] = question._replace(inputs=many)
     return [Change(clause, CONSTANT, changed, BOTH) for clause, changed in found.items()]
 
 

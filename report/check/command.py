@@ -41,9 +41,7 @@ def run(options: Namespace) -> int:
     question = read_options(options)
     key_text = _read_key_text(options.key, question) if options.key else None
     key = read_key(question, key_text)
-    files = {
-        name: _judge_file(name, question, key_text) for name in dict.fromkeys(options.files)
-    }
+    files = {name: _judge_file(name, question, key_text) for name in dict.fromkeys(options.files)}
     refused = [reason for reason in files.values() if isinstance(reason, str)]
     judgements = list_judgements(files)
     if not judgements:

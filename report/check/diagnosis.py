@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lab3 import Rate
 from report.check.changes import BOTH, CHANGES, CONSTANT, Change, list_constants
-from report.check.model import compute, count_inputs
+from report.check.model import compute
 from report.check.submission import LEAST_DIGITS, Line, Number
 from report.question import Question
 
@@ -24,6 +24,7 @@ WITHOUT = "without the key's: "  # before a change of a key that is taken back
 Changes = tuple[Change, ...]  # of different things, in the table's order
 Answers = Mapping[Line, Rate]  # exact: seconds, bytes
 Numbers = Mapping[Line, Number]  # of a submission
+Right = Mapping[Line, Rate | Number]  # exact, or as a key prints it
 
 
 class Explanation(NamedTuple):
@@ -40,19 +41,25 @@ Pair = tuple[Explanation, Explanation]  # of tensor, of pipeline parallelism
 AS_READ = Explanation("tensor"), Explanation("pipeline")
 
 
-@dataclass(frozen=True, eq=False)  # so that caches need not compare it
+@dataclass(frozen=True, eq=False)  # because caches find it sooner by its identity
 class Course:
     """What is asked, and how the handout is read: as this project does, or as a key does."""
 
     question: Question
-    readings: Pair = AS_READ
+    readings: Pair
+
+
+@lru_cache(maxsize=16)
+def make_course(question: Question, readings: Pair = AS_READ) -> Course:
+    """Make a course, the same one for the same question and readings."""
+    return Course(question, readings)
 
 
 class Evidence(NamedTuple):
     """The numbers that are to be explained."""
 
     course: Course
-    right: Mapping[Line, Rate | Number]  # exact, or as a key prints them
+    right: Right
     given: Numbers
     aside: Mapping[Line, Line]  # wrong ones, and the lines whose right numbers they are
     is_key: bool = False  # then no number may be missed, and few digits will do
@@ -94,11 +101,11 @@ class Sets(NamedTuple):
 def list_sets(course: Course, strategy: str, amount: int, amounts: tuple[int, ...] = ()) -> Sets:
     """List the sets of so many changes of different things, each of which makes a difference by
     itself. If it is one, also constants typed wrong, with these other amounts of inputs."""
+    found: dict[Changes, Answers]
     if amount == 1:
-        single = [(change,) for change in _list_changes(course, strategy)]
-        single += [(change,) for change in _list_constants(course, amounts)]
+        single = _list_changes(course, strategy) + _list_constants(course, amounts)
+        found = {(change,): predict(course, strategy, (change,)) for change in single}
         right = predict(course, strategy)
-        found = {each: predict(course, strategy, each) for each in single}
         found = {each: answers for each, answers in found.items() if answers != right}
     else:
         kept = [it for [it] in list_sets(course, strategy, 1).changes if it.thing != CONSTANT]
@@ -210,8 +217,8 @@ def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) ->
     left = dict(explanations)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
-        fewest = [[it for it in left[of] if it.misses == least[of]] for of in BOTH]
-        pairs, cost = _find_cheapest(evidence, product(*fewest))
+        tensor, pipeline = ([it for it in left[of] if it.misses == least[of]] for of in BOTH)
+        pairs, cost = _find_cheapest(evidence, product(tensor, pipeline))
         lacking = {
             one.strategy
             for pair in pairs

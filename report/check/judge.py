@@ -16,8 +16,10 @@ from report.check.diagnosis import (
     Explanation,
     Numbers,
     Pair,
+    Right,
     diagnose,
     list_shared,
+    make_course,
     predict,
 )
 from report.check.model import count_links
@@ -108,7 +110,7 @@ class Key:
     is_lab3: bool  # its answers
     course: Course  # how it reads the handout
     is_explained: bool  # if not, how it reads the handout is not known
-    right: Mapping[Line, Rate | Number]  # exact, or as it is printed
+    right: Right
     missing: tuple[Line, ...]  # which it lacks
     impossible: Collection[str]  # strategies
 
@@ -126,7 +128,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
     read = read_submission(text or lab3.answers(*question), question, impossible)
     numbers = {line: number for line, number in read.numbers.items() if not number.fault}
     missing = tuple(line for line in lines if line not in numbers)
-    course = Course(question)
+    course = make_course(question)
     right = {line: predict(course, line.strategy)[line] for line in lines}
     evidence = Evidence(course, right, numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
@@ -134,10 +136,12 @@ def read_key(question: Question, text: str | None = None) -> Key:
         return Key(text is None, course, False, numbers, missing, impossible)
     given = {line.strategy for line in numbers}
     tensor, pipeline = (
-        one if one.strategy in given else _adopt(other, one.strategy)
+        one._replace(made=(), misses=0)
+        if one.strategy in given
+        else _adopt(other, one.strategy)
         for one, other in (pair, pair[::-1])
     )
-    course = Course(question, (tensor, pipeline))
+    course = make_course(question, (tensor, pipeline))
     right = {line: predict(course, line.strategy)[line] for line in lines}
     return Key(text is None, course, True, right, missing, impossible)
 
@@ -163,7 +167,9 @@ def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
     return Evidence(key.course, key.right, given, aside)
 
 
-def _find_other_line(line: Line, given: Numbers, right: Mapping[Line, Rate | Number]) -> Line | None:
+def _find_other_line(
+    line: Line, given: Numbers, right: Mapping[Line, Rate | Number]
+) -> Line | None:
     """Find the line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless
     Q1 has Q2's."""
     number = given[line]

@@ -36,7 +36,7 @@ def compute(question: Question, strategy: str, values: Values) -> Numbers:
     ("Q1", "traffic"): bytes, ...}, with Q2 if there are several inputs."""
     question = values.get(CONSTANT) or question
     system = question.system
-    sizes = _count_sizes(question.network, *map(values.get, OF_LAYERS))
+    sizes = _count_sizes(tuple(question.network), *map(values.get, OF_LAYERS))
     ticks = _count_ticks(system, *map(values.get, OF_MACHINE))
     take = _take_tensor if strategy == "tensor" else _take_pipeline
     one = take(system, sizes, ticks, values)
@@ -188,7 +188,9 @@ def _take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> 
     }
     divisor = 1 if values.get("divided") else nodes
     compute, send = sum(sizes.ops) * ticks.per_op // divisor, link * ticks.per_byte
-    interval = max(compute, send) if values.get("overlap") else compute + send
+    interval = compute + send
+    if values.get("overlap"):
+        interval = max(Fraction(compute), send)
     traffic_bytes = counted.get(values.get("count", ""), traffic) if nodes > 1 else 0
     return OneInput(compute + send, interval, traffic_bytes)
 
@@ -247,7 +249,7 @@ def _take_pipeline(system: System, sizes: Sizes, ticks: Ticks, values: Values) -
         "receives": (compute, [0, *send]),
         "both": (compute, send, [0, *send]),
     }.get(values.get("sending", ""))
-    times = map(sum, zip_longest(*busy, fillvalue=0)) if busy else [*compute, *send]
+    times = [*map(sum, zip_longest(*busy, fillvalue=0))] if busy else compute + send
     copies = system.nodes - 1 if values.get("count") else 1
     return OneInput(sum(compute) + sum(send), max(times), copies * sum(sent))
 

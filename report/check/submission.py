@@ -113,13 +113,17 @@ class Number(NamedTuple):
         """The number in seconds or bytes, where 1 KB is 1,000 bytes."""
         return self.amounts[0]
 
-    def agrees(self, answer: Rate) -> bool:
-        """Tell whether the answer, rounded or truncated to these digits, is this number."""
+    def agrees(self, answer: "Rate | Number") -> bool:
+        """Tell whether the answer, rounded or truncated to these digits, is this number; of a key's
+        number, whether one of the two is the other in its digits."""
+        if isinstance(answer, Number):
+            return self.agrees(answer.amount) or answer.agrees(self.amount)
         return any(low <= answer < high for low, high in self.spans)
 
-    def has_digits(self, answer: Rate) -> bool:
+    def has_digits(self, answer: "Rate | Number") -> bool:
         """Tell whether the digits suffice to call this number an answer with which it agrees."""
-        return answer in self.amounts or self.digits >= LEAST_DIGITS
+        exact = answer.amount if isinstance(answer, Number) else answer
+        return exact in self.amounts or self.digits >= LEAST_DIGITS
 
 
 def _read_value(text: str, kind: str) -> Number | None:

@@ -53,9 +53,7 @@ def _describe_place(part: Explanation) -> str:
     return f"{name}, in {part.only} only" if part.only else name
 
 
-def describe_change(
-    change: Change, question: Question, is_q1: bool = False, mark: str = ""
-) -> str:
+def describe_change(change: Change, question: Question, is_q1: bool = False, mark: str = "") -> str:
     """Describe a change with the question's numbers; behind other readings of the handout add the
     mark."""
     clause, inputs = change.clause, question.inputs

@@ -1,5 +1,5 @@
 """report/check/model.py: the closed forms with changes, against tests/mistakes.py, which sends each
-message and passes each input on; without a change, and with a constant typed wrong, against lab3.py.
+message and passes each input on; without a change, and with constants typed wrong, against lab3.py.
 """
 
 from fractions import Fraction

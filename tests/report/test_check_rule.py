@@ -30,6 +30,7 @@ SENDS, ALONE = "a node does not compute while it sends", "inputs do not overlap"
 DIVIDED = "computing is divided by the nodes"
 UNDIVIDED = "computing is not divided by the nodes"
 MS, KB = "ms are printed as seconds", "KB are printed as bytes"
+FAST, AMOUNT = "links have 4 GB/s", "Q2 is of 24 inputs"
 BINARY, CHANNELS = "GB/s are 2^30 bytes/s", "layer 4 has 127 input channels"
 START, ONCE = "the network's input is sent, too", "traffic is that of one input"
 INPUTS = "each layer's input is sent, not its output"
@@ -116,7 +117,7 @@ CASES = {  # why: a submission, its ways
         write(answer([], [FEWER], "traffic")),
         {"pipeline": [({FEWER}, "traffic"), ({FEWER, ONE_MORE}, None)]}),
     "equals are told with or": (
-        write(answer([BINARY], [BINARY]), 4),
+        write(typed(CHANNELS), 4),
         {of: [({BINARY}, None), ({CHANNELS}, None)] for of in STRATEGIES}),
     "printed units are changes": (
         write({line: RIGHT[line] * (1000 if "latency" in line else Fraction(1, 1000))
@@ -126,14 +127,14 @@ CASES = {  # why: a submission, its ways
         write({line: value * (1000 if "latency" in line else 1)
                for line, value in answer([FP32, ALL], [FP32, LAST]).items()}),
         expect([FP32, ALL, MS], [FP32, LAST, MS])),
-    "a constant typed wrong": (write(typed("links have 4 GB/s")), expect(*[["links have 4 GB/s"]] * 2)),
+    "a constant typed wrong": (write(typed(FAST)), expect([FAST], [FAST])),
     "a constant typed wrong is not combined": (
         write({line: value * (1000 if "latency" in line else 1)
                for line, value in typed("there are 8 nodes").items()}), expect(None, [MS])),
     "a constant typed wrong needs two digits more": (
         write(of_tensor(typed("there are 8 nodes")), 4), {}),
     "inputs are as many as Q2's traffic is times Q1's": (
-        write(typed("Q2 is of 24 inputs", 24)), expect(*[["Q2 is of 24 inputs"]] * 2)),
+        write(typed(AMOUNT, 24)), expect([AMOUNT], [AMOUNT])),
     # the pipeline's right number is no slip, so that there may be one
     "another line's right number is set aside": (
         write(answer([UNGATHERED]) | {"Q1 tensor traffic": "604160"} | ODD), expect([UNGATHERED])),
@@ -158,7 +159,7 @@ CASES = {  # why: a submission, its ways
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
-def test_what_is_expect(tmp_path, text, expected):
+def test_the_ways(tmp_path, text, expected):
     status, found = judge(tmp_path, text)
     assert list_ways(found) == expected
     assert status == (0 if text == write(RIGHT) else 1)
@@ -167,7 +168,10 @@ def test_what_is_expect(tmp_path, text, expected):
 def test_a_change_of_both_that_the_other_strategy_contradicts_costs_more(tmp_path):
     """On 3 nodes, shards one at a time take as long as with half the bandwidth."""
     question = THREE_NODES
-    one_shard, half = "a node sends and receives one shard at a time", "links have half the bandwidth"
+    one_shard, half = (
+        "a node sends and receives one shard at a time",
+        "links have half the bandwidth",
+    )
     numbers = answer([one_shard], question=question)
     _, found = judge(tmp_path, write(numbers, inputs=5), *THREE_NODES_OPTIONS)
     assert list_ways(found) == expect([one_shard])
@@ -214,7 +218,11 @@ def test_multiples_of_the_own_q1(tmp_path, times):
         (answer([FP32], [FP32]), answer([INT8], [INT8]), expect([INT8], [INT8])),
         (of_tensor(answer([FP32])), answer([FP32], [FP32]), {}),  # what it lacks is read like it
         (of_tensor(answer([ALL])), answer([ALL]), {}),  # but a change of tensor parallelism is not
-        (typed("links have 4 GB/s"), RIGHT, expect(*[["without the key's: links have 4 GB/s"]] * 2)),
+        (
+            typed("links have 4 GB/s"),
+            RIGHT,
+            expect(*[["without the key's: links have 4 GB/s"]] * 2),
+        ),
         # in Q2 alone it has the key's reading; mistakes count from there
         (answer([], [SENDS], "Q2"), answer([FP32], [FP32, SENDS]), expect([FP32], [FP32])),
         (answer([FP32], [FP32], "Q2"), answer([FP32], [FP32], "Q2"), {}),
