@@ -722,7 +722,7 @@ def test_what_this_project_prints_is_right_in_format():
 
 def test_remarks_are_no_difference_only_if_true():
     longer = "what if: 16 inputs, 6 nodes"
-    found = read_submission(f"{longer}\n{ODD_TEXT}", ODD._replace(inputs=16))
+    found = read_submission(f"{longer}\n{ODD_TEXT}", LAB._replace(inputs=16))
     assert found.format[0] == f"- {longer}"
     assert (
         read_submission(f"what if: 16 inputs\n{ODD_TEXT}", ODD).format[0] == "- what if: 16 inputs"
