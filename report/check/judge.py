@@ -136,9 +136,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
         return Key(text is None, course, False, numbers, missing, impossible)
     given = {line.strategy for line in numbers}
     tensor, pipeline = (
-        one._replace(made=(), misses=0)
-        if one.strategy in given
-        else _adopt(other, one.strategy)
+        one._replace(made=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
         for one, other in (pair, pair[::-1])
     )
     course = make_course(question, (tensor, pipeline))

@@ -30,6 +30,7 @@ SENDS, ALONE = "a node does not compute while it sends", "inputs do not overlap"
 DIVIDED = "computing is divided by the nodes"
 UNDIVIDED = "computing is not divided by the nodes"
 MS, KB = "ms are printed as seconds", "KB are printed as bytes"
+HALF = "links have half the bandwidth"
 FAST, AMOUNT = "links have 4 GB/s", "Q2 is of 24 inputs"
 BINARY, CHANNELS = "GB/s are 2^30 bytes/s", "layer 4 has 127 input channels"
 START, ONCE = "the network's input is sent, too", "traffic is that of one input"
@@ -79,8 +80,7 @@ CASES = {  # why: a submission, its ways
         write(answer([MAC, START, UNGATHERED], [MAC, START, LAST])),
         expect([MAC, START, UNGATHERED], [MAC, START, LAST])),
     "the fewest changes: half the bandwidth is not FP32 with its traffic mended": (
-        write(answer(["links have half the bandwidth"], ["links have half the bandwidth"])),
-        expect(["links have half the bandwidth"], ["links have half the bandwidth"])),
+        write(answer([HALF], [HALF])), expect([HALF], [HALF])),
     # one change needs 2 + 2 digits; Q2's are tensor parallelism's Q1 again
     "four digits are evidence of one change": (
         write(answer([SPREAD]), 4), expect([SPREAD])),
@@ -132,7 +132,9 @@ CASES = {  # why: a submission, its ways
         write({line: value * (1000 if "latency" in line else 1)
                for line, value in typed("there are 8 nodes").items()}), expect(None, [MS])),
     "a constant typed wrong needs two digits more": (
-        write(of_tensor(typed("there are 8 nodes")), 4), {}),
+        write(of_tensor(typed("there are 8 nodes")), 3), {}),
+    "with four it is named": (
+        write(of_tensor(typed("there are 8 nodes")), 4), expect(["there are 8 nodes"])),
     "inputs are as many as Q2's traffic is times Q1's": (
         write(typed(AMOUNT, 24)), expect([AMOUNT], [AMOUNT])),
     # the pipeline's right number is no slip, so that there may be one
@@ -168,15 +170,12 @@ def test_the_ways(tmp_path, text, expected):
 def test_a_change_of_both_that_the_other_strategy_contradicts_costs_more(tmp_path):
     """On 3 nodes, shards one at a time take as long as with half the bandwidth."""
     question = THREE_NODES
-    one_shard, half = (
-        "a node sends and receives one shard at a time",
-        "links have half the bandwidth",
-    )
+    one_shard = "a node sends and receives one shard at a time"
     numbers = answer([one_shard], question=question)
     _, found = judge(tmp_path, write(numbers, inputs=5), *THREE_NODES_OPTIONS)
     assert list_ways(found) == expect([one_shard])
     _, found = judge(tmp_path, write(of_tensor(numbers), inputs=5), *THREE_NODES_OPTIONS)
-    assert list_ways(found) == {"tensor": [({half}, None), ({one_shard}, None)]}
+    assert list_ways(found) == {"tensor": [({HALF}, None), ({one_shard}, None)]}
 
 
 @pytest.mark.parametrize(("one", "other"), [("tensor", "pipeline"), ("Q1", "Q2")])
@@ -190,7 +189,7 @@ def test_swapped_numbers_are_other_lines_right_ones(tmp_path, one, other):
         assert number["words"].endswith(meant)
 
 
-@pytest.mark.parametrize("times", [3, 4, 8, 10, 12, 32, 1024, Fraction(1, 3), Fraction(1, 32)])
+@pytest.mark.parametrize("times", [3, 4, 8, 10, 12, 32, 1024, Fraction(1, 8), Fraction(1, 32)])
 def test_multiples_of_the_right_number(tmp_path, times):
     for off, unexplained in [(0, []), (1, ["Q1 tensor latency"])]:
         number = f"{float(RIGHT['Q1 tensor latency'] * times * (1 + off / 500)):.9g}"
@@ -219,9 +218,9 @@ def test_multiples_of_the_own_q1(tmp_path, times):
         (of_tensor(answer([FP32])), answer([FP32], [FP32]), {}),  # what it lacks is read like it
         (of_tensor(answer([ALL])), answer([ALL]), {}),  # but a change of tensor parallelism is not
         (
-            typed("links have 4 GB/s"),
+            typed(FAST),
             RIGHT,
-            expect(*[["without the key's: links have 4 GB/s"]] * 2),
+            {of: [({f"without the key's: {FAST}"}, None), ({HALF}, None)] for of in STRATEGIES},
         ),
         # in Q2 alone it has the key's reading; mistakes count from there
         (answer([], [SENDS], "Q2"), answer([FP32], [FP32, SENDS]), expect([FP32], [FP32])),
@@ -237,13 +236,14 @@ def test_a_key_is_what_is_right(tmp_path, key, made, expected):
 
 @pytest.mark.parametrize("only", ["", "Q1", "Q2", "traffic"])
 def test_each_key_judges_its_own_text_right(tmp_path, only):
-    for change in CHANGES:
-        clauses = [[change.clause] if of in change.strategies else [] for of in STRATEGIES]
-        for digits in (17, 3):
-            text = write(answer(*clauses, only), digits)
+    scopes = ["", "Q1", "Q2", "traffic"]
+    for number, change in enumerate(CHANGES):
+        if scopes[number % 4] == only:
+            clauses = [[change.clause] if of in change.strategies else [] for of in STRATEGIES]
+            text = write(answer(*clauses, only), digits=17 if number % 3 else 3)
             (tmp_path / "key.txt").write_text(text)
             status, found = judge(tmp_path, text, "--key", str(tmp_path / "key.txt"))
-            assert (status, found["right"]) == (0, 8), (change.clause, digits)
+            assert (status, found["right"]) == (0, 8), change.clause
 
 
 @pytest.mark.parametrize(
@@ -304,10 +304,11 @@ def test_what_is_told_makes_the_numbers(tmp_path_factory, data, case):
             off = [line for line in numbers if strategy in line and again[line] != numbers[line]]
             assert off == []
     right = answer(question=question)
-    others = {line for line in numbers if numbers[line] in right.values()}  # right or set aside
-    assert {line for line in numbers if line not in others} <= {
-        line for each in found["explanations"] for line in each["numbers"]
-    }
+    made = {line for each in found["explanations"] for line in each["numbers"]}
+    for number in found["numbers"]:
+        line, digits = number["line"], number["given"].strip("0.").replace(".", "")
+        is_other = numbers[line] in right.values()  # right or set aside
+        assert line in made or is_other or len(digits) < 6
 
 
 def test_random_numbers_are_not_explained(tmp_path):

@@ -9,7 +9,7 @@ OF = {change.clause: change.strategies for change in CHANGES}
 MADE = """\
 inputs do not overlap & the last output goes to all nodes
   0.00312726 2254848 0.0124353 604160 0.100072 72155136 0.397930 19333120
-1 MAC is 1 op & a node does not compute while it sends
+1 MAC is 1 op & a node does not compute while it sends & ms are printed as seconds
   1.61061 1923072 6.36870 604160 51.5394 61538304 81.1550 19333120
 N times the slowest stage is added to the first input, not N - 1 times
   0.00312726016 1923072 0.01243531264 604160 0.10007232512 61538304 0.16041035776 19333120
