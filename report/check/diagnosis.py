@@ -101,44 +101,44 @@ class Sets(NamedTuple):
 def list_sets(course: Course, strategy: str, amount: int, amounts: tuple[int, ...] = ()) -> Sets:
     """List the sets of so many changes of different things, each of which makes a difference by
     itself. If it is one, also constants typed wrong, with these other amounts of inputs."""
+    right = predict(course, strategy)
+    single = {
+        change: answers[strategy]
+        for change, answers in _predict_single(course, amounts).items()
+        if answers.get(strategy, right) != right
+    }
     found: dict[Changes, Answers]
     if amount == 1:
-        single = _list_changes(course, strategy) + _list_constants(course, amounts)
-        found = {(change,): predict(course, strategy, (change,)) for change in single}
-        right = predict(course, strategy)
-        found = {each: answers for each, answers in found.items() if answers != right}
+        found = {(change,): answers for change, answers in single.items()}
     else:
-        kept = [it for [it] in list_sets(course, strategy, 1).changes if it.thing != CONSTANT]
+        combined = combinations([it for it in single if it.thing != CONSTANT], amount)
         found = {
             changes: predict(course, strategy, changes)
-            for changes in combinations(kept, amount)
+            for changes in combined
             if len({change.thing for change in changes}) == amount
         }
     changes, answers = list(found), list(found.values())
     by_line = {
         line: sorted((float(each[line]), place) for place, each in enumerate(answers))
-        for line in predict(course, strategy)
+        for line in right
     }
     return Sets(changes, answers, by_line)
 
 
-def _list_changes(course: Course, strategy: str) -> list[Change]:
-    reading = course.readings[BOTH.index(strategy)]
-    taken_back = [it._replace(clause=WITHOUT + it.clause, value=None) for it in reading.changes]
-    return taken_back + [change for change in CHANGES if strategy in change.strategies]
-
-
 @lru_cache(maxsize=64)
-def _list_constants(course: Course, amounts: tuple[int, ...]) -> list[Change]:
-    """List the constants typed wrong that do not make the same numbers as a change of the table."""
-
-    def predict_both(change: Change) -> tuple[Rate, ...]:
-        answers = [predict(course, of, (change,) * (of in change.strategies)) for of in BOTH]
-        return tuple(value for each in answers for value in each.values())
-
-    known = {predict_both(change) for change in CHANGES}
-    constants = list_constants(course.question, amounts)
-    return [change for change in constants if predict_both(change) not in known]
+def _predict_single(course: Course, amounts: tuple[int, ...]) -> dict[Change, dict[str, Answers]]:
+    """Predict what each change makes of its strategies: those of a key taken back, those of the
+    table, and constants typed wrong that do not make the same numbers as one of these."""
+    single: dict[Change, dict[str, Answers]] = {}
+    for reading in course.readings:
+        for change in reading.changes:
+            back = change._replace(clause=WITHOUT + change.clause, value=None)
+            single[back] = {of: predict(course, of, (back,)) for of in change.strategies}
+    for change in (*CHANGES, *list_constants(course.question, amounts)):
+        answers = {of: predict(course, of, (change,)) for of in change.strategies}
+        if change.thing != CONSTANT or answers not in single.values():
+            single[change] = answers
+    return single
 
 
 # ------------------------------------------------ explanations of one strategy

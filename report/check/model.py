@@ -41,24 +41,26 @@ def compute(question: Question, strategy: str, values: Values) -> Numbers:
     take = _take_tensor if strategy == "tensor" else _take_pipeline
     one = take(system, sizes, ticks, values)
     once_bytes = sizes.weight_bytes if values.get("weights") else 0
-    times = values.get("times") or 1
-    factor = (Fraction(1, system.nodes) if times == "1 / P" else times) * (
-        values.get("traffic unit") or 1
-    )
-    per_s = Fraction(ticks.per_s, values.get("latency unit") or 1)
     numbers: Numbers = {}
     for name, asked in count_inputs(question).items():
-        inputs, divisor = asked, 1
+        inputs, divisor = asked, ticks.per_s
         if name == "Q2":
             many = {"1": 1, "N - 1": asked - 1, "N + 1": asked + 1}
             inputs = many.get(values.get("many", ""), asked)
-            divisor = inputs if values.get("average") else 1
+            divisor *= inputs if values.get("average") else 1
         latency = _find_latency(system, sizes, one, inputs, values.get("formula"))
-        numbers[name, "latency"] = latency / (divisor * per_s)
-        counted = 1 if values.get("inputs") else inputs
-        traffic = (counted * one.traffic_bytes + once_bytes) * factor
-        numbers[name, "traffic"] = int(traffic) if traffic.denominator == 1 else traffic
+        numbers[name, "latency"] = Fraction(latency * (values.get("latency unit") or 1), divisor)
+        traffic = one.traffic_bytes * (1 if values.get("inputs") else inputs)
+        numbers[name, "traffic"] = _scale(traffic + once_bytes, system, values)
     return numbers
+
+
+def _scale(traffic: Rate, system: System, values: Values) -> Rate:
+    if times := values.get("times"):
+        traffic *= Fraction(1, system.nodes) if times == "1 / P" else times
+    if unit := values.get("traffic unit"):
+        traffic *= unit
+    return int(traffic) if traffic.denominator == 1 else traffic
 
 
 def count_inputs(question: Question) -> dict[str, int]:
@@ -162,15 +164,18 @@ NOTHING = Exchange(0, 0, 0)
 
 def _take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> OneInput:
     """sum(C) / (P * R) + sum(link bytes) / B; the next input starts when this one is done."""
-    nodes, peers, all_bytes = system.nodes, system.nodes - 1, sum(sizes.output_bytes)
+    nodes, peers = system.nodes, system.nodes - 1
     turn = peers if system.topology == lab3.RING else min(peers, 1)
     hops = nodes * peers // 2 if system.topology == lab3.RING else peers
+    inner, outer, start = _list_exchanges(nodes, turn, hops, values)
     *others, last = sizes.output_bytes
-    others_bytes = sum(others)
-    link, traffic, own = (
-        Fraction(inner * others_bytes + outer * last + start * sizes.input_bytes, nodes)
-        for inner, outer, start in zip(*_list_exchanges(nodes, turn, hops, values), strict=True)
-    )
+
+    def add_up(inner: int, outer: int, start: int = 0) -> Fraction:
+        """Add up shards sent after all layers but the last, after the last and before the first."""
+        return Fraction(inner * sum(others) + outer * last + start * sizes.input_bytes, nodes)
+
+    link = add_up(inner.link, outer.link, start.link)
+    traffic = add_up(inner.traffic, outer.traffic, start.traffic)
     match values.get("sent"):
         case "one link":
             link = traffic
@@ -178,21 +183,25 @@ def _take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> 
             link = traffic / count_links(system)
         case "links as one" if turn == 1:  # all-to-all
             link /= peers
-    counted: dict[str, Rate] = {
-        "outputs": all_bytes,
-        "shards": others_bytes + Fraction(hops * last, nodes),
-        "one link": link,
-        "one node": Fraction(peers * others_bytes + turn * last, nodes),
-        "gathers": Fraction(hops * all_bytes, nodes),
-        "own shards": traffic + own,
-    }
+    match values.get("count") if nodes > 1 else None:
+        case "outputs":
+            traffic = add_up(nodes, nodes)
+        case "shards":
+            traffic = add_up(nodes, hops)
+        case "one link":
+            traffic = link
+        case "one node":
+            traffic = add_up(peers, turn)
+        case "gathers":
+            traffic = add_up(hops, hops)
+        case "own shards":
+            traffic += add_up(inner.own, outer.own)
     divisor = 1 if values.get("divided") else nodes
     compute, send = sum(sizes.ops) * ticks.per_op // divisor, link * ticks.per_byte
     interval = compute + send
     if values.get("overlap"):
         interval = max(Fraction(compute), send)
-    traffic_bytes = counted.get(values.get("count", ""), traffic) if nodes > 1 else 0
-    return OneInput(compute + send, interval, traffic_bytes)
+    return OneInput(compute + send, interval, traffic)
 
 
 def _list_exchanges(
