@@ -125,7 +125,8 @@ def read_key(question: Question, text: str | None = None) -> Key:
     """
     impossible = find_impossible(question)
     lines = list_lines(question, impossible)
-    read = read_submission(text or lab3.answers(*question), question, impossible)
+    text_of_key = lab3.answers(*question) if text is None else text
+    read = read_submission(text_of_key, question, impossible)
     numbers = {line: number for line, number in read.numbers.items() if not number.fault}
     missing = tuple(line for line in lines if line not in numbers)
     course = make_course(question)

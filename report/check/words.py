@@ -104,11 +104,10 @@ def describe_judgement(judged: Judgement, key: Key) -> str:
     total, right = len(judged.numbers), judged.right
     notes = [wrap(f"{note[0].upper()}{note[1:]}.") for note in judged.notes]
     if right == total:
-        first = f"All {total} numbers are right, by the key."
+        lines = [f"All {total} numbers are right{'' if key.is_lab3 else ', by the key'}.", *notes]
         if key.is_lab3:
-            first = f"All {total} numbers are right. How the handout is read:"
-            first += " python3 report explain readings"
-        blocks = ["\n".join([wrap(first), *notes])]
+            lines.append("How the handout is read: python3 report explain readings")
+        blocks = ["\n".join(lines)]
     else:
         lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right.", *notes]
         mark = ANOTHER_READING if key.is_lab3 else ""
@@ -173,7 +172,7 @@ def describe_judgements(files: Judgements, key: Key) -> str:
     names = [format_path(name) for name in files]
     question = key.course.question
     rows = [
-        (name, "-", judged)
+        (name, "-", judged.removeprefix(name).lstrip(": "))
         if isinstance(judged, str)
         else (name, f"{judged.right} of {len(judged.numbers)}", _summarize(judged, question))
         for name, judged in zip(names, files.values(), strict=True)
