@@ -31,7 +31,7 @@ OPTIONS = [
 
 
 def find_texts(svg):
-    """Of each text that is drawn."""
+    """Find each text that is drawn."""
     return [
         "".join(it.itertext()).strip()
         for it in ET.fromstring(svg).iter()
@@ -41,7 +41,7 @@ def find_texts(svg):
 
 @pytest.fixture
 def draw_file(tmp_path, monkeypatch):
-    """What the command draws."""
+    """Draw with the command, and read the file."""
     monkeypatch.chdir(tmp_path)
 
     def draw(*arguments, name="picture.svg"):
@@ -55,7 +55,7 @@ def draw_file(tmp_path, monkeypatch):
 
 
 def find_bars(axes):
-    """Line, work, start and length of each, in the unit of the axis."""
+    """Find each bar's line, work, start and length, in the unit of the axis."""
     names = {label.get_position()[1]: label.get_text() for label in axes.get_yticklabels()}
     for bars in axes.containers:
         for bar in bars:
@@ -160,7 +160,7 @@ def test_a_timeline_of_too_many_bars_is_refused(options, tmp_path, monkeypatch):
 
 
 def find_lines(axes):
-    """The curves by name: first and last point."""
+    """Find each curve's first and last point, by its name."""
     curves = {}
     for line in axes.lines:
         x, y = line.get_xdata(), line.get_ydata()
