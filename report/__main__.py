@@ -3,7 +3,6 @@
 import argparse
 import os
 import re
-import shlex
 import sys
 from contextlib import redirect_stdout
 from importlib import import_module
@@ -94,13 +93,10 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         return fail(2, str(error))
     except ModuleNotFoundError as error:
-        words = shlex.join(argv)
-        again = words if words.isascii() and words.isprintable() else argv[0]
-        return fail(
-            1,
-            f"{argv[0]} needs {error.name}: run {INSTALL} in the project, then"
-            f" .venv/bin/python report {again}",
-        )
+        from report.text import join_words
+
+        again = f".venv/bin/python report {join_words(argv)}"
+        return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, then {again}")
     except OSError as error:
         discard(sys.stdout)
         where = f" {error.filename!a}" if error.filename else ""

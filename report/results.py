@@ -140,26 +140,29 @@ def compute_results(question: Question) -> Results:
         for strategy in possible
         for topology in ON
     }
-    amounts = sorted({1, inputs})
+    bounds = [compute_bounds(question, amount, possible) for amount in sorted({1, inputs})]
     results = {  # in the page's order, so that the first difference on the page is told
-        (strategy, topology, amount): compute_result(question, steps, strategy, topology, amount)
-        for topology in sorted(ON, key=lambda it: it != system.topology)
-        for amount in amounts
+        (strategy, topology, it.inputs): compute_result(
+            strategy, steps[strategy, topology], question, topology, it
+        )
+        for topology in sorted(ON, key=lambda topology: topology != system.topology)
+        for it in bounds
         for strategy in possible
     }
-    cases = [(topology, amount) for topology in ON for amount in amounts]
-    sent = steps.get(("pipeline", system.topology))
+    cases = [(topology, it.inputs) for topology in ON for it in bounds]
+    used = {strategy: steps[strategy, system.topology] for strategy in possible}
     return Results(
         asked=question,
         layers=list_layers(network),
-        strategies={
-            it: Strategy(steps[it, system.topology], [results[it, *case] for case in cases])
-            for it in possible
-        },
+        strategies={it: Strategy(used[it], [results[it, *case] for case in cases]) for it in used},
         impossible=impossible,
-        verdicts=[compute_verdict(system, steps, *case) for case in cases if not impossible],
-        bounds=[compute_bounds(question, amount, possible) for amount in amounts],
-        losses=compute_losses(question, sent) if sent else None,
+        verdicts=[
+            compute_verdict(steps["tensor", case[0]], steps["pipeline", case[0]], system, *case)
+            for case in cases
+            if not impossible
+        ],
+        bounds=bounds,
+        losses=compute_losses(question, used["pipeline"]) if "pipeline" in used else None,
         sram={it: compute_sram(it, question) for it in [*possible, "data"]},
         uncounted=compute_uncounted(question, possible),
         totals=compute_totals(question),
@@ -179,11 +182,9 @@ def list_layers(network: Network) -> list[dict[str, int]]:
 
 # ------------------------------------------------ the strategies
 
-Steps = dict[tuple[str, str], list[Step]]  # by strategy and topology
-
 
 def compute_result(
-    question: Question, steps: Steps, strategy: str, topology: str, inputs: int
+    strategy: str, steps: list[Step], question: Question, topology: str, bounds: Bounds
 ) -> Result:
     """Ask lab3.py for latency and traffic, and the steps for what is behind them.
 
@@ -191,19 +192,21 @@ def compute_result(
     ValueError if these are not lab3.py's.
     """
     network, system, _ = question
+    inputs = bounds.inputs
     latency_s, traffic_bytes = call_lab3(
         strategy, network, system._replace(topology=topology), inputs
     )
-    found = steps[strategy, topology]
-    compute_s = Fraction(sum(step.time_s for step in found if step.work == "compute"))
-    communication_s = Fraction(sum(step.time_s for step in found if step.work != "compute"))
-    interval_s = find_interval(strategy, found)
+    _, _, node_ops, link_bytes, step_bytes, _ = zip(*steps, strict=True)
+    compute_s = Fraction(sum(node_ops)) / system.ops_per_s
+    communication_s = Fraction(sum(link_bytes)) / system.link_bytes_per_s
+    interval_s = find_interval(strategy, steps)
     added_s = compute_s + communication_s + (inputs - 1) * interval_s
-    added_bytes = inputs * sum(step.traffic_bytes for step in found)
     case = count(inputs, "input") + (ON[topology] if topology != system.topology else "")
     source = "the steps of report/steps.py add up to"
     compare_with_lab3(f"{strategy}_parallel_latency", case, latency_s, source, added_s)
-    compare_with_lab3(f"{strategy}_parallel_traffic", case, traffic_bytes, source, added_bytes)
+    compare_with_lab3(
+        f"{strategy}_parallel_traffic", case, traffic_bytes, source, inputs * sum(step_bytes)
+    )
     return Result(
         topology=topology,
         inputs=inputs,
@@ -212,8 +215,8 @@ def compute_result(
         compute_s=compute_s,
         communication_s=communication_s,
         interval_s=interval_s,
-        bottleneck=name_bottleneck(strategy, found),
-        utilisation=compute_bound(network, system, inputs) / added_s,
+        bottleneck=name_bottleneck(strategy, steps),
+        utilisation=bounds.lower_bound_s / added_s,
     )
 
 
@@ -242,37 +245,39 @@ def name_bottleneck(strategy: str, steps: list[Step]) -> str:
     return name_place(strategy, max(steps, key=lambda step: step.time_s))
 
 
-def compute_verdict(system: System, steps: Steps, topology: str, inputs: int) -> Verdict:
+def compute_verdict(
+    tensor: list[Step], pipeline: list[Step], system: System, topology: str, inputs: int
+) -> Verdict:
     """Find the link bandwidths at which both strategies take equally long, and the faster one below
     the first, between, and above the last.
 
     Latency * R is ops + bytes * R / B. Tensor parallelism's is a line in R / B; the pipeline's is
     the higher of two: one has N times the slowest node, the other N times the busiest link.
     """
-    tensor, pipeline = steps["tensor", topology], steps["pipeline", topology]
-    ops, sent_bytes = sum(it.node_ops for it in pipeline), sum(it.link_bytes for it in pipeline)
-    lines = [
-        (inputs * sum(it.node_ops for it in tensor), inputs * sum(it.link_bytes for it in tensor)),
-        (ops + (inputs - 1) * max(it.node_ops for it in pipeline), sent_bytes),
-        (ops, sent_bytes + (inputs - 1) * max(it.link_bytes for it in pipeline)),
+    _, _, tensor_ops, tensor_bytes, *_ = zip(*tensor, strict=True)
+    _, _, node_ops, link_bytes, *_ = zip(*pipeline, strict=True)
+    lines: list[tuple[int, int]] = [
+        (inputs * sum(tensor_ops), inputs * sum(tensor_bytes)),
+        (sum(node_ops) + (inputs - 1) * max(node_ops), sum(link_bytes)),
+        (sum(node_ops), sum(link_bytes) + (inputs - 1) * max(link_bytes)),
     ]
 
-    def find_lead(balance: Fraction) -> Fraction:
-        """Find how much longer the pipeline takes, * R, at an R / B."""
-        tensor_ops, *pipeline_ops = (start + slope * balance for start, slope in lines)
-        return max(pipeline_ops) - tensor_ops
+    def find_lead(balance: Fraction) -> int:
+        """Find how much longer the pipeline takes at an R / B, in some unit: its sign counts."""
+        n, d = balance.numerator, balance.denominator
+        tensor_time, *pipeline_times = (ops * d + size * n for ops, size in lines)
+        return max(pipeline_times) - tensor_time
 
     crossings = {
-        Fraction(start - other_start, other_slope - slope)
-        for (start, slope), (other_start, other_slope) in combinations(lines, 2)
-        if slope != other_slope
+        Fraction(ops - other_ops, other_size - size)
+        for (ops, size), (other_ops, other_size) in combinations(lines, 2)
+        if size != other_size
     }
-    rate = Fraction(system.ops_per_s)
-    equal = sorted(rate / it for it in crossings if it > 0 and find_lead(it) == 0)
-    edges = [Fraction(0), *equal, 2 * max(equal, default=rate)]
-    leads = [find_lead(2 * rate / (below + above)) for below, above in pairwise(edges)]
+    equal = sorted((it for it in crossings if it > 0 and not find_lead(it)), reverse=True)
+    edges = [2 * max(equal, default=Fraction(1)), *equal, Fraction(0)]  # slow links first
+    leads = [find_lead((above + below) / 2) for above, below in pairwise(edges)]
     faster = ["tensor" if it > 0 else "pipeline" if it < 0 else "neither" for it in leads]
-    return Verdict(topology, inputs, equal, faster)
+    return Verdict(topology, inputs, [system.ops_per_s / it for it in equal], faster)
 
 
 def compute_losses(question: Question, steps: list[Step]) -> Losses:
@@ -328,15 +333,14 @@ def compute_sram(name: str, question: Question) -> Sram:
 def compute_uncounted(question: Question, possible: list[str]) -> Uncounted:
     """Find what nodes would hold if inputs that are kept, wait or arrive were counted."""
     network, system, inputs = question
-    has_tensor, has_more = "tensor" in possible, inputs > 1
-    has_next = "pipeline" in possible and has_more and len(network) > 1
-    return Uncounted(
-        sram.tensor_sram_input_kept(network, system) if has_tensor and system.nodes > 1 else None,
-        sram.tensor_sram_inputs_waiting(network, system, inputs)
-        if has_tensor and has_more
-        else None,
-        sram.pipeline_sram_overlapping(network, system) if has_next else None,
-    )
+    kept = waiting = following = None
+    if "tensor" in possible and system.nodes > 1:
+        kept = sram.tensor_sram_input_kept(network, system)
+    if "tensor" in possible and inputs > 1:
+        waiting = sram.tensor_sram_inputs_waiting(network, system, inputs)
+    if "pipeline" in possible and inputs > 1 and len(network) > 1:
+        following = sram.pipeline_sram_overlapping(network, system)
+    return Uncounted(kept, waiting, following)
 
 
 def compute_totals(question: Question) -> Totals:

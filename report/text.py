@@ -82,6 +82,13 @@ def format_path(path: object) -> str:
     return text if text.isascii() and text.isprintable() else ascii(text)
 
 
+def join_words(words: Iterable[str]) -> str:
+    """Join words as one types them; those that are not printable ASCII are left out."""
+    from shlex import join as quote_and_join  # only an error needs it
+
+    return quote_and_join(it for it in words if it.isascii() and it.isprintable())
+
+
 def find_meant(word: str, names: Iterable[str]) -> str | None:
     """Find the name that a mistyped word begins, or is like."""
     from difflib import get_close_matches  # only an error needs it

@@ -46,7 +46,7 @@ def read_number(cell):
 
 
 def is_near(found, expected):
-    """Whether they differ only by roundings to 9 digits."""
+    """Say whether two numbers differ at most by roundings to 9 digits."""
     return abs(found - expected) <= abs(expected) / 10**7
 
 
@@ -236,7 +236,7 @@ EQUATION = r": (\d[^:=~]*) ([=~]) ([\d,.]+) (?:us|ms|bytes)"
 
 
 def evaluate(text):
-    """Of a sum of products, without what is told in parentheses."""
+    """Evaluate a sum of products, without the words in parentheses."""
     products = re.sub(r" \(.*?\)|,", "", text).split(" + ")
     return sum(prod(map(Fraction, product.split(" * "))) for product in products)
 

@@ -43,7 +43,7 @@ def test_help_needs_no_library_and_ends_with_examples(name):
 
 
 def copy_project(folder, source=None):
-    """report/ and lab3.py, or this source in its place."""
+    """Copy report/ and lab3.py, or this source in lab3.py's place."""
     shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("__pycache__"))
     text = (PROJECT / "lab3.py").read_text(encoding="utf-8") if source is None else source
     (folder / "lab3.py").write_text(text, encoding="utf-8")
@@ -97,7 +97,7 @@ MAIN = 'if __name__ == "__main__":'
 
 
 def change_lab3(folder, **constants):
-    """The project with other constants."""
+    """Copy the project with other constants in lab3.py."""
     before, main = (PROJECT / "lab3.py").read_text(encoding="utf-8").split(MAIN)
     lines = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
     return copy_project(folder, f"{before}{lines}\n{MAIN}{main}")
@@ -235,7 +235,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 
 def find_pythons(*versions):
-    """Those that run, on the path or beside this one."""
+    """Find the Pythons of these versions that run, on the path or beside this one."""
     beside = Path(sys.base_prefix).parent
     found = [shutil.which(f"python{version}") for version in versions]
     found += [str(it) for version in versions for it in beside.glob(f"{version}.*/bin/python")]

@@ -15,14 +15,14 @@ from report.question import LAB, describe_question, find_impossible
 
 
 def ask(line):
-    """The question that a line of options asks."""
+    """Parse the question that a line of options asks."""
     parser = ArgumentParser()
     question.add_options(parser)
     return question.read_options(parser.parse_args(shlex.split(line)))
 
 
 def on(network=NETWORK, inputs=lab3.INPUTS, **system):
-    """The lab's question with something else in it."""
+    """Make the lab's question with something else in it."""
     return question.Question(network, SYSTEM._replace(**system), inputs)
 
 

@@ -186,14 +186,14 @@ def test_one_input_at_a_time_leaves_nothing_out_if_there_is_no_other():
 
 @pytest.fixture
 def change(monkeypatch):
-    """Let a function of lab3.py add something to what it gives in some cases, or replace it."""
+    """Change what a function of lab3.py gives, everywhere or in some cases."""
 
-    def change_function(name, to, is_changed=lambda system, inputs: True):
+    def change_function(name, convert, is_changed=lambda system, inputs: True):
         before = getattr(lab3, name)
 
         def changed(network, system, inputs=1):
             right = before(network, system, inputs)
-            return to(right) if is_changed(system, inputs) else right
+            return convert(right) if is_changed(system, inputs) else right
 
         monkeypatch.setattr(lab3, name, changed)
 

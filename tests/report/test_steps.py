@@ -22,7 +22,7 @@ INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
 
 
 def numbers(network, system, inputs):
-    """Seconds and bytes of tensor parallelism, then of the pipeline, as steps add up to them."""
+    """Add up steps: seconds and bytes of tensor parallelism, then of the pipeline."""
     tensor, pipeline = tensor_steps(network, system), pipeline_steps(network, system)
     found = []
     for strategy, steps in (("tensor", tensor), ("pipeline", pipeline)):

@@ -72,6 +72,22 @@ def test_columns_that_do_not_fit_follow_below_the_table():
     assert [line.split()[0] for line in lines[4:]] == ["a", "bb"]
 
 
+@pytest.mark.parametrize(
+    ("widths", "lines"),
+    [
+        ([4, 30, 42], ["a b c", "x 1 2"]),  # with gaps of 2, 80 columns
+        ([4, 30, 43], ["a b", "x 1", "a c", "x 2"]),
+        ([36, 42, 30], ["a b", "x 1", "a c", "x 2"]),
+        ([40, 41, 37], ["a", "x", "b c", "1 2"]),  # the first column has no room beside it
+    ],
+)
+def test_a_table_has_as_many_columns_as_fit(widths, lines):
+    heads = [head * width for head, width in zip("abc", widths, strict=True)]
+    table = text.format_table(heads, [("x", 1, 2)]).splitlines()
+    assert [" ".join(cell[0] for cell in line.split()) for line in table] == lines
+    assert max(map(len, table)) <= 80
+
+
 def test_a_table_aligns_points_wraps_text_and_adds_up():
     rows = [
         ("a", Fraction("1.25"), 1_000, "word " * 20),
