@@ -119,36 +119,43 @@ def discard(stream: TextIO) -> None:
 
 def run_command(argv: list[str]) -> int:
     """Parse the words and run the command, whose module is imported only now; return its status."""
-    parser = Parser(
-        prog=PROG,
-        description="The answers of lab3.py explained, checked, changed and drawn.",
-        epilog="\n  ".join(
-            ["examples:", *(f"{PROG} {example}" for _, _, example, *_ in COMMANDS.values())]
-        )
-        + f"\n\n{PROG} COMMAND --help shows its options, with more examples.",
-    )
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    parsers = {
-        name: commands.add_parser(
-            name,
-            help=does,
-            description=f"{does[0].upper()}{does[1:]}.",
-            epilog="\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)]),
-        )
-        for name, (_, does, *examples) in COMMANDS.items()
-    }
     if not argv or argv[0] in ("-h", "--help"):
-        parser.print_help()
+        print_overview()
         return 0
     check_lab3()
     name, *words = argv
     if name not in COMMANDS:
         raise ValueError(explain_unknown(name))
-    module = import_module(COMMANDS[name][0])
-    module.add_options(parsers[name])
-    check_options(name, words, parsers[name])
-    status: int = module.run(parser.parse_args(argv))
+    module_name, does, *examples = COMMANDS[name]
+    parser = Parser(
+        prog=f"{PROG} {name}",
+        description=f"{does[0].upper()}{does[1:]}.",
+        epilog=format_examples(examples),
+    )
+    module = import_module(module_name)
+    module.add_options(parser)
+    check_options(name, words, parser)
+    status: int = module.run(parser.parse_args(words))
     return status
+
+
+def print_overview() -> None:
+    """Print what each command does, with an example of each."""
+    examples = format_examples([example for _, _, example, *_ in COMMANDS.values()])
+    parser = Parser(
+        prog=PROG,
+        description="The answers of lab3.py explained, checked, changed and drawn.",
+        epilog=f"{examples}\n\n{PROG} COMMAND --help shows its options, with more examples.",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for name, (_, does, *_) in COMMANDS.items():
+        commands.add_parser(name, help=does)
+    parser.print_help()
+
+
+def format_examples(examples: list[str]) -> str:
+    """List commands as they are typed."""
+    return "\n  ".join(["examples:", *(f"{PROG} {example}" for example in examples)])
 
 
 def check_lab3() -> None:

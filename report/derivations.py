@@ -173,19 +173,18 @@ def explain_bounds(results: Results) -> str:
 
 def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
     """Say on which links which strategy is faster, if both are possible."""
-    if not verdicts:
-        return []
     rows = []
     for it in verdicts:
         equal = ", ".join(format_number(at / GIGA) for at in it.equal_bytes_per_s)
         whole_range = "every link bandwidth" if it.faster == ["neither"] else "no link bandwidth"
         case = f"{count(it.inputs, 'input')}, {it.topology}"
         rows.append((case, ", ".join(it.faster), equal or whole_range))
-    return [
+    text = (
         "When the verdict flips: with all else as it is, both strategies take equally long at these"
-        " link bandwidths. The faster strategy is named for links below, between and above them.",
-        format_table(("case", "faster, slow links first", "equally long at, GB/s"), rows),
-    ]
+        " link bandwidths. The faster strategy is named for links below, between and above them."
+    )
+    heads = "case", "faster, slow links first", "equally long at, GB/s"
+    return [text, format_table(heads, rows)] if rows else []
 
 
 # ------------------------------------------------ readings of the handout

@@ -139,12 +139,10 @@ def describe_time_per_input(found: dict[str, Result]) -> str:
     scale = 10**places
     sums = [Fraction(round(value * scale), scale) for value in (first_ms, interval_ms)]
     first, each, fill = (format_places(value, places) for value in (*sums, sums[0] - sums[1]))
-    text = f"Time per input, for any N: {each}"
+    text = f"Time per input, for any N: {each} + {fill} / N ms in the pipeline"
+    text += f" ({fill} = {first} - {each}, 1 input less an interval)"
     if first_ms == interval_ms:
-        text += " ms in the pipeline"
-    else:
-        text += f" + {fill} / N ms in the pipeline"
-        text += f" ({fill} = {first} - {each}, 1 input less an interval)"
+        text = f"Time per input, for any N: {each} ms in the pipeline"
     if "tensor" in found:
         each = format_rounded(found["tensor"].interval_s * MS)
         text += f", {each} ms with tensor parallelism"

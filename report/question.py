@@ -197,9 +197,7 @@ def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
 # ------------------------------------------------ the command: whatif
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `whatif`: a question's, and no others."""
-    add_question_options(parser)
+add_options = add_question_options  # `whatif` has no others
 
 
 def run(options: Namespace) -> int:

@@ -25,7 +25,7 @@ from report.steps import (
 from report.text import count
 
 VERSION = 9  # of the JSON's shape
-ON = {lab3.ALL_TO_ALL: " with all-to-all links", lab3.RING: " on a ring"}  # both topologies
+TOPOLOGIES = {lab3.ALL_TO_ALL: " with all-to-all links", lab3.RING: " on a ring"}
 COMPARED_DIGITS = 25  # tell a float of an edited lab3.py from the exact number
 
 
@@ -138,18 +138,18 @@ def compute_results(question: Question) -> Results:
     steps = {
         (strategy, topology): STRATEGIES[strategy](network, system._replace(topology=topology))
         for strategy in possible
-        for topology in ON
+        for topology in TOPOLOGIES
     }
     bounds = [compute_bounds(question, amount, possible) for amount in sorted({1, inputs})]
     results = {  # in the page's order, so that the first difference on the page is told
         (strategy, topology, it.inputs): compute_result(
             strategy, steps[strategy, topology], question, topology, it
         )
-        for topology in sorted(ON, key=lambda topology: topology != system.topology)
+        for topology in sorted(TOPOLOGIES, key=lambda topology: topology != system.topology)
         for it in bounds
         for strategy in possible
     }
-    cases = [(topology, it.inputs) for topology in ON for it in bounds]
+    cases = [(topology, it.inputs) for topology in TOPOLOGIES for it in bounds]
     used = {strategy: steps[strategy, system.topology] for strategy in possible}
     return Results(
         asked=question,
@@ -201,7 +201,7 @@ def compute_result(
     communication_s = Fraction(sum(link_bytes)) / system.link_bytes_per_s
     interval_s = find_interval(strategy, steps)
     added_s = compute_s + communication_s + (inputs - 1) * interval_s
-    case = count(inputs, "input") + (ON[topology] if topology != system.topology else "")
+    case = count(inputs, "input") + (TOPOLOGIES[topology] if topology != system.topology else "")
     source = "the steps of report/steps.py add up to"
     compare_with_lab3(f"{strategy}_parallel_latency", case, latency_s, source, added_s)
     compare_with_lab3(

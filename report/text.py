@@ -159,7 +159,9 @@ def _format_lines(columns: Sequence[Sequence[str]]) -> str:
     lines = []
     for *cells, last in zip(*columns, strict=True):
         left = "  ".join([*cells, ""])
-        parts = textwrap.wrap(last, COLUMNS - len(left), break_on_hyphens=False) or [""]
+        parts = [last.rstrip()]
+        if len(left + parts[0]) > COLUMNS:
+            parts = textwrap.wrap(last, COLUMNS - len(left), break_on_hyphens=False)
         lines += [left + parts[0], *(" " * len(left) + more for more in parts[1:])]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -167,11 +169,14 @@ def _format_lines(columns: Sequence[Sequence[str]]) -> str:
 def _align(head: str, values: Sequence[object]) -> list[str]:
     """Format a column's head and values as lines, equally long."""
     cells = [_format_cell(value) for value in values]
-    if isinstance(values[0], str):
-        return [cell.ljust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
-    after = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
-    cells = [cell + " " * (max(after) - own) for cell, own in zip(cells, after, strict=True)]
-    return [cell.rjust(max(map(len, [head, *cells]))) for cell in [head, *cells]]
+    is_text = isinstance(values[0], str)
+    if not is_text:
+        after = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
+        most = max(after)
+        cells = [cell + " " * (most - own) for cell, own in zip(cells, after, strict=True)]
+    cells = [head, *cells]
+    width = max(map(len, cells))
+    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
 
 
 def _format_cell(value: object) -> str:
