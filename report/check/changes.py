@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from lab3 import ConvLayer, System
+from lab3 import Rate
 from report.question import Question
 from report.text import GIGA, format_number
 
@@ -115,12 +115,10 @@ CHANGES = (
     Change("N inputs take (N + layers - 1) times the slowest stage", "formula", "slots", PIPELINE),
 )
 # fmt: on
-NAMED = {change.clause: change for change in CHANGES}
 
 
 # ------------------------------------------------ constants typed wrong
 
-Values = tuple[Any, ...]  # ints and Fractions
 FIELDS = {  # of a layer, and how they are told
     ("filters",): "{:,} filters",
     ("in_channels",): "{:,} input channels",
@@ -137,21 +135,20 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
     found = {}
     for at, layer in enumerate(network):
         for fields, words in FIELDS.items():
-            rows = (_get_values(row, fields) for row in network[max(at - 1, 0) : at + 2])
-            for values in _vary(_get_values(layer, fields), *rows):
+            rows = layer, *network[max(at - 1, 0) : at + 2]
+            for values in _vary(*(tuple(getattr(row, it) for it in fields) for row in rows)):
                 other = layer._replace(**dict(zip(fields, values, strict=True)))
                 if other.out_x > 0 and other.out_y > 0:
                     layers = (*network[:at], other, *network[at + 1 :])
                     clause = f"layer {at + 1} has {words.format(*values)}"
                     found[clause] = question._replace(network=layers)
-    for fields, unit, words in (
-        (("nodes",), 1, "there are {} nodes"),
-        (("ops_per_s",), GIGA, "a node has {} GOPS"),
-        (("link_bytes_per_s",), GIGA, "links have {} GB/s"),
+    for field, unit, words in (
+        ("nodes", 1, "there are {} nodes"),
+        ("ops_per_s", GIGA, "a node has {} GOPS"),
+        ("link_bytes_per_s", GIGA, "links have {} GB/s"),
     ):
-        [value] = _get_values(system, fields)
-        for [amount] in _vary((Fraction(value) / unit,)):
-            changed = system._replace(**{fields[0]: amount * unit})
+        for [amount] in _vary((Fraction(getattr(system, field)) / unit,)):
+            changed = system._replace(**{field: amount * unit})
             found[words.format(format_number(amount))] = question._replace(system=changed)
     for [many] in _vary((inputs,), *((amount,) for amount in amounts)):
         if min(many, inputs) > 1:  # "Q2 is of one input" is in the table
@@ -159,11 +156,7 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
     return [Change(clause, CONSTANT, changed, BOTH) for clause, changed in found.items()]
 
 
-def _get_values(record: ConvLayer | System, fields: tuple[str, ...]) -> Values:
-    return tuple(getattr(record, field) for field in fields)
-
-
-def _vary(values: Values, *others: Values) -> list[Values]:
+def _vary(values: tuple[Rate, ...], *others: tuple[Rate, ...]) -> list[tuple[Any, ...]]:
     """List what may be typed instead, whole where these values are."""
     found = [tuple(value + by for value in values) for by in (-1, 1)]
     factors = 2, Fraction(1, 2), 10, Fraction(1, 10)

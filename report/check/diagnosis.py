@@ -6,7 +6,6 @@ those that miss the fewest numbers win, and of these the cheapest; digits are th
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, product
 from typing import NamedTuple
@@ -41,18 +40,11 @@ Pair = tuple[Explanation, Explanation]  # of tensor, of pipeline parallelism
 AS_READ = Explanation("tensor"), Explanation("pipeline")
 
 
-@dataclass(frozen=True, eq=False)  # because caches find it sooner by its identity
-class Course:
+class Course(NamedTuple):
     """What is asked, and how the handout is read: as this project does, or as a key does."""
 
     question: Question
-    readings: Pair
-
-
-@lru_cache(maxsize=16)
-def make_course(question: Question, readings: Pair = AS_READ) -> Course:
-    """Make a course, the same one for the same question and readings."""
-    return Course(question, readings)
+    readings: Pair = AS_READ
 
 
 class Evidence(NamedTuple):
@@ -191,34 +183,26 @@ def _find_places(sets: Sets, numbers: Numbers) -> list[int]:
 # ------------------------------------------------ explanations of both
 
 
-class Outcome(NamedTuple):
-    """The pairs that win."""
-
-    pairs: list[Pair]
-    misses: int
-    cost: int
-
-
 def diagnose(evidence: Evidence) -> list[Pair]:
     """Find what makes the numbers: no change, one, two, three, until more would cost more."""
     explanations = {of: [Explanation(of, misses=len(evidence.list_wrong(of)))] for of in BOTH}
-    outcome = choose(evidence, explanations)
+    pairs = choose(evidence, explanations)
     for amount in range(1, MOST_CHANGES + 1):
-        if outcome.misses or outcome.cost >= amount:
+        if any(it.misses for it in pairs[0]) or _count_cost(evidence, pairs[0]) >= amount:
             for of in BOTH:
                 explanations[of] += find_explanations(evidence, of, amount)
-            outcome = choose(evidence, explanations)
-    return outcome.pairs
+            pairs = choose(evidence, explanations)
+    return pairs
 
 
-def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) -> Outcome:
+def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) -> list[Pair]:
     """Choose the pairs with the fewest misses, then the least cost. If an explanation lacks digits,
     all of its strategy that miss as few are dropped, and the choice is made again."""
     left = dict(explanations)
     while True:
         least = {of: min(it.misses for it in left[of]) for of in BOTH}
         tensor, pipeline = ([it for it in left[of] if it.misses == least[of]] for of in BOTH)
-        pairs, cost = _find_cheapest(evidence, product(tensor, pipeline))
+        pairs = _find_cheapest(evidence, product(tensor, pipeline))
         lacking = {
             one.strategy
             for pair in pairs
@@ -226,12 +210,12 @@ def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) ->
             if not _has_digits(evidence, one, other)
         }
         if not lacking:
-            return Outcome(pairs, sum(least.values()), cost)
+            return pairs
         for of in lacking:
             left[of] = [it for it in left[of] if it.misses > least[of] or not it.changes]
 
 
-def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> tuple[list[Pair], int]:
+def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> list[Pair]:
     cheapest: list[Pair] = []
     least = 6 * MOST_CHANGES
     for pair in pairs:
@@ -241,7 +225,7 @@ def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> tuple[list[Pair
                 cheapest, least = [], cost
             if cost == least:
                 cheapest.append(pair)
-    return cheapest, least
+    return cheapest
 
 
 def _count_cost(evidence: Evidence, pair: Pair) -> int:

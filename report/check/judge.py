@@ -19,7 +19,6 @@ from report.check.diagnosis import (
     Right,
     diagnose,
     list_shared,
-    make_course,
     predict,
 )
 from report.check.model import count_links
@@ -129,7 +128,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
     read = read_submission(text_of_key, question, impossible)
     numbers = {line: number for line, number in read.numbers.items() if not number.fault}
     missing = tuple(line for line in lines if line not in numbers)
-    course = make_course(question)
+    course = Course(question)
     right = {line: predict(course, line.strategy)[line] for line in lines}
     evidence = Evidence(course, right, numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
@@ -140,7 +139,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
         one._replace(made=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
         for one, other in (pair, pair[::-1])
     )
-    course = make_course(question, (tensor, pipeline))
+    course = Course(question, (tensor, pipeline))
     right = {line: predict(course, line.strategy)[line] for line in lines}
     return Key(text is None, course, True, right, missing, impossible)
 

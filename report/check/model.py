@@ -5,7 +5,7 @@ lab3.py's. C, A, S, L, P, R, B, N are lab3.py's symbols, I is the bytes of the n
 G is lab3.py's gather_hops. Times are whole ticks, because ints are added sooner than Fractions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import zip_longest
@@ -41,6 +41,9 @@ def compute(question: Question, strategy: str, values: Values) -> Numbers:
     take = _take_tensor if strategy == "tensor" else _take_pipeline
     one = take(system, sizes, ticks, values)
     once_bytes = sizes.weight_bytes if values.get("weights") else 0
+    times = values.get("times") or 1
+    times = Fraction(1, system.nodes) if times == "1 / P" else times
+    times *= values.get("traffic unit") or 1
     numbers: Numbers = {}
     for name, asked in count_inputs(question).items():
         inputs, divisor = asked, ticks.per_s
@@ -51,16 +54,9 @@ def compute(question: Question, strategy: str, values: Values) -> Numbers:
         latency = _find_latency(system, sizes, one, inputs, values.get("formula"))
         numbers[name, "latency"] = Fraction(latency * (values.get("latency unit") or 1), divisor)
         traffic = one.traffic_bytes * (1 if values.get("inputs") else inputs)
-        numbers[name, "traffic"] = _scale(traffic + once_bytes, system, values)
+        traffic = (traffic + once_bytes) * times
+        numbers[name, "traffic"] = int(traffic) if traffic.denominator == 1 else traffic
     return numbers
-
-
-def _scale(traffic: Rate, system: System, values: Values) -> Rate:
-    if times := values.get("times"):
-        traffic *= Fraction(1, system.nodes) if times == "1 / P" else times
-    if unit := values.get("traffic unit"):
-        traffic *= unit
-    return int(traffic) if traffic.denominator == 1 else traffic
 
 
 def count_inputs(question: Question) -> dict[str, int]:
@@ -96,8 +92,7 @@ def _count_sizes(network: Network, *values: Any) -> Sizes:
     element_bytes = element or network[0].element_bytes
     layer_ops, output_bytes = [], []
     for number, layer in enumerate(network, 1):
-        is_as_read = size == "x, y of the last" and number < len(network)
-        computed, elements = _count_places(layer, None if is_as_read else size)
+        computed, elements = _count_places(layer, size, is_last=number == len(network))
         in_channels = 1 if channels == "1" else layer.in_channels
         if channels == "filters" and number == 1:
             in_channels = layer.filters
@@ -117,12 +112,14 @@ def _count_sizes(network: Network, *values: Any) -> Sizes:
     return Sizes(layer_ops, output_bytes, input_bytes, weight_bytes)
 
 
-def _count_places(layer: ConvLayer, size: str | None) -> tuple[int, int]:
+def _count_places(layer: ConvLayer, size: str | None, is_last: bool) -> tuple[int, int]:
     """Count the places that a filter computes, and the elements that a layer sends."""
     computed = sent = layer.out_x * layer.out_y
     of_input = layer.x * layer.y
     match size:
-        case "x, y" | "x, y of the last":
+        case "x, y":
+            computed = sent = of_input
+        case "x, y of the last" if is_last:
             computed = sent = of_input
         case "x, y of ops":
             computed = of_input
@@ -198,10 +195,9 @@ def _take_tensor(system: System, sizes: Sizes, ticks: Ticks, values: Values) -> 
             traffic += add_up(inner.own, outer.own)
     divisor = 1 if values.get("divided") else nodes
     compute, send = sum(sizes.ops) * ticks.per_op // divisor, link * ticks.per_byte
-    interval = compute + send
-    if values.get("overlap"):
-        interval = max(Fraction(compute), send)
-    return OneInput(compute + send, interval, traffic)
+    first = compute + send
+    interval = max(Fraction(compute), send) if values.get("overlap") else first
+    return OneInput(first, interval, traffic)
 
 
 def _list_exchanges(
@@ -302,19 +298,15 @@ def list_readings(question: Question) -> list[Reading]:
     """List what each possible strategy takes, then what with each change that makes a difference.
     Raises ValueError if neither strategy is possible."""
     impossible = find_impossible(question)
-    rows = []
-    for strategy in BOTH:
-        for clause, numbers in _try_each(question, strategy) if strategy not in impossible else []:
-            latencies_s = [numbers[name, "latency"] for name in count_inputs(question)]
-            *_, traffic_bytes = numbers.values()
-            rows.append(Reading(strategy, clause, latencies_s, traffic_bytes))
-    return rows
-
-
-def _try_each(question: Question, strategy: str) -> Iterator[tuple[str, Numbers]]:
-    yield "", (right := compute(question, strategy, {}))
-    for change in CHANGES:
-        if strategy in change.strategies:
-            numbers = compute(question, strategy, {change.thing: change.value})
-            if numbers != right:
-                yield change.clause, numbers
+    readings = []
+    for strategy in [it for it in BOTH if it not in impossible]:
+        made = {"": compute(question, strategy, {})}
+        for change in CHANGES:
+            if strategy in change.strategies:
+                made[change.clause] = compute(question, strategy, {change.thing: change.value})
+        for clause, numbers in made.items():
+            if not clause or numbers != made[""]:
+                latencies_s = [numbers[name, "latency"] for name in count_inputs(question)]
+                *_, traffic_bytes = numbers.values()
+                readings.append(Reading(strategy, clause, latencies_s, traffic_bytes))
+    return readings
