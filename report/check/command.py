@@ -38,14 +38,18 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
-    question = read_options(options)
-    key_text = _read_key_text(options.key, question) if options.key else None
-    key = read_key(question, key_text)
+    question, key_text = read_options(options), None
+    key = read_key(question)  # which refuses a question that neither strategy answers
+    if options.key:
+        try:
+            key_text = _read_text(options.key)
+            key = read_key(question, key_text)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--key {_describe_refusal(options.key, error)}") from None
     files = {name: _judge_file(name, question, key_text) for name in dict.fromkeys(options.files)}
-    refused = [reason for reason in files.values() if isinstance(reason, str)]
     judgements = list_judgements(files)
     if not judgements:
-        raise ValueError(". ".join(refused))
+        raise ValueError(". ".join(map(str, files.values())))
     if options.json:
         print(format_json(_to_dict(key, files)))
     else:
@@ -55,7 +59,9 @@ def run(options: Namespace) -> int:
         if len(files) > 1:
             one_or_all = describe_judgements(files, key)
         print(prefix_question(question, one_or_all))
-    return 2 if refused else 0 if all(it.is_all_right for it in judgements) else 1
+    if len(judgements) < len(files):
+        return 2
+    return 0 if all(it.is_all_right for it in judgements) else 1
 
 
 # ------------------------------------------------ files
@@ -66,20 +72,11 @@ def _judge_file(name: str, question: Question, key_text: str | None) -> Judgemen
     try:
         return judge(_read_text(name), question, key_text)
     except (OSError, ValueError) as error:  # ValueError also of a name that no file has
-        return _refuse(name, error)
+        return _describe_refusal(name, error)
 
 
-def _read_key_text(name: str, question: Question) -> str:
-    try:
-        text = _read_text(name)
-        read_key(question, text)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"--key {_refuse(name, error)}") from None
-    return text
-
-
-def _refuse(name: str, error: Exception) -> str:
-    """A sentence with the file's name."""
+def _describe_refusal(name: str, error: Exception) -> str:
+    """Say in a sentence which file is refused, and why."""
     file = "standard input" if name == "-" else format_path(name)
     if isinstance(error, NoSubmissionError):
         yours = "YOURS" if name == "-" else quote(format_path(name))
@@ -88,7 +85,7 @@ def _refuse(name: str, error: Exception) -> str:
 
 
 def _read_text(name: str) -> str:
-    """What a file says. Bytes that are no UTF-8 become letters that are not known."""
+    """Read a file. Bytes that are no UTF-8 become replacement characters."""
     if name == "-":
         if sys.stdin is None:
             raise NoSubmissionError("is closed", PIPE)

@@ -22,8 +22,7 @@ WITHOUT = "without the key's: "  # before a change of a key that is taken back
 
 Changes = tuple[Change, ...]  # of different things, in the table's order
 Answers = Mapping[Line, Rate]  # exact: seconds, bytes
-Numbers = Mapping[Line, Number]  # of a submission
-Right = Mapping[Line, Rate | Number]  # exact, or as a key prints it
+Numbers = Mapping[Line, Number]  # of a submission or a key
 
 
 class Explanation(NamedTuple):
@@ -51,7 +50,7 @@ class Evidence(NamedTuple):
     """The numbers that are to be explained."""
 
     course: Course
-    right: Right
+    right: Numbers
     given: Numbers
     aside: Mapping[Line, Line]  # wrong ones, and the lines whose right numbers they are
     is_key: bool = False  # then no number may be missed, and few digits will do
@@ -63,7 +62,7 @@ class Evidence(NamedTuple):
     def list_wrong(self, strategy: str) -> list[Line]:
         """List a strategy's lines that are given and wrong."""
         lines = self.list_lines(strategy)
-        return [line for line in lines if not self.given[line].agrees(self.right[line])]
+        return [line for line in lines if not self.given[line].equals(self.right[line])]
 
 
 # ------------------------------------------------ what changes predict
@@ -250,7 +249,7 @@ def _changes(evidence: Evidence, strategy: str, change: Change, only: str | None
         return False
     numbers = predict(evidence.course, strategy, (change,))
     lines = [it for it in evidence.given if it.strategy == strategy and only in (None, *it)]
-    return any(numbers[line] != evidence.right[line] for line in lines)
+    return any(numbers[line] != evidence.right[line].amount for line in lines)
 
 
 def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> bool:

@@ -1,7 +1,6 @@
 """The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from report.check.diagnosis import (
     Explanation,
     Numbers,
     Pair,
-    Right,
     diagnose,
     list_shared,
     predict,
@@ -88,9 +86,9 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     for line, answer in known.right.items():
         number = numbers.get(line)
         kind, words = _judge_number(evidence, pairs[0], line, number)
-        right = answer.amount if isinstance(answer, Number) else answer
+        given, right = number and _quote(number, line), answer.amounts[0]
         times = number.amount / right if number and number.amount and right else None
-        verdicts.append(Verdict(line, number and _quote(number, line), right, kind, words, times))
+        verdicts.append(Verdict(line, given, right, kind, words, times))
     return Judgement(verdicts, list_causes(pairs), submission.notes, submission.format)
 
 
@@ -102,15 +100,14 @@ def _quote(number: Number, line: Line) -> str:
 # ------------------------------------------------ the key
 
 
-@dataclass(frozen=True, eq=False)
-class Key:
+class Key(NamedTuple):
     """What is right."""
 
     is_lab3: bool  # its answers
     course: Course  # how it reads the handout
     is_explained: bool  # if not, how it reads the handout is not known
-    right: Right
-    missing: tuple[Line, ...]  # which it lacks
+    right: Numbers
+    missing: list[Line]  # which it lacks
     impossible: Collection[str]  # strategies
 
 
@@ -127,10 +124,9 @@ def read_key(question: Question, text: str | None = None) -> Key:
     text_of_key = lab3.answers(*question) if text is None else text
     read = read_submission(text_of_key, question, impossible)
     numbers = {line: number for line, number in read.numbers.items() if not number.fault}
-    missing = tuple(line for line in lines if line not in numbers)
+    missing = [line for line in lines if line not in numbers]
     course = Course(question)
-    right = {line: predict(course, line.strategy)[line] for line in lines}
-    evidence = Evidence(course, right, numbers, {}, is_key=True)
+    evidence = Evidence(course, _predict_numbers(course, lines), numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
     if any({*evidence.list_wrong(it.strategy)} - {*it.made} for it in pair):
         return Key(text is None, course, False, numbers, missing, impossible)
@@ -140,8 +136,11 @@ def read_key(question: Question, text: str | None = None) -> Key:
         for one, other in (pair, pair[::-1])
     )
     course = Course(question, (tensor, pipeline))
-    right = {line: predict(course, line.strategy)[line] for line in lines}
-    return Key(text is None, course, True, right, missing, impossible)
+    return Key(text is None, course, True, _predict_numbers(course, lines), missing, impossible)
+
+
+def _predict_numbers(course: Course, lines: Sequence[Line]) -> Numbers:
+    return {line: Number(amounts=(predict(course, line.strategy)[line],)) for line in lines}
 
 
 def _adopt(other: Explanation, strategy: str) -> Explanation:
@@ -158,25 +157,23 @@ def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
         for line, number in numbers.items()
         if line in key.right
         and not number.fault
-        and (number.amount or number.agrees(key.right[line]))
+        and (number.amount or number.equals(key.right[line]))
     }
     others = {line: _find_other_line(line, given, key.right) for line in given}
     aside = {line: other for line, other in others.items() if other}
     return Evidence(key.course, key.right, given, aside)
 
 
-def _find_other_line(
-    line: Line, given: Numbers, right: Mapping[Line, Rate | Number]
-) -> Line | None:
+def _find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
     """Find the line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless
     Q1 has Q2's."""
     number = given[line]
-    if number.agrees(right[line]):
+    if number.equals(right[line]):
         return None
     for other, answer in right.items():
-        if number.agrees(answer) and number.has_digits(answer):
+        if number.equals(answer) and number.has_digits(answer.amount):
             is_own_q1 = other == line._replace(question="Q1")
-            if not is_own_q1 or (other in given and given[other].agrees(right[line])):
+            if not is_own_q1 or (other in given and given[other].equals(right[line])):
                 return other
     return None
 
@@ -193,8 +190,8 @@ def _judge_number(
     if line not in evidence.given:
         return "no number", number.fault or "zero"
     answer = evidence.right[line]
-    if number.agrees(answer):
-        if number.has_digits(answer):
+    if number.equals(answer):
+        if number.has_digits(answer.amount):
             return "right", "right"
         digits = count(number.digits, "digit")
         words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
@@ -203,11 +200,10 @@ def _judge_number(
         return "another line's number", f"the right number of {evidence.aside[line]}"
     if any(line in explanation.made for explanation in pair):
         return "explained", "explained"
-    right = answer.amount if isinstance(answer, Number) else answer
-    question = evidence.course.question
-    if multiple := _find_multiple(question, number, right) or _find_origin(evidence, line):
-        return multiple, multiple
-    return "unexplained", f"unexplained, {_describe_distance(number, right, line.kind)}"
+    multiple = _find_multiple(evidence.course.question, number, answer.amount)
+    if origin := multiple or _find_origin(evidence, line):
+        return origin, origin
+    return "unexplained", f"unexplained, {_describe_distance(number, answer.amount, line.kind)}"
 
 
 def _find_multiple(question: Question, number: Number, right: Rate) -> str:
@@ -227,7 +223,7 @@ def _find_origin(evidence: Evidence, line: Line) -> str:
     """Find how a number of Q2 follows from the submission's own wrong one of Q1, if it does. For
     the pipeline's latency this would be a mistake of its own."""
     of_q1 = line._replace(question="Q1")
-    is_wrong = of_q1 in evidence.given and not evidence.given[of_q1].agrees(evidence.right[of_q1])
+    is_wrong = of_q1 in evidence.given and not evidence.given[of_q1].equals(evidence.right[of_q1])
     if of_q1 == line or not is_wrong or line[1:] == ("pipeline", "latency"):
         return ""
     number, own = evidence.given[line], evidence.given[of_q1]

@@ -100,30 +100,30 @@ PLAIN = re.compile(r"\d*\.?\d+", re.ASCII)
 class Number(NamedTuple):
     """A number of a line, or what is there instead."""
 
-    text: str  # as it is written, without its unit
+    text: str = ""  # as it is written, without its unit
     fault: str = ""  # why it is no number; then the rest says nothing
     unit: str = ""  # as it is written: one of UNITS, or empty
     digits: int = 0  # that count
-    amounts: tuple[Fraction, ...] = (Fraction(0),)  # in seconds or bytes: one of them is meant
+    amounts: tuple[Rate, ...] = (0,)  # in seconds or bytes: one of them is meant
     rounding: Fraction = Fraction(0)  # half of what the last digit counts for
     spans: tuple[tuple[Fraction, Fraction], ...] = ()  # of the answers with which it agrees
 
     @property
     def amount(self) -> Fraction:
         """The number in seconds or bytes, where 1 KB is 1,000 bytes."""
-        return self.amounts[0]
+        return Fraction(self.amounts[0])
 
-    def agrees(self, answer: "Rate | Number") -> bool:
-        """Tell whether the answer, rounded or truncated to these digits, is this number; of a key's
-        number, whether one of the two is the other in its digits."""
-        if isinstance(answer, Number):
-            return self.agrees(answer.amount) or answer.agrees(self.amount)
+    def agrees(self, answer: Rate) -> bool:
+        """Tell whether the answer, rounded or truncated to these digits, is this number."""
         return any(low <= answer < high for low, high in self.spans)
 
-    def has_digits(self, answer: "Rate | Number") -> bool:
+    def equals(self, other: "Number") -> bool:
+        """Tell whether one of two numbers agrees with the other."""
+        return self.agrees(other.amount) or other.agrees(self.amount)
+
+    def has_digits(self, answer: Rate) -> bool:
         """Tell whether the digits suffice to call this number an answer with which it agrees."""
-        exact = answer.amount if isinstance(answer, Number) else answer
-        return exact in self.amounts or self.digits >= LEAST_DIGITS
+        return answer in self.amounts or self.digits >= LEAST_DIGITS
 
 
 def _read_value(text: str, kind: str) -> Number | None:
@@ -184,7 +184,7 @@ class Row(NamedTuple):
     text: str
     about: Line | str  # a result's line, of a heading its question alone, or else the text
     label: str = ""
-    number: Number = Number("")
+    number: Number = Number()
 
 
 def _read_rows(text: str, inputs: int) -> list[Row]:
