@@ -31,7 +31,7 @@ class Explanation(NamedTuple):
     strategy: str  # or "both", of what these share
     changes: Changes = ()
     only: str | None = None  # where: one of SCOPES, or everywhere
-    made: tuple[Line, ...] = ()  # wrong numbers that these changes make
+    lines: tuple[Line, ...] = ()  # of wrong numbers that these changes make
     misses: int = 0  # numbers
 
 
@@ -262,9 +262,9 @@ def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> boo
     own += one.changes[0].thing == CONSTANT
     following = {
         line._replace(question="Q2")
-        for line in one.made
+        for line in one.lines
         if line.question == "Q1" and line[1:] != ("pipeline", "latency")
     }
-    digits = {line: evidence.given[line].digits for line in one.made}
+    digits = {line: evidence.given[line].digits for line in one.lines}
     evident = sum(digits[line] for line in digits if line not in following)
     return evident >= 2 + 2 * own and min(digits.values()) >= own + 2

@@ -128,11 +128,11 @@ def read_key(question: Question, text: str | None = None) -> Key:
     course = Course(question)
     evidence = Evidence(course, _predict_numbers(course, lines), numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
-    if any({*evidence.list_wrong(it.strategy)} - {*it.made} for it in pair):
+    if any({*evidence.list_wrong(it.strategy)} - {*it.lines} for it in pair):
         return Key(text is None, course, False, numbers, missing, impossible)
     given = {line.strategy for line in numbers}
     tensor, pipeline = (
-        one._replace(made=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
+        one._replace(lines=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
         for one, other in (pair, pair[::-1])
     )
     course = Course(question, (tensor, pipeline))
@@ -198,7 +198,7 @@ def _judge_number(
         return "too few digits", words
     if line in evidence.aside:
         return "another line's number", f"the right number of {evidence.aside[line]}"
-    if any(line in explanation.made for explanation in pair):
+    if any(line in explanation.lines for explanation in pair):
         return "explained", "explained"
     multiple = _find_multiple(evidence.course.question, number, answer.amount)
     if origin := multiple or _find_origin(evidence, line):
@@ -256,7 +256,7 @@ def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
     if not all of these go together."""
     rows = [_split(*pair) for pair in pairs]
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    tensor, pipeline = ([*it.made] for it in pairs[0])
+    tensor, pipeline = ([*it.lines] for it in pairs[0])
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
         return [Cause([[it for it in row if it.changes] for row in rows], tensor + pipeline)]
     return [

@@ -20,7 +20,7 @@ from report.text import COLUMNS, count, wrap
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_DIGITS = 10  # that count: beyond, floats are noise
 MOST_ROW = 200  # characters of a row that is read
-MOST_TOLD = 10  # rows of the diff
+MOST_SHOWN = 10  # rows of the diff
 ROOM = COLUMNS - 2  # behind the marks of the diff
 ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 PIPE = "python3 YOURS | python3 report check"
@@ -207,9 +207,9 @@ def _read_row(row: str, question: str, inputs: int) -> Row:
 
 def _read_heading(words: str, inputs: int) -> str:
     """Tell of which question a heading is: Q1, Q2, another one, or none; empty for other rows."""
-    said = re.sub(r"[\W_]+", " ", words).strip().lower() + " "
-    match = HEADING.match(said)
-    if not match or (match.end() < len(said) and match[1] in (None, "1", "2")):
+    words = re.sub(r"[\W_]+", " ", words).strip().lower() + " "
+    match = HEADING.match(words)
+    if not match or (match.end() < len(words) and match[1] in (None, "1", "2")):
         return ""  # what says more is no heading, but "Q3: on a ring" ends those before
     numbers = {f"Q{number}" for number in match.group(1, 3) if number}
     amounts = {re.sub("single|one", "1", amount) for amount in match.group(2, 4) if amount}
@@ -223,12 +223,12 @@ def _read_result(words: str, row: str, question: str) -> Row | None:
     if not (match := RESULT.fullmatch(words)):
         return None
     label = match[1].lower().replace("-parallel", " parallel")
-    said = {*label.split()}
-    strategies, kinds = said & STRATEGIES.keys(), said & ASKED_UNIT.keys()
+    parts = {*label.split()}
+    strategies, kinds = parts & STRATEGIES.keys(), parts & ASKED_UNIT.keys()
     if len({STRATEGIES[word] for word in strategies}) != 1 or len(kinds) != 1:
         return None
     strategy, kind = STRATEGIES[strategies.pop()], kinds.pop()
-    if said - {*STRATEGIES, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
+    if parts - {*STRATEGIES, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
         return None
     number = _read_value(match[2], kind)
     return Row(row, Line(question, strategy, kind), label, number) if number else None
@@ -280,22 +280,21 @@ class Submission(NamedTuple):
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
-    text = "\n".join(["", *text.translate(ONE_LETTER).splitlines(), ""])
+    text = "\n".join(text.translate(ONE_LETTER).splitlines())
     _check_output(text)
     answers = _read_rows(lab3.answers(*question), question.inputs)
-    for remark in _list_remarks(question, answers):
-        text = text.replace(f"\n{remark}\n", "\n")
+    remarks = _list_remarks(question, answers)
+    read = [row for row in _read_rows(text, question.inputs) if row.text not in remarks]
     lines = list_lines(question, impossible)
-    rows, notes = _place_rows(_read_rows(text, question.inputs), lines)
-    wanted = [row for row in answers if isinstance(row.about, Line)]
+    rows, notes = _place_rows(read, lines)
     own = {row.about: row for row in rows}
     numbers = {line: own[line].number for line in lines if line in own}
     errors = ERROR.findall(text)
     failure = [f"your program failed: {shorten(it, 100).rstrip('.')}" for it in errors[-1:]]
     if not numbers:
-        example = f"a row like {_put(wanted[1], '0.1')!r} is read"
-        raise NoSubmissionError("has no results", *failure or [example])
-    wanted = [_want(row, own.get(row.about, Row("", ""))) for row in wanted]
+        example = f"Total latency of {lines[0].strategy} parallelism is 0.1 seconds"
+        raise NoSubmissionError("has no results", *failure or [f"a row like {example!r} is read"])
+    wanted = [_want(row, own.get(row.about)) for row in answers if isinstance(row.about, Line)]
     return Submission(numbers, notes + failure, _compare(rows, wanted))
 
 
@@ -312,45 +311,44 @@ def _check_output(text: str) -> None:
 # ------------------------------------------------ the handout's format
 
 
-def _list_remarks(question: Question, answers: Sequence[Row]) -> list[str]:
-    """List what is printed beside answers: what is asked if not the lab, and which strategy is
-    impossible, as lab3.py and as `whatif` print it."""
-    asked = prefix_question(question, ".", "")[:-1]
+def _list_remarks(question: Question, answers: Sequence[Row]) -> set[str]:
+    """List the rows beside answers, as lab3.py and as `whatif` print them: what is asked if not the
+    lab, and which strategy is impossible."""
     reasons = [row.text for row in answers if row.about == row.text]
-    return [*filter(None, [asked]), *reasons, *(wrap(reason, "  ") for reason in reasons)]
+    wrapped = prefix_question(question, "\n".join(wrap(it, "  ") for it in reasons), "\n")
+    return {*reasons, *map(str.strip, wrapped.splitlines())}
 
 
-def _put(row: Row, number: str) -> str:
-    """Write a row of the answers with another number."""
-    return row.text.replace(f" {row.number.text} ", f" {number} ")
-
-
-def _want(row: Row, own: Row) -> Row:
+def _want(row: Row, own: Row | None) -> Row:
     """Write a row of the answers with one's own number, if that can stand there, else with dots."""
     if not row.label:
         return row
-    written = _put(row, own.number.text)
-    is_asked = PLAIN.fullmatch(own.number.text) and own.number.unit in ("", row.number.unit)
-    fits = len(written) <= ROOM or written == own.text
-    return row._replace(text=written if is_asked and fits else _put(row, "..."))
+    dots, number = (
+        row.text.replace(f" {row.number.text} ", " ... "),
+        own.number if own else Number(),
+    )
+    written = dots.replace("...", number.text)
+    is_asked = PLAIN.fullmatch(number.text) and number.unit in ("", row.number.unit)
+    fits = len(written) <= ROOM or (own and written == own.text)
+    return row._replace(text=written if is_asked and fits else dots)
 
 
 def _compare(own: Sequence[Row], wanted: Sequence[Row]) -> list[str]:
     """List the rows that differ, aligned by what they are about, each with a row around it."""
-    told: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     abouts = [row.about for row in own], [row.about for row in wanted]
     for tag, first, last, start, end in SequenceMatcher(None, *abouts, False).get_opcodes():
         if tag == "equal":  # in what they are about
             for row, other in zip(own[first:last], wanted[start:end], strict=True):
                 is_same = row.text == other.text
-                told += [("  ", row.text)] if is_same else [("- ", row.text), ("+ ", other.text)]
+                rows += [("  ", row.text)] if is_same else [("- ", row.text), ("+ ", other.text)]
         else:
-            told += [("- ", row.text) for row in own[first:last]]
-            told += [("+ ", row.text) for row in wanted[start:end]]
+            rows += [("- ", row.text) for row in own[first:last]]
+            rows += [("+ ", row.text) for row in wanted[start:end]]
     shown = [
         row
-        for place, row in enumerate(told)
-        if any(mark != "  " for mark, _ in told[max(place - 1, 0) : place + 2])
+        for place, row in enumerate(rows)
+        if any(mark != "  " for mark, _ in rows[max(place - 1, 0) : place + 2])
     ]
-    more = [f"  and {count(len(shown) - MOST_TOLD, 'more row')}"] if shown[MOST_TOLD:] else []
-    return [mark + shorten(row, ROOM) for mark, row in shown[:MOST_TOLD]] + more
+    more = [f"  and {count(len(shown) - MOST_SHOWN, 'more row')}"] if shown[MOST_SHOWN:] else []
+    return [mark + shorten(row, ROOM) for mark, row in shown[:MOST_SHOWN]] + more

@@ -7,20 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import lab3
 from report.check.changes import BOTH, Change
 from report.check.diagnosis import WITHOUT, Explanation
-from report.check.judge import Cause, Judgement, Key, list_causes
+from report.check.judge import Cause, Judgement, Key, Verdict, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
 from report.question import Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
 
 MOST_ALTERNATIVES = 3
 STRATEGIES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
-OF_Q1 = {  # what is told of Q1 alone
-    "N inputs take N times the slowest stage, also for N = 1": "Q1 counts only the slowest stage",
-}
 TWICE = "traffic counts what is sent and what is received"
 KEY = "--key FILE, the output of the course's program"
 ANOTHER_READING = f" (another reading of the handout: if it is your course's, use {KEY})"
-TOLD = "right", "explained"  # numbers of which nothing is left to tell
 BY_HAND = "unexplained", "too few digits", "no number", "missing"
 
 Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
@@ -59,8 +55,8 @@ def describe_change(change: Change, question: Question, is_q1: bool = False, mar
     clause, inputs = change.clause, question.inputs
     if clause == TWICE:
         return "traffic is twice that, as if counted when sent and when received"
-    if is_q1 and clause in OF_Q1:
-        return OF_Q1[clause]
+    if is_q1 and clause.endswith("also for N = 1"):
+        return "Q1 counts only the slowest stage"
     if clause.startswith(WITHOUT):
         taken_back = change._replace(clause=clause.removeprefix(WITHOUT))
         return f'without the key\'s "{describe_change(taken_back, question)}"'
@@ -82,18 +78,17 @@ def describe_key(key: Key) -> str:
     """Say how a key reads the handout and which lines it lacks; of lab3.py's own answers, what
     differs from this project's reading."""
     name = "lab3.py" if key.is_lab3 else "The key"
-    causes = [describe_cause(it, key.course.question) for it in list_causes([key.course.readings])]
-    read = f"as follows: {'; '.join(causes)}" if causes else "as this project does"
-    sentence = f"{name} reads the handout {read}."
-    if not key.is_explained:
-        sentence = (
-            f"{name} has numbers that no known reading makes; they are right as they are, and"
-            " mistakes are not looked for."
-        )
-    elif key.is_lab3 and not causes:
-        return ""
     lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
-    return f"{sentence}{lacks}"
+    if not key.is_explained:
+        return (
+            f"{name} has numbers that no known reading makes; they are right as they are, and"
+            f" mistakes are not looked for.{lacks}"
+        )
+    causes = [describe_cause(it, key.course.question) for it in list_causes([key.course.readings])]
+    if key.is_lab3 and not causes:
+        return ""
+    reading = f"as follows: {'; '.join(causes)}" if causes else "as this project does"
+    return f"{name} reads the handout {reading}.{lacks}"
 
 
 # ------------------------------------------------ one submission
@@ -114,8 +109,12 @@ def describe_judgement(judged: Judgement, key: Key) -> str:
         question = key.course.question
         if causes := [describe_cause(cause, question, mark) for cause in judged.causes]:
             lines += ["The wrong ones are what you get if:", *_list(causes)]
-        if rest := [f"{describe_lines(of)}: {it}" for it, of in _group_rest(judged).items()]:
-            lines += ["What else is wrong:" if causes else "What is wrong:", *_list(rest)]
+        rest: dict[str, list[Line]] = {}
+        for number in _list_rest(judged):
+            rest.setdefault(number.words, []).append(number.line)
+        if rest:
+            lines.append("What else is wrong:" if causes else "What is wrong:")
+            lines += _list([f"{describe_lines(of)}: {words}" for words, of in rest.items()])
         if key.is_lab3:
             lines += _list_functions(judged)
         blocks = ["\n".join(lines), _tabulate(judged)]
@@ -129,13 +128,9 @@ def _list(items: Sequence[str]) -> list[str]:
     return [wrap(f"- {item}", "  ") for item in items]
 
 
-def _group_rest(judged: Judgement) -> dict[str, list[Line]]:
-    """Group the lines that changes do not explain by what is to be said of them."""
-    rest: dict[str, list[Line]] = {}
-    for number in judged.numbers:
-        if number.kind not in TOLD:
-            rest.setdefault(number.words, []).append(number.line)
-    return rest
+def _list_rest(judged: Judgement) -> list[Verdict]:
+    """List the numbers that are not right, and that changes do not explain."""
+    return [number for number in judged.numbers if number.kind not in ("right", "explained")]
 
 
 def _list_functions(judged: Judgement) -> Iterator[str]:
@@ -225,7 +220,7 @@ def _summarize(judged: Judgement, question: Question) -> str:
 
 def _list_others(judged: Judgement) -> list[str]:
     """List what is told of a submission beside causes, each once."""
-    words = [number.kind for number in judged.numbers if number.kind not in TOLD]
+    words = [number.kind for number in _list_rest(judged)]
     words += ["another format than the handout's"] * bool(judged.format)
     return [*dict.fromkeys(words)]
 
