@@ -105,21 +105,23 @@ def _read_text(name: str) -> str:
 
 
 def _to_dict(key: Key, files: Judgements) -> dict[str, object]:
-    course = key.course
     readings = [
-        {"strategy": it.strategy, "changes": [change.clause for change in it.changes]}
-        | {"only": it.only}
-        for it in course.readings
+        {
+            "strategy": reading.strategy,
+            "changes": [change.clause for change in reading.changes],
+            "only": reading.only,
+        }
+        for reading in key.course.readings
     ]
     return {
         "version": VERSION,
-        "asked": course.question,
+        "asked": key.course.question,
         "key": {
             "explained": key.is_explained,
             "readings": readings,
             "missing": [*map(str, key.missing)],
         },
-        "occurrences": count_occurrences(list_judgements(files), course.question),
+        "occurrences": count_occurrences(list_judgements(files), key.course.question),
         "submissions": [
             {"file": name, **({"refused": it} if isinstance(it, str) else _judgement_to_dict(it))}
             for name, it in files.items()

@@ -98,16 +98,12 @@ def list_sets(course: Course, strategy: str, amount: int, amounts: tuple[int, ..
         for change, answers in _predict_single(course, amounts).items()
         if answers.get(strategy, right) != right
     }
-    found: dict[Changes, Answers]
-    if amount == 1:
-        found = {(change,): answers for change, answers in single.items()}
-    else:
-        combined = combinations([it for it in single if it.thing != CONSTANT], amount)
-        found = {
-            changes: predict(course, strategy, changes)
-            for changes in combined
-            if len({change.thing for change in changes}) == amount
-        }
+    combined = [change for change in single if amount == 1 or change.thing != CONSTANT]
+    found = {
+        changes: single[changes[0]] if amount == 1 else predict(course, strategy, changes)
+        for changes in combinations(combined, amount)
+        if len({change.thing for change in changes}) == amount
+    }
     changes, answers = list(found), list(found.values())
     by_line = {
         line: sorted((float(each[line]), place) for place, each in enumerate(answers))
@@ -156,14 +152,12 @@ def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterato
 
 
 def find_amounts(evidence: Evidence) -> tuple[int, ...]:
-    """Find of how many inputs Q2's traffic is, if it is that of Q1 so many times."""
+    """Find how many times Q1's traffic is Q2's, if a whole number of times."""
     amounts = set()
-    for line, number in evidence.given.items():
-        of_q1 = evidence.given.get(line._replace(question="Q1"))
-        if line.kind == "traffic" and line.question == "Q2" and of_q1 and of_q1.amount:
-            times = number.amount / of_q1.amount
-            if times.denominator == 1:
-                amounts.add(int(times))
+    for strategy in BOTH:
+        one, many = (evidence.given.get(Line(it, strategy, "traffic")) for it in ("Q1", "Q2"))
+        if one and many and one.amount and (times := many.amount / one.amount).denominator == 1:
+            amounts.add(int(times))
     return tuple(sorted(amounts))
 
 
@@ -216,7 +210,7 @@ def choose(evidence: Evidence, explanations: Mapping[str, list[Explanation]]) ->
 
 def _find_cheapest(evidence: Evidence, pairs: Iterable[Pair]) -> list[Pair]:
     cheapest: list[Pair] = []
-    least = 6 * MOST_CHANGES
+    least = 6 * MOST_CHANGES  # more than any pair costs
     for pair in pairs:
         if max(len(it.changes) for it in pair) <= least:  # which it costs at least
             cost = _count_cost(evidence, pair)

@@ -1,6 +1,6 @@
 """The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -79,7 +79,7 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
     known = read_key(question, key)
-    numbers, *_ = submission = read_submission(text, question, known.impossible)
+    numbers, *_ = submission = read_submission(text, question, find_impossible(question))
     evidence = collect_evidence(known, numbers)
     pairs = diagnose(evidence) if known.is_explained else [AS_READ]
     verdicts = []
@@ -108,7 +108,6 @@ class Key(NamedTuple):
     is_explained: bool  # if not, how it reads the handout is not known
     right: Numbers
     missing: list[Line]  # which it lacks
-    impossible: Collection[str]  # strategies
 
 
 @lru_cache(maxsize=8)
@@ -129,14 +128,14 @@ def read_key(question: Question, text: str | None = None) -> Key:
     evidence = Evidence(course, _predict_numbers(course, lines), numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
     if any({*evidence.list_wrong(it.strategy)} - {*it.lines} for it in pair):
-        return Key(text is None, course, False, numbers, missing, impossible)
+        return Key(text is None, course, False, numbers, missing)
     given = {line.strategy for line in numbers}
     tensor, pipeline = (
         one._replace(lines=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
         for one, other in (pair, pair[::-1])
     )
     course = Course(question, (tensor, pipeline))
-    return Key(text is None, course, True, _predict_numbers(course, lines), missing, impossible)
+    return Key(text is None, course, True, _predict_numbers(course, lines), missing)
 
 
 def _predict_numbers(course: Course, lines: Sequence[Line]) -> Numbers:
