@@ -1,12 +1,12 @@
 """What is tried: common mistakes, other readings of the handout, and constants typed wrong."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from lab3 import Rate
 from report.question import Question
-from report.text import GIGA, format_number
+from report.text import GIGA, count, format_number
 
 BINARY_GIGA = Fraction(2**30, 10**9)
 TENSOR, PIPELINE = ("tensor",), ("pipeline",)
@@ -119,11 +119,11 @@ CHANGES = (
 
 # ------------------------------------------------ constants typed wrong
 
-FIELDS = {  # of a layer, and how they are told
-    ("filters",): "{:,} filters",
-    ("in_channels",): "{:,} input channels",
-    ("fx", "fy"): "filters of {:,} x {:,}",
-    ("x", "y"): "an input of {:,} x {:,}",
+FIELDS: dict[tuple[str, ...], Callable[..., str]] = {  # of a layer, and how they are told
+    ("filters",): lambda filters: count(filters, "filter"),
+    ("in_channels",): lambda channels: count(channels, "input channel"),
+    ("fx", "fy"): "filters of {:,} x {:,}".format,
+    ("x", "y"): "an input of {:,} x {:,}".format,
 }
 
 
@@ -134,22 +134,25 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
     network, system, inputs = question
     found = {}
     for at, layer in enumerate(network):
-        for fields, words in FIELDS.items():
+        for fields, describe in FIELDS.items():
             rows = layer, *network[max(at - 1, 0) : at + 2]
             for values in _vary(*(tuple(getattr(row, it) for it in fields) for row in rows)):
                 other = layer._replace(**dict(zip(fields, values, strict=True)))
                 if other.out_x > 0 and other.out_y > 0:
                     layers = (*network[:at], other, *network[at + 1 :])
-                    clause = f"layer {at + 1} has {words.format(*values)}"
+                    clause = f"layer {at + 1} has {describe(*values)}"
                     found[clause] = question._replace(network=layers)
-    for field, unit, words in (
-        ("nodes", 1, "there are {} nodes"),
-        ("ops_per_s", GIGA, "a node has {} GOPS"),
-        ("link_bytes_per_s", GIGA, "links have {} GB/s"),
-    ):
-        for [amount] in _vary((Fraction(getattr(system, field)) / unit,)):
-            changed = system._replace(**{field: amount * unit})
-            found[words.format(format_number(amount))] = question._replace(system=changed)
+    machines = {
+        f"the machine has {count(nodes, 'node')}": system._replace(nodes=nodes)
+        for [nodes] in _vary((system.nodes,))
+    }
+    for [giga] in _vary((Fraction(system.ops_per_s) / GIGA,)):
+        clause = f"a node has {format_number(giga)} GOPS"
+        machines[clause] = system._replace(ops_per_s=giga * GIGA)
+    for [giga] in _vary((Fraction(system.link_bytes_per_s) / GIGA,)):
+        clause = f"links have {format_number(giga)} GB/s"
+        machines[clause] = system._replace(link_bytes_per_s=giga * GIGA)
+    found |= {clause: question._replace(system=machine) for clause, machine in machines.items()}
     for [many] in _vary((inputs,), *((amount,) for amount in amounts)):
         if min(many, inputs) > 1:  # "Q2 is of one input" is in the table
             found[f"Q2 is of {many:,} inputs"] = question._replace(inputs=many)
@@ -157,11 +160,11 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
 
 
 def _vary(values: tuple[Rate, ...], *others: tuple[Rate, ...]) -> list[tuple[Any, ...]]:
-    """List what may be typed instead, whole where these values are."""
+    """List what may be typed instead, ints in place of ints."""
     found = [tuple(value + by for value in values) for by in (-1, 1)]
     factors = 2, Fraction(1, 2), 10, Fraction(1, 10)
     found += [tuple(value * times for value in values) for times in factors]
-    is_whole = all(value.denominator == 1 for value in values)
+    is_whole = all(isinstance(value, int) for value in values)
     return [
         tuple(int(it) if it.denominator == 1 else it for it in each)
         for each in dict.fromkeys([*found, *others])

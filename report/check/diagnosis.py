@@ -147,8 +147,20 @@ def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterato
             fits = {line for line in lines if given[line].agrees(numbers[line])}
             made = tuple(line for line in wrong if line in fits)
             misses = len(lines) - len(fits)
-            if made and misses <= (0 if evidence.is_key else 1):
+            is_allowed = misses <= (0 if evidence.is_key else 1)
+            if made and is_allowed and _have_parts(course, strategy, changes, made):
                 yield Explanation(strategy, changes, only, made, misses)
+
+
+def _have_parts(course: Course, strategy: str, changes: Changes, made: Iterable[Line]) -> bool:
+    """Whether each change has a part in a wrong number that is made. Two that cancel each other
+    out in right ones are a coincidence."""
+    everywhere = predict(course, strategy, changes)
+    without_one = (
+        predict(course, strategy, tuple(other for other in changes if other != change))
+        for change in changes
+    )
+    return all(any(it[line] != everywhere[line] for line in made) for it in without_one)
 
 
 def find_amounts(evidence: Evidence) -> tuple[int, ...]:
@@ -249,11 +261,16 @@ def _changes(evidence: Evidence, strategy: str, change: Change, only: str | None
 def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> bool:
     """Whether the numbers that it makes have digits enough for what the other does not share. Those
     of Q2 that follow from Q1's add none, as all do but the pipeline's latency. A constant typed
-    wrong needs as many as one change more, because there are so many."""
+    wrong needs as many as one change more, because there are so many; and it is typed once, so no
+    digits are enough if it contradicts the other strategy."""
     if evidence.is_key or not one.changes:
         return True
+    if is_constant := one.changes[0].thing == CONSTANT:
+        is_other = one.changes != other.changes
+        if is_other and _changes(evidence, other.strategy, one.changes[0], None):
+            return False
     own = len(one.changes) - len(list_shared(one, other)) + (one.only not in (None, other.only))
-    own += one.changes[0].thing == CONSTANT
+    own += is_constant
     following = {
         line._replace(question="Q2")
         for line in one.lines

@@ -33,6 +33,10 @@ from report.question import LAB, Question, find_impossible
 from report.text import count, format_rounded, round_to
 
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
+LACKED = Line("Q2", "pipeline", "traffic")  # by the handout's sample
+LACKS = (
+    "; the handout's sample of Q2 repeats two lines in its place, but its objective 2 asks for it"
+)
 
 
 class Verdict(NamedTuple):
@@ -185,7 +189,7 @@ def _judge_number(
 ) -> tuple[str, str]:
     """Say what a number is as that of a line: the kind of verdict, and the verdict in words."""
     if number is None:
-        return "missing", "missing"
+        return "missing", f"missing{LACKS if line == LACKED else ''}"
     if line not in evidence.given:
         return "no number", number.fault or "zero"
     answer = evidence.right[line]
@@ -199,9 +203,10 @@ def _judge_number(
         return "another line's number", f"the right number of {evidence.aside[line]}"
     if any(line in explanation.lines for explanation in pair):
         return "explained", "explained"
-    multiple = _find_multiple(evidence.course.question, number, answer.amount)
-    if origin := multiple or _find_origin(evidence, line):
-        return origin, origin
+    if multiple := _find_multiple(evidence.course.question, number, answer.amount):
+        return multiple, multiple
+    if origin := _find_origin(evidence, line):
+        return "follows from Q1", origin
     return "unexplained", f"unexplained, {_describe_distance(number, answer.amount, line.kind)}"
 
 
@@ -230,7 +235,8 @@ def _find_origin(evidence: Evidence, line: Line) -> str:
     for times in (inputs, inputs - 1, 1):
         off = abs(number.amount - times * own.amount)
         if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
-            return f"{'the same as' if times == 1 else f'{times:,} times'} your Q1, which is wrong"
+            how = "the same" if times == 1 else f"{times:,} times that"
+            return f"follows from your wrong Q1: {how}"
     return ""
 
 

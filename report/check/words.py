@@ -9,7 +9,7 @@ from report.check.changes import BOTH, Change
 from report.check.diagnosis import WITHOUT, Explanation
 from report.check.judge import Cause, Judgement, Key, Verdict, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
-from report.question import Question
+from report.question import LAB, Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
 
 MOST_ALTERNATIVES = 3
@@ -65,7 +65,7 @@ def describe_change(change: Change, question: Question, is_q1: bool = False, mar
         ("also for N = 1", "also for 1 input"),
         ("N - 1", f"{inputs - 1:,}"),
         ("N + 1", f"{inputs + 1:,}"),
-        ("/ nodes", f"/ {question.system.nodes:,}"),
+        ("N / nodes", f"({inputs:,} inputs / {question.system.nodes:,} nodes)"),
         ("(N + layers - 1)", f"({inputs:,} inputs + {len(question.network):,} layers - 1)"),
         ("/ layers", f"/ {len(question.network):,}"),
     ):
@@ -116,7 +116,7 @@ def describe_judgement(judged: Judgement, key: Key) -> str:
             lines.append("What else is wrong:" if causes else "What is wrong:")
             lines += _list([f"{describe_lines(of)}: {words}" for words, of in rest.items()])
         if key.is_lab3:
-            lines += _list_functions(judged)
+            lines += _list_functions(judged, question)
         blocks = ["\n".join(lines), _tabulate(judged)]
     if judged.format:
         heading = "Format: what is printed (-), and what the handout asks for (+):"
@@ -133,11 +133,12 @@ def _list_rest(judged: Judgement) -> list[Verdict]:
     return [number for number in judged.numbers if number.kind not in ("right", "explained")]
 
 
-def _list_functions(judged: Judgement) -> Iterator[str]:
+def _list_functions(judged: Judgement, question: Question) -> Iterator[str]:
     """List where lab3.py computes what is wrong, with what explains it."""
     wrong = {it.line[1:] for it in judged.numbers if it.kind not in ("right", "missing")}
     if wrong:
-        yield "How the right numbers are computed:"
+        options = "" if question == LAB else " (explain takes the same options)"
+        yield f"How the right numbers are computed{options}:"
     for strategy in BOTH:
         names = [f"{strategy}_parallel_{kind}" for kind in ASKED_UNIT if (strategy, kind) in wrong]
         places = [f"lab3.py:{getattr(lab3, it).__code__.co_firstlineno} {it}" for it in names]
@@ -167,12 +168,17 @@ def describe_judgements(files: Judgements, key: Key) -> str:
     names = [format_path(name) for name in files]
     question = key.course.question
     rows = [
-        (name, "-", judged.removeprefix(name).lstrip(": "))
+        (name, "-", "-", judged.removeprefix(name).lstrip(": "))
         if isinstance(judged, str)
-        else (name, f"{judged.right} of {len(judged.numbers)}", _summarize(judged, question))
+        else (
+            name,
+            f"{judged.right} of {len(judged.numbers)}",
+            "differs" if judged.format else "right",
+            _summarize(judged, question),
+        )
         for name, judged in zip(names, files.values(), strict=True)
     ]
-    blocks = [format_table(["file", "right", "why"], rows)]
+    blocks = [format_table(["file", "numbers", "format", "why"], rows)]
     judgements = list_judgements(files)
     if often := count_occurrences(judgements, question):
         blocks.append(format_table(["files", "what"], [(it, what) for what, it in often.items()]))
@@ -183,9 +189,10 @@ def describe_judgements(files: Judgements, key: Key) -> str:
         if number.kind == "unexplained"
     )
     sentences = [f"{times} files have {it}." for it, times in same.most_common() if times > 1]
-    right = sum(judged.is_all_right for judged in judgements)
-    are = f"{right} of {count(len(files), 'file')} {'is' if right == 1 else 'are'}"
-    sentences.append(f"{are} right in every number and in the format.")
+    right = sum(judged.right == len(judged.numbers) for judged in judgements)
+    have = f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'}"
+    in_format = sum(judged.is_all_right for judged in judgements)
+    sentences.append(f"{have} every number right, {in_format} also in the handout's format.")
     if refused := len(files) - len(judgements):
         sentences.append(f"{count(refused, 'file')} could not be read.")
     by_hand = [
@@ -215,22 +222,20 @@ def _is_doubtful(judged: Judgement) -> bool:
 def _summarize(judged: Judgement, question: Question) -> str:
     """Say why not all is right, in a few words each."""
     causes = (describe_cause(cause, question) for cause in judged.causes)
-    return "; ".join([*causes, *_list_others(judged)]) or "right"
+    return "; ".join([*causes, *_list_kinds(judged)]) or "-"
 
 
-def _list_others(judged: Judgement) -> list[str]:
-    """List what is told of a submission beside causes, each once."""
-    words = [number.kind for number in _list_rest(judged)]
-    words += ["another format than the handout's"] * bool(judged.format)
-    return [*dict.fromkeys(words)]
+def _list_kinds(judged: Judgement) -> list[str]:
+    """List what is wrong beside causes, each kind once."""
+    return [*dict.fromkeys(number.kind for number in _list_rest(judged))]
 
 
 def count_occurrences(judgements: Sequence[Judgement], question: Question) -> dict[str, int]:
-    """Count in how many files something occurs, the most frequent first: changes, what else is
-    wrong with numbers or with the format."""
+    """Count in how many files something occurs, the most frequent first: changes, and what else is
+    wrong with numbers."""
     often: Counter[str] = Counter()
     for judged in judgements:
         parts = [part for cause in judged.causes for part in cause.alternatives[0]]
         words = {describe_change(change, question): 1 for part in parts for change in part.changes}
-        often.update([*words, *_list_others(judged)])
+        often.update([*words, *_list_kinds(judged)])
     return dict(often.most_common())

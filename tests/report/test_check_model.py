@@ -99,7 +99,7 @@ def test_constants_typed_wrong_are_lab3s_answers_for_them():
         "layer 1 has 4 input channels": question._replace(network=(layer._replace(in_channels=4),)),
         "layer 1 has filters of 4 x 6": question._replace(network=(layer._replace(fx=4, fy=6),)),
         "layer 1 has an input of 12 x 10": question._replace(network=(layer._replace(x=12, y=10),)),
-        "there are 3 nodes": question._replace(system=system._replace(nodes=3)),
+        "the machine has 3 nodes": question._replace(system=system._replace(nodes=3)),
         "a node has 0.03 GOPS": question._replace(system=system._replace(ops_per_s=3 * 10**7)),
         "links have 0.00005 GB/s": question._replace(
             system=system._replace(link_bytes_per_s=50_000)
