@@ -104,7 +104,6 @@ def tell_comparison(
         "pace-us": format_us(pipeline.interval_s),
         "rest-ms": format_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
         "no-overlap-ms": format_ms(tensor.inputs * pipeline_1.latency_s),
-        "saved": format_percent(tensor.communication_s / tensor_1.latency_s),
         "ring-ms": format_ms(tensor.inputs * ring.communication_s),
         "all-to-all-ms": format_ms(tensor.inputs * tensor.communication_s),
         "ring-more": format_percent(more_s / tensor_1.latency_s, 1),
