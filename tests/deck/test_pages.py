@@ -13,8 +13,8 @@ from report.deck import build, facts
 from report.question import LAB
 from report.results import compute_results
 
-# Of each page in reading order: numbers of two digits or more, %, ms, us, strategies, three and four
-# in words. Behind a # is the working. The foot of each page is left out.
+# Of each page in reading order: numbers of two digits or more, %, ms, us, strategies, and three and
+# four in words. Behind a # is the working. The foot of each page is left out.
 PAGES = {
     1: """
         tensor 32
