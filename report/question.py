@@ -159,11 +159,11 @@ def read_options(options: Namespace) -> Question:
 def describe_question(question: Question) -> str:
     """Describe how the question differs from the lab's; empty if it does not."""
     parts = zip(_describe(question), _describe(LAB), strict=True)
-    return ", ".join(part for part, lab_part in parts if part != lab_part)
+    return ", ".join(text for (value, text), (lab_value, _) in parts if value != lab_value)
 
 
-def _describe(question: Question) -> list[str]:
-    """Describe each part of the question, in the order of the options."""
+def _describe(question: Question) -> list[tuple[object, str]]:
+    """List each part of the question, in the order of the options: its value, and in words."""
     network, system, inputs = question
     layers = [
         f"{layer.filters}x{layer.in_channels}x{layer.fx}x{layer.fy} on {layer.x}x{layer.y}"
@@ -172,14 +172,14 @@ def _describe(question: Question) -> list[str]:
     if more := len(layers[MOST_DESCRIBED:]):
         layers[MOST_DESCRIBED:] = [f"and {count(more, 'more layer')}"]
     return [
-        count(inputs, "input"),
-        count(system.nodes, "node"),
-        system.topology,
-        f"{format_in(GIGA, system.ops_per_s)} GOPS",
-        f"{format_in(GIGA, system.link_bytes_per_s)} GB/s",
-        f"{format_in(KIB, system.sram_bytes)} KiB of SRAM",
-        f"elements of {count(network[0].element_bytes, 'byte')}",
-        ", ".join(layers),
+        (inputs, count(inputs, "input")),
+        (system.nodes, count(system.nodes, "node")),
+        (system.topology, system.topology),
+        (system.ops_per_s, f"{format_in(GIGA, system.ops_per_s)} GOPS"),
+        (system.link_bytes_per_s, f"{format_in(GIGA, system.link_bytes_per_s)} GB/s"),
+        (system.sram_bytes, f"{format_in(KIB, system.sram_bytes)} KiB of SRAM"),
+        (network[0].element_bytes, f"elements of {count(network[0].element_bytes, 'byte')}"),
+        ([layer[:6] for layer in network], ", ".join(layers)),
     ]
 
 

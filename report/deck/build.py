@@ -30,8 +30,8 @@ WRITTEN_FOR = Question(
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
-    """Both files by name. Raises ValueError if lab3's constants are not the handout's, and for an
-    author or UID that cannot be typeset."""
+    """Build both files, by name. Raises ValueError if lab3's constants are not the handout's, and
+    for an author or UID that cannot be typeset."""
     import typst
 
     if LAB != WRITTEN_FOR:
@@ -77,7 +77,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Where the deck goes, and whose it is."""
+    """Add where the deck goes, and whose it is."""
     parser.add_argument(
         "--output",
         metavar="FOLDER",

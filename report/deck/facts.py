@@ -1,15 +1,14 @@
-"""The deck's numbers: each a text with a name, which slides.typ prints as it is. Only lengths of
-bars are floats."""
+"""The deck's numbers: texts by name, which slides.typ prints as they are. Of bars, it gets lengths
+as floats."""
 
 from fractions import Fraction
 from typing import Any
 
 import lab3
 from lab3 import Rate
-from report import sram
 from report.results import Result, Results
 from report.sram import SramUse
-from report.text import GIGA, KIB, MS, US, format_places
+from report.text import GIGA, KIB, MS, US, format_places, format_rounded
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
 NUMBERS = ("none", "one", "two", "three", "four")
@@ -17,7 +16,7 @@ DOT, TIMES = " \N{MIDDLE DOT} ", "\N{MULTIPLICATION SIGN}"
 
 
 def compute_facts(results: Results) -> Facts:
-    """All of them, by name."""
+    """Format all facts, by name."""
     inputs = results.asked.inputs
     tensor, pipeline = (results.strategies[name] for name in ("tensor", "pipeline"))
     answers = {
@@ -33,40 +32,42 @@ def compute_facts(results: Results) -> Facts:
         **tell_comparison(*answers.values()),
         **tell_layers(results),
         **tell_losses(results, answers["tensor-n"], answers["pipeline-n"]),
+        **tell_flips(results),
         **tell_sram(results),
     }
 
 
 def format_ms(value_s: Rate, places: int = 2) -> str:
-    """Two decimals in sentences, three where parts add up."""
+    """Format seconds as ms: with two decimals in sentences, three where parts add up."""
     return format_places(value_s * MS, places)
 
 
 def format_us(value_s: Rate, places: int = 5) -> str:
-    """Five decimals in tables, which are exact for the lab."""
+    """Format seconds as microseconds: with five decimals where they are exact for the lab."""
     return format_places(value_s * US, places)
 
 
 def format_percent(part: Rate, places: int = 0) -> str:
-    """Without the sign."""
+    """Format a share as percent, without the % sign."""
     return format_places(100 * part, places)
 
 
 def tell_result(result: Result) -> Facts:
-    """A strategy's latency, its parts, and its traffic."""
+    """Format a strategy's latency, its parts, and its traffic."""
     return {
         "s": format_places(result.latency_s, 11),
         "us": format_us(result.latency_s),
+        "latency": format_us(result.latency_s, 2),
         "compute": format_us(result.compute_s),
         "communication": format_us(result.communication_s),
-        "sends": format_us(result.communication_s, 3),
+        "sends": format_us(result.communication_s, 2),
         "bytes": f"{result.traffic_bytes:,}",
         "used": format_percent(result.utilisation, 1),
     }
 
 
 def tell_question(results: Results) -> Facts:
-    """What is given."""
+    """Format what is given."""
     network, system, inputs = results.asked
     return {
         "inputs": f"{inputs:,}",
@@ -89,7 +90,7 @@ def tell_question(results: Results) -> Facts:
 def tell_comparison(
     tensor_1: Result, pipeline_1: Result, tensor: Result, pipeline: Result, ring: Result
 ) -> Facts:
-    """How the answers to Q1, Q2 and Q4 compare."""
+    """Compare the answers to Q1, Q2 and Q4."""
     more_s = ring.latency_s - tensor_1.latency_s
     reverse_more_s = 2 * pipeline_1.communication_s  # each output crosses three links
     return {
@@ -103,7 +104,6 @@ def tell_comparison(
         "pace-us": format_us(pipeline.interval_s),
         "rest-ms": format_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
         "no-overlap-ms": format_ms(tensor.inputs * pipeline_1.latency_s),
-        "saved": format_percent(tensor.communication_s / tensor_1.latency_s),
         "ring-ms": format_ms(tensor.inputs * ring.communication_s),
         "all-to-all-ms": format_ms(tensor.inputs * tensor.communication_s),
         "ring-more": format_percent(more_s / tensor_1.latency_s, 1),
@@ -117,7 +117,7 @@ def tell_comparison(
 
 
 def tell_layers(results: Results) -> Facts:
-    """Of each layer the output, C, A, and both strategies' times and bytes."""
+    """List each layer's output, C, A, and both strategies' times and bytes."""
     network, system, _ = results.asked
     rows = []
     for number, layer in enumerate(network, 1):
@@ -135,14 +135,14 @@ def tell_layers(results: Results) -> Facts:
         "ops": f"{ops:,}",
         "layer-2-percent": format_percent(Fraction(network[1].ops, ops)),
         "weight-sizes": DOT.join(map(str, first[:4])),
-        "weights-1": f"{first.weights:,}",
         "shard-1": f"{first.output_bytes // system.nodes:,}",
+        "shard-1-us": format_us(results.strategies["tensor"].steps[1].time_s, 1),
         "pixels": DOT.join(map(str, (first.out_x, first.out_y))),
     }
 
 
 def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
-    """Where the time of all inputs goes: of each part its place in a bar, and ms."""
+    """Divide the time of all inputs into parts: for each its place in a bar, and ms."""
     assert results.losses
     bound_s, imbalance_s, fill_s, sends_s = results.losses
     slowest_s, above_s = bound_s + imbalance_s, pipeline.latency_s - bound_s
@@ -171,10 +171,23 @@ def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
     }
 
 
+def tell_flips(results: Results) -> Facts:
+    """Format the link bandwidths between which, and below which on a ring, the pipeline is faster
+    for all inputs."""
+    _, system, inputs = results.asked
+    between, [ring] = (it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs)
+    return {
+        "flip-gbs": [format_rounded(it / GIGA, 3) for it in between],
+        "flip-percent": [format_percent(it / system.link_bytes_per_s, 1) for it in between],
+        "flip-ring-gbs": format_rounded(ring / GIGA, 3),
+    }
+
+
 def tell_sram(results: Results) -> Facts:
-    """What nodes hold at the fullest moment, against the SRAM."""
-    network, system, _ = results.asked
-    totals, room, held = results.totals, system.sram_bytes, results.sram
+    """Compare what nodes hold at the fullest moment with the SRAM."""
+    totals, room, held = results.totals, results.asked.system.sram_bytes, results.sram
+    kept_bytes, _, next_input = results.uncounted
+    assert kept_bytes and next_input
     uses = [("tensor", held["tensor"].fullest)]
     uses += [("pipeline", use) for use in held["pipeline"].uses]
     uses += [("data", held["data"].fullest)]
@@ -186,8 +199,8 @@ def tell_sram(results: Results) -> Facts:
         "sram-sizes": f"{room // KIB}{DOT}{KIB:,}",
         "weights": f"{totals.weight_bytes:,}",
         "excess": f"{totals.weights_excess_bytes:,}",
-        "kept-input": f"{sram.tensor_sram_input_kept(network, system):,}",
-        "overlapping": f"{sram.pipeline_sram_overlapping(network, system).total_bytes:,}",
+        "kept-input": f"{kept_bytes:,}",
+        "overlapping": f"{next_input.total_bytes:,}",
         "outputs-bytes": f"{totals.output_bytes:,}",
         "all-sram": f"{totals.sram_bytes:,}",
         "fullest-layer": f"{held['tensor'].fullest.layer}",
@@ -195,7 +208,7 @@ def tell_sram(results: Results) -> Facts:
 
 
 def tell_use(strategy: str, use: SramUse, room: int, most: int) -> Facts:
-    """A row of the table with a bar of three parts."""
+    """Format a row of the table, with a bar of three parts."""
     sizes = use.weight_bytes, use.input_bytes, use.output_bytes
     free = room - use.total_bytes
     return {

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def built():
-    """Both files by name, without a byline."""
+    """Build both files, by name, without a byline."""
     from report.deck import build
 
     return build.build()
@@ -16,7 +16,7 @@ def built():
 
 @pytest.fixture(scope="session")
 def pages(built):
-    """The pages of slides.pdf, as a viewer has them."""
+    """Open slides.pdf's pages, as a viewer has them."""
     import pypdfium2
 
     return list(pypdfium2.PdfDocument(built["slides.pdf"]))
@@ -24,7 +24,7 @@ def pages(built):
 
 @pytest.fixture(scope="session")
 def reader(built):
-    """Its objects."""
+    """Open slides.pdf's structure, fonts and metadata."""
     from io import BytesIO
 
     from pypdf import PdfReader

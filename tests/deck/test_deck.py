@@ -11,7 +11,9 @@ from pypdf import PdfReader
 from pypdfium2.raw import (
     FPDF_PAGEOBJ_PATH,
     FPDF_PAGEOBJ_TEXT,
+    FPDFPageObj_GetDashCount,
     FPDFPageObj_GetFillColor,
+    FPDFPageObj_GetStrokeColor,
     FPDFText_GetUnicode,
 )
 
@@ -27,7 +29,7 @@ WIDTH_PX = 1024  # of a page on a screen
 
 
 def find_elements(parent):
-    """All of a document's structure, in reading order."""
+    """Yield each element of a document's structure, in reading order."""
     kids = parent.get("/K", [])
     for kid in kids if isinstance(kids, list) else [kids]:
         element = kid.get_object()
@@ -37,7 +39,7 @@ def find_elements(parent):
 
 
 def find_letters(page):
-    """Each letter and the box of its ink in points: left, bottom, right, top."""
+    """Yield each letter and the box of its ink in points: left, bottom, right, top."""
     text = page.get_textpage()
     for index in range(text.count_chars()):
         letter = chr(FPDFText_GetUnicode(text.raw, index))
@@ -45,14 +47,34 @@ def find_letters(page):
             yield letter, text.get_charbox(index)
 
 
-def find_shapes(page, kind, fill):
-    """Left and right of the shapes or texts of a page in points, if their colour is so."""
-    for it in page.get_objects([kind]):
-        colour = [c_uint() for _ in range(4)]
-        FPDFPageObj_GetFillColor(it.raw, *colour)
+def find_colour(get_colour, item):
+    """Find the red, green and blue of a shape or text."""
+    parts = [c_uint() for _ in range(4)]
+    get_colour(item.raw, *parts)
+    return tuple(part.value for part in parts[:3])
+
+
+def find_bars(page):
+    """Yield the bounds of each filled rectangle that is lower than 25 points."""
+    for it in page.get_objects([FPDF_PAGEOBJ_PATH]):
         left, bottom, right, top = it.get_bounds()
-        if fill(*(part.value for part in colour[:3])) and top - bottom < 25:
-            yield left, right
+        if any(find_colour(FPDFPageObj_GetFillColor, it)) and top - bottom < 25:
+            yield left, bottom, right, top
+
+
+def find_upright_lines(page):
+    """Yield each vertical line's place, colour and number of dashes."""
+    for it in page.get_objects([FPDF_PAGEOBJ_PATH]):
+        left, bottom, right, top = it.get_bounds()
+        if right - left < 4 < top - bottom and not any(find_colour(FPDFPageObj_GetFillColor, it)):
+            colour = find_colour(FPDFPageObj_GetStrokeColor, it)
+            yield (left + right) / 2, colour, FPDFPageObj_GetDashCount(it.raw)
+
+
+def find_texts(page):
+    """Yield each piece of text's box and colour."""
+    for it in page.get_objects([FPDF_PAGEOBJ_TEXT]):
+        yield it.get_bounds(), find_colour(FPDFPageObj_GetFillColor, it)
 
 
 def read(pdf):
@@ -121,32 +143,61 @@ def test_no_letter_is_on_another_or_outside_the_margins(pages):
         assert found == []
 
 
-def test_bars_are_as_long_as_their_numbers(pages):
-    """Of page 4 from where to where, in ms, but for a sliver, which is made wider to be seen; of
-    page 5 each part, in bytes; red is too many."""
-    bars = list(find_shapes(pages[3], FPDF_PAGEOBJ_PATH, lambda *colour: any(colour)))
-    left, scale = bars[0][0], (bars[-1][1] - bars[-1][0]) / 155.7861376
-    found = [((start - left) / scale, (end - left) / scale) for start, end in bars]
+def test_bars_and_lines_are_where_their_numbers_say(pages):
+    """On page 4 in ms, but for a sliver, which is made wider to be seen; on page 5 in bytes."""
+    bars = list(find_bars(pages[3]))
+    left, scale = bars[0][0], (bars[-1][2] - bars[-1][0]) / 155.7861376
+    found = [((start - left) / scale, (end - left) / scale) for start, _, end, _ in bars]
     bound, slowest, drained = 97.06586112, 147.97504512, 155.4840576
     wanted = [(0, bound), (bound, 100.07232512), (0, 100.07232512), (bound, slowest)]
     wanted.insert(3, (0, bound))
     wanted += [(slowest, drained), (155.7861376 - 1.09, 155.7861376), (0, 155.7861376)]
     assert numpy.array(found) == pytest.approx(numpy.array(wanted), abs=0.02)
+    lines = [at for at, _, dashes in find_upright_lines(pages[3]) if dashes]
+    assert lines == pytest.approx([left + bound * scale] * len(bars), abs=0.02)
 
-    parts = list(find_shapes(pages[4], FPDF_PAGEOBJ_PATH, lambda *colour: any(colour)))
-    lengths = [end - start for start, end in parts][3:]  # behind the key
+    parts = list(find_bars(pages[4]))
+    lengths = [end - start for start, _, end, _ in parts][3:]  # behind the key
     bytes_held = [
         *(222_912, 230_400, 50_176, 6_912, 6_144, 230_400, 294_912, 230_400, 200_704),
         *(294_912, 200_704, 173_056, 294_912, 173_056, 147_456, 891_648, 230_400, 200_704),
     ]
     per_byte = sum(lengths) / sum(bytes_held)
     assert lengths == pytest.approx([it * per_byte for it in bytes_held], abs=0.01)
+    sram = parts[3][0] + 524_288 * per_byte
+    lines = [at for at, colour, _ in find_upright_lines(pages[4]) if is_red(*colour)]
+    assert lines == pytest.approx([sram] * 6, abs=0.02)
     text = pages[4].get_textpage()
     at, length = text.search("SRAM: 524,288").get_next()
     middle = (text.get_charbox(at)[0] + text.get_charbox(at + length - 1)[2]) / 2
-    assert middle == pytest.approx(parts[3][0] + 524_288 * per_byte, abs=2)
-    reds = find_shapes(pages[4], FPDF_PAGEOBJ_TEXT, lambda red, green, blue: red > 4 * green + blue)
-    assert len(list(reds)) == 4  # all but tensor parallelism and node 1
+    assert middle == pytest.approx(sram, abs=2)
+    # "too many": all but tensor parallelism and node 1
+    assert sum(is_red(*colour) for _, colour in find_texts(pages[4])) == 4
+
+
+def is_red(red, green, blue):
+    return red > 4 * green + blue
+
+
+def test_words_at_the_bars_of_page_4_can_be_read(pages):
+    """White ones are on the dark bar, and none is on the dashed line."""
+    (start, _, end, highest), *_, (_, lowest, _, _) = find_bars(pages[3])
+    texts = [it for it in find_texts(pages[3]) if lowest < it[0][1] < highest]
+    white = [box for box, colour in texts if colour == (255, 255, 255)]
+    assert white and all(start < left and right < end for left, _, right, _ in white)
+    assert not any(left < end < right for (left, _, right, _), _ in texts)
+
+
+def test_page_3_highlights_the_bottlenecks_layer(pages):
+    page, scale = pages[2], 2
+    picture = numpy.asarray(page.render(scale=scale).to_pil().convert("RGB"))
+    text, tinted = page.get_textpage(), []
+    for row in ("layer: ", "1: 128", "2: 128", "3: 128", "4: 128", "sum", "latency of 1"):
+        _, bottom, _, top = text.get_charbox(text.search(row).get_next()[0])
+        rows = slice(*(round((page.get_height() - height) * scale) for height in (top, bottom)))
+        background = numpy.median(picture[rows, 40 * scale : -40 * scale], axis=(0, 1))
+        tinted += [row] if (background < 255).any() else []
+    assert tinted == ["2: 128"]
 
 
 def test_the_readmes_picture_is_page_1(built):

@@ -78,6 +78,9 @@ def test_of_many_layers_three_are_described():
     layer = ConvLayer(8, 8, 1, 1, 8, 8)
     described = describe_question(on((layer,) * 100))
     assert described.count("8x8x1x1") == 3 and described.endswith("97 more layers")
+    # the last layer alone differs from the lab's
+    other = on((*NETWORK[:3], NETWORK[3]._replace(filters=64)))
+    assert describe_question(other).endswith("1 more layer")
 
 
 # ------------------------------------------------ what is possible
