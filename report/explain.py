@@ -103,7 +103,7 @@ def compare_latencies(found: dict[str, Result]) -> str:
         ((name, it.latency_s) for name, it in found.items()), key=lambda pair: pair[1]
     )
     if slow_s <= fast_s * Fraction("1.005"):
-        return "Both take about the same time."
+        return f"Both take {'about ' * (slow_s > fast_s)}the same time."
     return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
 
 
