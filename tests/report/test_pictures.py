@@ -123,17 +123,7 @@ def test_a_timeline_has_its_lines_its_end_and_its_inputs(line, until_ms, end, la
     assert is_idle == (system.nodes > len(network))
 
 
-def test_the_bars_of_the_labs_timeline():
-    bars = [it for it in find_bars(draw_timeline("")[0]) if it[0].startswith("node ")]
-    assert [it for it in bars if it[1] == "compute"][:4] == [
-        ("node 1", "compute", 0, 0.124416),
-        ("node 2", "compute", 0.239616, 4.62422),
-        ("node 3", "compute", 4.964188, 3.98721),
-        ("node 4", "compute", 9.037926, 3.397386),
-    ]
-
-
-def test_the_bars_of_another_machines_timeline():
+def test_bars_by_hand():
     bars = [*find_bars(draw_timeline(OTHER)[0])]
     tensor = [it for it in bars if it[0] == "nodes 1 to 2"]
     assert tensor[:5] == [
