@@ -355,14 +355,11 @@ def test_the_json_has_everything_whatever_the_topics():
     assert output(f"explain Q4 --json {ODD_OPTIONS}") == text
     found = json.loads(text)
     *_, tensor = found["strategies"]["tensor"]["results"]
-    assert (tensor["topology"], tensor["inputs"]) == ("ring", 8)
     assert (tensor["latency_s"], tensor["traffic_bytes"]) == (11.474432, 63_360)
-    assert found["strategies"]["pipeline"]["steps"][1]["time_s"] == 0.576
     # a ring, all in ms: 8 * (162.304 + 1,590 / B) = 973.824 + 7 * 497.664 + 1,260 / B
     *_, verdict = found["verdicts"]
     assert verdict["equal_bytes_per_s"] == [11_460 / 3.15904]
     assert verdict["faster"] == ["pipeline", "tensor"]
-    assert found["uncounted"]["inputs_waiting_bytes"] == 4_074
     assert {it["strategy"] for it in found["readings"]} == {"tensor", "pipeline"}
 
 

@@ -1,6 +1,7 @@
 """The pictures: of the lab, of a machine that differs from it in everything, and of unusual
 questions."""
 
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from fractions import Fraction
@@ -27,6 +28,7 @@ OTHER = (
     " --layer=8,2,3,3,10,10 --layer=4,8,3,3,8,8"
 )
 # 2 * 8 * 8 * 16 = 2,048 ops, 256 bytes: tensor 10.24 + 32 ns, pipeline 40.96 ns
+LAB_TIMES = 3.03330816, 3.12726016, 12.43531264, 4.62422016  # bound, tensor, pipeline, interval
 ONE_LAYER = "--layer=8,8,1,1,4,4 --inputs=3"
 EIGHT = " ".join(["--nodes=8", *["--layer=8,8,1,1,4,4"] * 8])
 
@@ -76,49 +78,39 @@ def find_bars(axes):
             yield line, bars.get_label(), round(bar.get_x(), 6), round(bar.get_width(), 6)
 
 
-def name_nodes(last):
-    return [f"node {number}" for number in range(1, last + 1)]
-
-
 @pytest.mark.parametrize(
-    ("line", "until_ms", "end", "labels", "inputs", "says"),
+    ("line", "until_ms", "end", "inputs", "pace"),
     [
-        (
-            *("", None, 12.43531264 + 4.62422016, ["nodes 1 to 4", *name_nodes(4)]),
-            *((6, 4), ["an output every 3.13 ms", "after 12.44 ms, then one every 4.62 ms"]),
-        ),
-        (  # the second output of OTHER's pipeline
-            *(OTHER, None, 4.9408 + 2.0736, ["nodes 1 to 2", *name_nodes(2)]),
-            *((3, 4), ["every 2.61 µs", "after 4.94 µs, then one every 2.07 µs"]),
-        ),
-        (  # nothing follows the first output
-            *("--inputs=1", None, 12.43531264, ["nodes 1 to 4", *name_nodes(4)]),
-            *((1, 1), ["an output after 3.13 ms;", "an output after 12.44 ms."]),
-        ),
-        (
-            *(ONE_LAYER, None, 84.48, ["nodes 1 to 4", "node 1", "nodes 2 to 4"]),
-            *((2, 3), ["an output every 42.24 ns", "an output every 40.96 ns"]),
-        ),
-        (
-            *("--nodes=8", None, 17.0595328, ["nodes 1 to 8", *name_nodes(4), "nodes 5 to 8"]),
-            *((11, 4), ["every 1.56 ms"]),  # 17.06 / (1.51665408 + 0.046976)
-        ),
-        (EIGHT, "0.001", 1, ["nodes 1 to 8", *name_nodes(8)], (6, 8), ["first 1.00 µs"]),
-        ("--nodes=5", "1", 1, [*name_nodes(4), "node 5"], (0, 1), ["first 1.00 ms"]),
-        # all is done after 16.5 ms
-        ("--inputs=2", "99", 99, ["nodes 1 to 4", *name_nodes(4)], (2, 2), ["first 99.00 ms"]),
+        ("", None, 12.43531264 + 4.62422016, (6, 4), "after 12.44 ms, then one every 4.62 ms"),
+        (OTHER, None, 4.9408 + 2.0736, (3, 4), "after 4.94 µs, then one every 2.07 µs"),
+        ("--inputs=1", None, 12.43531264, (1, 1), "after 12.44 ms"),  # nothing follows
+        (ONE_LAYER, None, 2 * 42.24, (2, 3), "every 40.96 ns"),
+        ("--nodes=8", None, 17.0595328, (11, 4), "after 12.44 ms, then one every 4.62 ms"),
+        # 8 * 40.96 + 7 * 128 ns
+        (EIGHT, "0.001", 1, (6, 8), "after 1.22 µs, then one every 128.00 ns"),
+        ("--nodes=5", "1", 1, (0, 1), "after 12.44 ms, then one every 4.62 ms"),
+        # all is done after 17 ms
+        ("--inputs=2", "99", 99, (2, 2), "after 12.44 ms, then one every 4.62 ms"),
     ],
 )
-def test_a_timeline_has_its_lines_its_end_and_its_inputs(line, until_ms, end, labels, inputs, says):
+def test_a_timeline_has_its_lines_its_end_and_its_inputs(line, until_ms, end, inputs, pace):
     axes, alt = draw_timeline(line, until_ms)
     assert axes.get_xlim() == pytest.approx((0, end))
-    assert [it.get_text() for it in axes.get_yticklabels() if it.get_text()] == labels
+    assert re.search(rf"Pipeline parallelism: an output {pace}\.", alt)
+    assert ("an output every" in alt) == (ask(line).inputs > 1 and inputs[0] > 0)
     network, system, _ = ask(line)
     computing = Counter(where for where, work, *_ in find_bars(axes) if work == "compute")
     alike = computing[f"nodes 1 to {system.nodes}"]
     assert (ceil(alike / len(network)), computing["node 1"]) == inputs
     assert all(start < end for _, _, start, _ in find_bars(axes))
-    assert all(part in alt for part in says)
+    alone = [f"node {number}" for number in range(1, len(network) + 1)]
+    labels = [f"nodes 1 to {system.nodes}"] * bool(alike) + alone
+    if system.nodes > len(network):
+        first = len(network) + 1
+        labels.append(
+            f"nodes {first} to {system.nodes}" if first < system.nodes else f"node {first}"
+        )
+    assert [it.get_text() for it in axes.get_yticklabels() if it.get_text()] == labels
     is_idle = "idle" in {it.get_text() for it in axes.texts}
     assert is_idle == (system.nodes > len(network))
 
@@ -214,42 +206,34 @@ def find_lines(axes):
 
 
 @pytest.mark.parametrize(
-    ("line", "ticks", "bound", "tensor", "pipeline", "floor", "dots"),
+    ("line", "ticks", "bound", "tensor", "first", "floor", "dots"),
     [
-        # 606,661,632 / 200,000 us; (12.43531264 + 319 * 4.62422016) / 320; 155.7861376 / 32
-        (
-            *("", "1 32 10 100", 3.03330816, 3.12726016, (12.43531264, 4.648629848), 4.62422016),
-            "3.13 3.13 12.44 4.87",
-        ),
-        # 39,168 / 20,000; (4.9408 + 49 * 2.0736) / 50; (4.9408 + 4 * 2.0736) / 5 = 2.64704
-        (OTHER, "1 5 10", 1.9584, 2.6144, (4.9408, 2.130944), 2.0736, "2.61 2.61 4.94 2.65"),
-        (
-            *("--inputs=1", "1", 3.03330816, 3.12726016, (12.43531264, 5.405329408), 4.62422016),
-            "3.13 12.44",
-        ),
+        # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.868
+        ("", "1 32 10 100", *LAB_TIMES, "3.13 3.13 12.44 4.87"),
+        # 39,168 / 20,000; (4.9408 + 4 * 2.0736) / 5 = 2.64704
+        (OTHER, "1 5 10", 1.9584, 2.6144, 4.9408, 2.0736, "2.61 2.61 4.94 2.65"),
+        ("--inputs=1", "1", *LAB_TIMES, "3.13 12.44"),
         # 100 would be beside 101; (12.43531264 + 100 * 4.62422016) / 101 = 4.70
-        (
-            *("--inputs=101", "1 101 10 1,000", 3.03330816, 3.12726016),
-            *((12.43531264, 4.631953815), 4.62422016, "3.13 3.13 12.44 4.70"),
-        ),
-        # the curve is the floor; with 3 inputs 10 is wide apart
-        (ONE_LAYER, "1 3 10", 10.24, 42.24, (40.96, 40.96), None, "42.24 42.24 40.96 40.96"),
+        ("--inputs=101", "1 101 10 1,000", *LAB_TIMES, "3.13 3.13 12.44 4.70"),
+        (ONE_LAYER, "1 3 10", 10.24, 42.24, 40.96, 40.96, "42.24 42.24 40.96 40.96"),
     ],
 )
-def test_limits_go_to_ten_times_what_is_asked(line, ticks, bound, tensor, pipeline, floor, dots):
+def test_limits_go_to_ten_times_what_is_asked(line, ticks, bound, tensor, first, floor, dots):
     axes, alt = draw_limits(line)
-    assert axes.get_xlim() == (1, 10 * ask(line).inputs) and axes.get_xscale() == "log"
+    most = 10 * ask(line).inputs
+    assert axes.get_xlim() == (1, most) and axes.get_xscale() == "log"
     assert [it.get_text() for it in axes.get_xticklabels()] == ticks.split()
     lines = find_lines(axes)
     [area] = (it for it in axes.patches if it.get_label() == "lower bound")
     assert area.get_y() + area.get_height() == pytest.approx(bound)
     assert [y for _, y in lines["tensor"]] == pytest.approx([tensor, tensor])
-    assert [y for _, y in lines["pipeline"]] == pytest.approx(pipeline)
+    last = (first + (most - 1) * floor) / most
+    assert [y for _, y in lines["pipeline"]] == pytest.approx([first, last])
     assert "tensor floor" not in lines  # it is the curve
-    assert ("pipeline floor" in lines) == bool(floor)
-    if floor:
+    assert ("pipeline floor" in lines) == (first > floor)
+    if first > floor:
         assert [y for _, y in lines["pipeline floor"]] == pytest.approx([floor, floor])
-    falls = f"falls to {floor:.2f}" if floor else f"stays at {pipeline[0]:.2f}"
+    falls = f"{'falls to' if first > floor else 'stays at'} {floor:.2f}"
     assert f"tensor stays at {tensor:.2f}; pipeline {falls}." in alt
     texts = [it.get_text() for it in axes.texts if isinstance(it, Annotation)]
     assert [it for it in texts if it[0].isdigit()] == dots.split()

@@ -74,23 +74,7 @@ def test_a_machine_that_differs_in_everything_is_answered():
     assert printed == [str(number) for numbers in ODD_NUMBERS.values() for number in numbers]
 
 
-def test_of_many_layers_three_are_described():
-    layer = ConvLayer(8, 8, 1, 1, 8, 8)
-    described = describe_question(on((layer,) * 100))
-    assert described.count("8x8x1x1") == 3 and described.endswith("97 more layers")
-
-
 # ------------------------------------------------ what is possible
-
-
-@pytest.mark.parametrize(("nodes", "impossible"), [(2, "pipeline"), (5, "tensor")])
-def test_an_impossible_strategy_has_its_reason(nodes, impossible):
-    asked = on(nodes=nodes)
-    (reason,) = find_impossible(asked).values()
-    assert [*find_impossible(asked)] == [impossible]
-    printed = " ".join(output(f"whatif --nodes {nodes}").split())
-    assert printed.count(reason) == 2  # in Q1 and in Q2
-    assert printed.count("Total latency") == 2
 
 
 def test_if_neither_strategy_is_possible_the_refusal_says_what_would_be():
