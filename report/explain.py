@@ -103,7 +103,7 @@ def compare_latencies(found: dict[str, Result]) -> str:
         ((name, it.latency_s) for name, it in found.items()), key=lambda pair: pair[1]
     )
     if slow_s <= fast_s * Fraction("1.005"):
-        return "Both take about the same time."
+        return f"Both take {'about ' * (slow_s > fast_s)}the same time."
     return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
 
 
@@ -115,10 +115,11 @@ def compare_traffic(results: Results) -> str:
         return ""
     bytes_ratio = Fraction(found["tensor"].traffic_bytes, found["pipeline"].traffic_bytes)
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
+    why = "each node's part of an output goes to all other nodes; only the last output's go to one"
+    if system.nodes == 2:
+        why = "half of the last output is sent, too"
     text = (
-        f"Tensor parallelism sends {format_rounded(bytes_ratio, 3)} times the bytes, because a"
-        " shard (a node's part of an output) goes to all other nodes; only the last output's go to"
-        " one."
+        f"Tensor parallelism sends {format_rounded(bytes_ratio, 3)} times the bytes, because {why}."
     )
     if system.topology == lab3.ALL_TO_ALL and time_ratio < 1:
         links = system.nodes * (system.nodes - 1)
@@ -269,15 +270,15 @@ def explain_ring(results: Results) -> str:
         compute, communication, latency = map(format_number, sums)
         percent = format_rounded(100 * (ring.latency_s / direct.latency_s - 1), 3)
         text.append(
-            f"On a ring, the busiest link carries {nodes - 1:,} shards one after the other;"
-            " all-to-all, it carries 1. So tensor parallelism communicates for"
+            f"On a ring, the busiest link carries {nodes - 1:,} shards (nodes' parts of an output)"
+            " one after the other; all-to-all, it carries 1. So tensor parallelism communicates for"
             f" {nodes - 1:,} times as long: {compute} (compute) + {nodes - 1:,} * {communication}"
             f" (communication) {choose_sign(*sums)} {latency} ms, {percent} % more. The last"
             " output's shards cross more links, which adds"
             f" {ring.traffic_bytes - direct.traffic_bytes:,} bytes."
         )
     if "pipeline" in results.strategies and len(results.asked.network) > 1:
-        text.append("A pipeline along the ring is unaffected: each node sends only to the next.")
+        text.append("A pipeline is unaffected: each node sends only to the next.")
     return " ".join(text)
 
 

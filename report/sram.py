@@ -77,11 +77,9 @@ def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) ->
 
 
 def pipeline_sram_overlapping(network: Network, system: System) -> SramUse:
-    """Find the fullest node if it also holds its next input, which it receives while it computes;
-    the first node's are where they are needed. It holds at least that: if sends are slow, an output
-    that is still being sent comes on top."""
-    uses = [
-        use._replace(input_bytes=use.input_bytes * (1 + (use.layer > 1)))
-        for use in pipeline_sram(network, system)
-    ]
+    """Find the fullest of the nodes that receive inputs, all but the first, if each also holds its
+    next input, which arrives while it computes. It holds at least that: if sends are slow, an
+    output that is still being sent comes on top."""
+    _, *uses = pipeline_sram(network, system)
+    uses = [use._replace(input_bytes=2 * use.input_bytes) for use in uses]
     return max(uses, key=lambda use: use.total_bytes)

@@ -8,11 +8,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from argparse import ArgumentParser
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import lab3
+from report import question
 from report.__main__ import PROG, main
 
 PROJECT = Path(lab3.__file__).parent
@@ -44,6 +46,13 @@ def call(line):
     with redirect_stdout(out), redirect_stderr(err):
         status = main(shlex.split(line) if isinstance(line, str) else line)
     return status, out.getvalue(), err.getvalue()
+
+
+def ask(line):
+    """Parse the question that a line of what-if options asks."""
+    parser = ArgumentParser()
+    question.add_options(parser)
+    return question.read_options(parser.parse_args(shlex.split(line)))
 
 
 def copy_project(folder):

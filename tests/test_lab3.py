@@ -227,6 +227,7 @@ def test_a_strategy_that_is_not_possible_has_its_reason(nodes, expected):
         (Fraction(-1, 8), "-0.125"),
         (Fraction(2, 3), "0.66666666666666667"),
         (Fraction(10**20, 3), "33333333333333333000"),
+        (Fraction(300000000000000015, 7), "42857142857142859"),  # not the numerator before
         (Fraction(12345678901234567, 10**17), "0.12345678901234567"),  # 17 digits: exact
         (Fraction(123456789012345675, 10**18), "0.12345678901234568"),  # half, to even
         (Fraction(123456789012345665, 10**18), "0.12345678901234566"),

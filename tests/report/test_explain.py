@@ -1,19 +1,20 @@
-"""report/explain.py and derivations.py: numbers by hand, sums on random questions, topics, JSON."""
+"""report/explain.py and derivations.py: what they say holds on random questions, and numbers that
+are worked out by hand. What the pages look like is in tests/transcripts."""
 
 import json
 import re
 from fractions import Fraction
-from math import prod
+from math import ceil, prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
-import machines
-from machines import ODD_OPTIONS, questions
+from lab3 import ALL_TO_ALL, RING
+from machines import CLOSED_FORMS, ODD_OPTIONS, questions
 from program import output, refusal
-from report import derivations
+from report import derivations, sram
 from report.check.changes import CHANGES
 from report.explain import DERIVATIONS, TOPICS, explain_topics
 from report.question import LAB, Question, find_impossible
@@ -45,40 +46,13 @@ def read_number(cell):
     return Fraction(cell.split()[0].replace(",", ""))
 
 
-def is_near(found, expected):
-    """Say whether two numbers differ at most by roundings to 9 digits."""
-    return abs(found - expected) <= abs(expected) / 10**7
+def is_near(found, expected, digits=8):
+    """Say whether two numbers differ at most by a rounding to so many digits."""
+    return abs(found - expected) <= abs(expected) * Fraction(5, 10**digits)
 
 
 # ------------------------------------------------ by hand
 
-# Where the pipeline's time goes: N * 3,033.30816; N * (4,624.22016 - 3,033.30816); all but node 2;
-# the sends. Data parallelism takes 8 rounds.
-LAB_TABLES = """
-tensor    0.00312726016  1,923,072  3.03330816  0.093952
-pipeline  0.01243531264  604,160  12.13323264  0.30208
-tensor    0.10007232512  61,538,304  3.12726016  all steps  97.00
-pipeline  0.1557861376  19,333,120  4.62422016  node 2  62.31
-tensor, every node  2  222,912  230,400  50,176  503,488  20,800 free
-pipeline, node 1    1  6,912  6,144  230,400  243,456  280,832 free
-pipeline, node 2    2  294,912  230,400  200,704  726,016  201,728 over
-pipeline, node 3    3  294,912  200,704  173,056  668,672  144,384 over
-pipeline, node 4    4  294,912  173,056  147,456  615,424  91,136 over
-data, every node    2  891,648  230,400  200,704  1,322,752  798,464 over
-tensor    all-to-all  0.093952  0.00312726016  1,923,072
-tensor    ring  0.281856  0.00331516416  2,033,664
-pipeline  either  0.30208  0.01243531264  604,160
-ideal compute   97,065.86112  62.31
-load imbalance  50,909.184  32.68
-fill and drain  7,509.01248  4.820
-communication   302.08  0.1939
-sum             155,786.1376
-lower bound   3,033.30816  97,065.86112
-tensor        3,127.26016  100,072.32512
-slowest node  4,624.22016  147,975.04512
-pipeline      12,435.31264  155,786.1376
-data          12,133.23264  97,065.86112
-"""
 # N * 162.304 ms; N * (497.664 - 162.304); all computing, because a send is the bottleneck; 432 and
 # N * (576 - 497.664). Data parallelism takes 2 rounds.
 ODD_TABLES = """
@@ -107,10 +81,9 @@ data          973,824  1,947,648
 """
 
 
-@pytest.mark.parametrize(("line", "expected"), [("", LAB_TABLES), (ODD_OPTIONS, ODD_TABLES)])
-def test_tables_by_hand(line, expected):
-    wanted = [re.split(r" {2,}", row) for row in expected.strip().splitlines()]
-    tables = read_tables(output(f"explain Q1 Q2 Q3 Q4 pipeline bounds {line}"))
+def test_tables_by_hand():
+    wanted = [re.split(r" {2,}", row) for row in ODD_TABLES.strip().splitlines()]
+    tables = read_tables(output(f"explain Q1 Q2 Q3 Q4 pipeline bounds {ODD_OPTIONS}"))
     tables = [(heads, rows) for heads, rows in tables if "step" not in heads and heads[0] != "case"]
     rows = [row for _, found in tables for row in found]
     # formulas, the last cells, are not compared
@@ -118,92 +91,14 @@ def test_tables_by_hand(line, expected):
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("tensor", machines.LAB_TENSOR_STEPS),
-        ("pipeline", machines.LAB_PIPELINE_STEPS),
-        (f"tensor {ODD_OPTIONS}", machines.ODD_TENSOR_STEPS),
-        (f"tensor {ODD_OPTIONS} --topology all-to-all", machines.ODD_TENSOR_STEPS_ALL_TO_ALL),
-        (f"pipeline {ODD_OPTIONS}", machines.ODD_PIPELINE_STEPS),
-    ],
-)
-def test_steps_by_hand(line, expected):
-    (_, (*rows, sums)), *_ = read_tables(output(f"explain {line}"))
-    found = [(row[1], *map(read_number, [row[0], *row[2:]])) for row in rows]
-    assert found == [
-        (work, layer, ops, link, Fraction(time_us), traffic)
-        for layer, work, ops, link, traffic, time_us in expected
-    ]
-    assert [*map(read_number, sums[1:])] == [
-        sum(column) for column in [*zip(*found, strict=True)][2:]
-    ]
-
-
-def test_sizes_by_hand():
-    fields, amounts = read_tables(output(f"explain model {ODD_OPTIONS}"))
-    assert fields[1][0] == ["1", "6", "1", "2", "4", "9", "8", "3", "8", "5"]
-    assert amounts[1][0] == ["1", "1,920", "3,840", "144", "216", "720"]
-    # 1,920 + 12,960 + 15,552 MACs; 144 + 2,592 + 7,776 and 720 + 540 + 648 bytes
-    assert amounts[1][-1] == ["sum", "30,432", "60,864", "10,512", "1,908"]
-
-
-@pytest.mark.parametrize(
     ("line", "numbers"),
     [
-        ("Q1", ["3.98 times", "3.18 times", "31 %", "12 links"]),
-        (
-            "Q2",
-            [
-                "Tensor parallelism is 1.56 times",
-                "4.624 + 7.811 / N",
-                "12.435",
-                "3.127 ms",
-                "97.07 ms",
-            ],
-        ),
-        ("Q3", ["891,648", "524,288", "367,360", "97.07 ms", "654,016", "129,728 over"]),
-        (
-            "Q3",
-            ["31 waiting", "693,952", "169,664 over", "node 2", "at least 956,416", "432,128 over"],
-        ),
-        ("Q3", ["32 outputs", "4,718,592", "2,097,152"]),
-        ("Q4", ["3 shards", "3 times", "3.03330816", "3 * 0.093952", "= 3.31516416 ms"]),
-        ("Q4", ["6.01 %", "110,592", "pipeline", "unaffected"]),
-        ("tensor", ["rounds = 1 ", "gather_hops = 3", "32 * 3,127.26016", "32 * 1,923,072"]),
-        ("pipeline", ["31 * 4,624.22016", "node 2", "= 155,786.1376", "= 19,333,120"]),
-        # 1,981.824 / 1,434.304; 7,920 / 1,260; 11,474.432 / 6,013.824
-        (f"Q1 {ODD_OPTIONS}", ["1.38 times", "6.29 times"]),
-        (
-            f"Q2 {ODD_OPTIONS}",
-            ["Pipeline parallelism is 1.91 times", "576.0", "1,405.8 / N", "1,981.8"],
-        ),
-        (f"Q2 {ODD_OPTIONS}", ["1,434 ms", "1,298.43 ms"]),
-        # 1,752 + 720 + 540; 2,562 + 7 * 216; 8,964 + 540
-        (f"Q3 {ODD_OPTIONS}", ["10,512", "9,216", "1,296", "1,947.65 ms", "3,012", "6,204 free"]),
-        (f"Q3 {ODD_OPTIONS}", ["7 waiting", "4,074", "5,142 free", "9,504", "288 over"]),
-        (f"Q4 {ODD_OPTIONS}", ["5 shards", "162.304", "5 * 254.4", "244 %", "1,080"]),
+        # 1,981.824 - 576; per input 1,434.304; 8 * 162.304
+        (f"Q2 {ODD_OPTIONS}", ["576.0 + 1,405.8 / N", "1,981.8", "1,434 ms", "1,298.43 ms"]),
+        (f"Q4 {ODD_OPTIONS}", ["162.304", "5 * 254.4", "= 1,434.304 ms"]),
         (f"tensor {ODD_OPTIONS}", ["rounds = 5 ", "gather_hops = 15"]),
         # 2,463,721,536.276 has more digits than are printed
         ("tensor --gops 64 --inputs 999999", ["= 2,463.724", "~ 2,463,721,536 us"]),
-        # weights fit, but not with 431,104 bytes more; all fit
-        ("Q3 --sram-kib 1090", ["891,648", " 206,592 bytes"]),
-        ("Q3 --sram-kib 1292", ["possible: 97.07 ms"]),
-        # 32 * 32 * 2 + 32 * 4 * 4 * 2 + 32 * 4 * 4 * 2
-        ("Q3 --nodes 1 --sram-kib 4 --layer 32,32,1,1,4,4", ["2,048 1,024 1,024 4,096 0 free"]),
-        # (12.13323264 + 40 * 0.30208 + 31 * 4.62422016) ms and 32 * (3.03330816 + 40 * 0.093952)
-        ("Q2 --link-gbs 0.05", ["Pipeline parallelism is 1.30 times"]),
-        ("Q2 --link-gbs 0.0928", ["about the same"]),  # 1.0008 times
-        # 16, then 32 outputs of 2 bytes: a ratio of exactly 1.005
-        ("Q1 --nodes 2 --layer 4,1,1,1,4,4 --layer 4,4,1,1,4,4 --gops 995", ["about the same"]),
-        ("Q3 --link-gbs 0.05", ["node 2 holds at least 956,416"]),  # while it sends, 1,157,120
-        # one layer: 4,096 ops; nothing but the bottleneck
-        ("Q2 --nodes 1 --layer 8,8,1,1,4,4", ["any N: 0.00004096 ms in the pipeline"]),
-        ("bounds", ["1 input, all-to-all tensor no link bandwidth 32 inputs"]),
-        ("bounds", ["all-to-all tensor, pipeline, tensor 0.0204118491, 0.0925870418 1 input"]),
-        ("bounds", ["32 inputs, ring pipeline, tensor 0.298445092"]),
-        ("bounds --nodes 1 --layer 8,8,1,1,4,4", ["1 input, ring neither every link bandwidth"]),
-        ("Q4 --nodes 8", ["7 shards", "7 * 0.046976", "18.0 %"]),
-        ("Q4 --nodes 2", ["ring of 2 nodes"]),
     ],
 )
 def test_numbers_in_sentences_by_hand(line, numbers):
@@ -213,25 +108,130 @@ def test_numbers_in_sentences_by_hand(line, numbers):
         text = text.partition(number)[2]
 
 
-def test_only_what_does_not_fit_is_said_not_to_fit():
-    def unfit(line):
-        text = " ".join(output(f"explain Q1 {line}").split())
-        return re.findall(r"(\w+)(?: parallelism)? does not fit", text)
+# ------------------------------------------------ random: what is said holds
 
-    assert unfit("") == ["pipeline"]
-    assert unfit("--sram-kib 400") == ["Tensor", "pipeline"]
-    assert unfit("--sram-kib 710") == []  # node 2 holds 726,016 of 727,040
+LATENCIES = {name: latency for name, (latency, _) in CLOSED_FORMS.items()}
+TRAFFIC = {name: traffic for name, (_, traffic) in CLOSED_FORMS.items()}
 
 
-def test_links_work_at_once_only_where_that_is_why_less_time_is_needed():
-    assert "at once" in output("explain Q1")
-    for line in ("--topology ring", "--nodes 2 --layer 2,1,1,1,4,4 --layer 8,2,1,1,4,4"):
-        assert "at once" not in output(f"explain Q1 {line}")
+def ask(question, *topics):
+    """Read topics as one line, and find which strategies are possible."""
+    text = " ".join(explain_topics(question, topics).split())
+    return text, [name for name in CLOSED_FORMS if name not in find_impossible(question)]
+
+
+def is_told(text, pattern, value, digits=8):
+    """Say whether a text tells a value to so many digits where a pattern has #, and nothing of it
+    if there is none (None)."""
+    found = re.search(pattern.replace("#", r"(\d[\d,]*(?:\.\d+)?)"), text)
+    if value is None or not found:
+        return value is None and not found
+    return is_near(read_number(found[1]), value, digits)
+
+
+@given(questions())
+def test_q1_and_q2_compare_by_the_closed_forms(question):
+    network, system, inputs = question
+    for topic, many in {"q1": 1, "q2": inputs}.items():
+        if topic == "q2" and inputs == 1:
+            continue
+        text, possible = ask(question, topic)
+        times_s = {name: LATENCIES[name](network, system, many) for name in possible}
+        fastest = min(possible, key=times_s.get)
+        ratio = max(times_s.values()) / times_s[fastest]
+        is_faster = ratio > Fraction("1.005")
+        told = ratio if is_faster else None
+        assert is_told(text, f"{fastest.capitalize()} parallelism is # times as fast", told, 3)
+        assert ("about the same time" in text) == (ratio > 1 and not is_faster)
+        assert ("take the same time" in text) == (ratio == 1 and len(possible) == 2)
+
+
+@given(questions())
+def test_q1_says_why_tensor_parallelism_sends_more_and_what_does_not_fit(question):
+    network, system, _ = question
+    text, possible = ask(question, "q1")
+    ratio = share = None
+    if len(possible) == 2 and len(network) > 1:  # so on more nodes than one
+        ops = sum(layer.ops for layer in network)
+        tensor_s = LATENCIES["tensor"](network, system) - Fraction(ops, system.nodes) / (
+            system.ops_per_s
+        )
+        pipeline_s = LATENCIES["pipeline"](network, system) - Fraction(ops) / system.ops_per_s
+        ratio = Fraction(*(TRAFFIC[name](network, system) for name in possible))
+        if system.topology == ALL_TO_ALL and tensor_s < pipeline_s:
+            share = 100 * tensor_s / pipeline_s
+    assert is_told(text, "sends # times the bytes", ratio, 3)
+    assert is_told(text, "less time, # % of the pipeline's", share, 2)
+    links = system.nodes * (system.nodes - 1)
+    assert is_told(text, "because up to # links work at once", links if share else None)
+    assert ("because each node's part" in text) == bool(ratio and system.nodes > 2)
+    for name, hold in (("Tensor", sram.tensor_sram), ("pipeline", sram.pipeline_sram)):
+        held = hold(network, system) if name.lower() in possible else []
+        is_unfit = any(use.total_bytes > system.sram_bytes for use in held)
+        assert bool(re.search(f"{name}( parallelism)? does not fit", text)) == is_unfit
+
+
+@given(questions())
+def test_q3_says_what_fits_and_what_would_be_held(question):
+    network, system, inputs = question
+    text, possible = ask(question, "q3")
+    room, weights = system.sram_bytes, sum(layer.weight_bytes for layer in network)
+    data = max(use.total_bytes for use in sram.data_sram(network, system))
+    output_bytes = inputs * network[-1].output_bytes
+    kept = waiting = following = None
+    if "tensor" in possible:
+        kept = sram.tensor_sram_input_kept(network, system) if system.nodes > 1 else None
+        waiting = sram.tensor_sram_inputs_waiting(*question) if inputs > 1 else None
+    if "pipeline" in possible and min(inputs, len(network)) > 1:
+        following = sram.pipeline_sram_overlapping(network, system).total_bytes
+    outcome = r" \((?:[\d,]+) (?:free|over)\)"
+    assert is_told(text, "of [0-9,]* by #", weights - room if weights > room else None)
+    assert is_told(text, "but # bytes of", data - room if weights <= room < data else None)
+    assert is_told(text, "possible: # ms", 1000 * alone_s(question) if data <= room else None, 2)
+    assert is_told(text, f"kept, a node holds #{outcome}", kept)
+    assert is_told(text, f"tensor parallelism needs #{outcome}", waiting)
+    assert is_told(text, "With # waiting inputs? in every", inputs - 1 if waiting else None)
+    assert is_told(text, f"holds at least #{outcome}", following)
+    leaves = output_bytes if output_bytes > system.nodes * room else None
+    assert is_told(text, "outputs?, # bytes, exceed all SRAM", leaves)
+    for held, told, word in re.findall(r"([\d,]+) \(([\d,]+) (free|over)\)", text):
+        free = room - read_number(held)
+        assert abs(free) == read_number(told) and (free >= 0) == (word == "free")
+
+
+def alone_s(question):
+    """Compute what data parallelism takes: rounds of one input on one node."""
+    alone = question.system._replace(nodes=1)
+    rounds = ceil(Fraction(question.inputs, question.system.nodes))
+    return rounds * LATENCIES["tensor"](question.network, alone)
+
+
+@given(questions())
+def test_q4_says_what_a_ring_changes(question):
+    network, system, _ = question
+    text, possible = ask(question, "q4")
+    direct, ring = (system._replace(topology=it) for it in (ALL_TO_ALL, RING))
+    percent = more = None
+    if "tensor" in possible and system.nodes > 2:
+        of = LATENCIES["tensor"]
+        percent = 100 * (of(network, ring) / of(network, direct) - 1)
+        more = TRAFFIC["tensor"](network, ring) - TRAFFIC["tensor"](network, direct)
+    others = system.nodes - 1 if more else None
+    assert is_told(text, "carries # shards", others) and is_told(text, "for # times", others)
+    assert is_told(text, "# % more", percent, 3) and is_told(text, "adds # bytes", more)
+    is_unaffected = "pipeline" in possible and len(network) > 1 and system.nodes > 2
+    assert ("pipeline is unaffected" in text) == is_unaffected
+    rows = [
+        row[:2] for heads, rows in read_tables(explain_topics(question, ["q4"])) for row in rows
+    ]
+    both = [["tensor", "all-to-all"], ["tensor", "ring"]] if more else [["tensor", "either"]]
+    assert rows == both * ("tensor" in possible) + [["pipeline", "either"]] * (
+        "pipeline" in possible
+    )
 
 
 # ------------------------------------------------ random: every sum is added up again
 
-LATENCIES = {"tensor": lab3.tensor_parallel_latency, "pipeline": lab3.pipeline_parallel_latency}
 EQUATION = r": (\d[^:=~]*) ([=~]) ([\d,.]+) (?:us|ms|bytes)"
 
 
@@ -274,15 +274,15 @@ def test_sums_add_up(question):
 @given(questions())
 def test_the_page_begins_with_the_answers(question):
     answers = re.findall(r"is (\S+) seconds\nTotal .* is (\d+) bytes", lab3.answers(*question))
+    tables = read_tables(explain_topics(question))
     found = [
         (row[1].replace(",", ""), row[2].replace(",", ""))
-        for heads, rows in read_tables(explain_topics(question))
+        for heads, rows in tables
         if heads[1] == "latency s"
         for row in rows
     ]
     assert found == answers
-    one, *_ = read_tables(explain_topics(question, ["q1"]))
-    for _, latency_s, _, compute_ms, communication_ms in one[1]:
+    for _, latency_s, _, compute_ms, communication_ms in tables[0][1]:
         parts_ms = read_number(compute_ms) + read_number(communication_ms)
         assert is_near(parts_ms, 1000 * read_number(latency_s))
 
@@ -309,38 +309,24 @@ def test_the_largest_numbers_fit_in_80_columns():
     assert output(f"explain all mistakes {line}")
 
 
-def test_the_labs_page_has_53_lines():
-    assert output("explain").count("\n") <= 53
-
-
-LINES = [
-    *("", "--nodes 1 --gops 33", "--nodes 128", "--nodes 64 --topology ring --gops 70"),
-    *("--inputs 1", "--inputs 1000000", "--sram-kib 2000 --link-gbs 0.03", ODD_OPTIONS),
-    "--layer 64,3,5,5,224,224 --layer 128,64,3,3,220,220",
-]
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_ordinary_questions_fit_a_terminal(line):
-    assert output(f"explain {line}").count("\n") <= 60
-    assert output(f"explain all {line}")
-
-
 @pytest.mark.parametrize(
-    ("nodes", "impossible", "possible"), [(2, "pipeline", "tensor"), (5, "tensor", "pipeline")]
+    ("line", "most"),
+    [
+        ("", 53),
+        ("--nodes 64 --topology ring --gops 70", 60),
+        ("--sram-kib 2000 --link-gbs 0.03", 60),
+    ],
 )
-def test_an_impossible_strategy_has_its_reason_once_and_no_numbers(nodes, impossible, possible):
-    reason = refusal(f"explain {impossible} --nodes {nodes}")
-    for topic in ("", "all"):
-        text = output(f"explain {topic} --nodes {nodes}")
+def test_a_page_fits_a_terminal(line, most):
+    assert output(f"explain {line}").count("\n") <= most
+
+
+def test_a_topic_of_an_impossible_strategy_is_refused():
+    for topic, nodes in (("tensor", 5), ("pipeline", 2)):
+        reason = refusal(f"explain {topic} --nodes {nodes}")
+        text = output(f"explain all --nodes {nodes}")
         assert " ".join(text.split()).count(reason) == 1
-        names = {row[0].split(",")[0] for _, rows in read_tables(text) for row in rows}
-        assert possible in names and impossible not in names
-
-
-def test_there_is_no_q2_of_one_input():
-    assert "--inputs" in refusal("explain Q2 --inputs 1")
-    assert "Q2" not in output("explain --inputs 1")
+        assert topic not in {row[0].split(",")[0] for _, rows in read_tables(text) for row in rows}
 
 
 def test_topics_come_in_the_order_asked_and_once():
@@ -351,8 +337,6 @@ def test_topics_come_in_the_order_asked_and_once():
 
     assert read_tables(output("explain q4 model Q4")) == tables("q4 model")
     assert read_tables(output("explain")) == tables("q1 q2 q3 q4")
-    assert "report explain all" in output("explain") and "report" not in output("explain Q4")
-    assert "S  A / P" in output("explain tensor") and "S  A / P" not in output("explain Q4")
     everything = tables(f"q1 q2 q3 q4 {' '.join(DERIVATIONS)}")
     assert read_tables(output("explain all")) == everything
     assert read_tables(output("explain mistakes all")) == tables("mistakes") + everything
@@ -363,38 +347,6 @@ def test_check_names_the_same_other_readings():
     assert others == {change.clause for change in CHANGES if change.is_reading}
 
 
-def test_the_readings_have_those_of_the_design():
-    def rows(topic):
-        tables = read_tables(output(f"explain {topic}"))
-        tensor, pipeline = [rows for heads, rows in tables if heads[0] == "1 input s"]
-        assert {len(row) for row in [*tensor, *pipeline]} == {4}
-        return [row[:3] for row in tensor], [row[:3] for row in pipeline]
-
-    # as read; GiB/s; Gbit/s; the input, 18,432 and 6,144 bytes, is sent; 331,776 bytes more at the
-    # end; a node that sends does not compute; inputs do not overlap
-    tensor, pipeline = rows("readings")
-    assert tensor == [
-        ["0.00312726016", "0.10007232512", "61,538,304"],
-        ["0.00312080778", "0.0998658489", "61,538,304"],
-        ["0.00378492416", "0.12111757312", "61,538,304"],
-        ["0.00313033216", "0.10017062912", "62,128,128"],
-        ["0.00312726016", "0.10007232512", "72,155,136"],
-    ]
-    assert pipeline == [
-        ["0.01243531264", "0.1557861376", "19,333,120"],
-        ["0.0124145666", "0.155765392", "19,333,120"],
-        ["0.01454987264", "0.1579006976", "19,333,120"],
-        ["0.01243838464", "0.1557892096", "19,529,728"],
-        ["0.01243531264", "0.1588970496", "19,333,120"],
-        ["0.01243531264", "0.39793000448", "19,333,120"],
-    ]
-    of_tensor, of_pipeline = rows("mistakes")
-    assert all(row in of_tensor for row in tensor) and all(row in of_pipeline for row in pipeline)
-    # INT8; a node that receives does not compute
-    assert ["0.00308028416", "0.09856909312", "30,769,152"] in of_tensor
-    assert ["0.01243531264", "0.1593573376", "19,333,120"] in of_pipeline
-
-
 # ------------------------------------------------ JSON
 
 
@@ -402,30 +354,12 @@ def test_the_json_has_everything_whatever_the_topics():
     text = output(f"explain --json {ODD_OPTIONS}")
     assert output(f"explain Q4 --json {ODD_OPTIONS}") == text
     found = json.loads(text)
-    assert type(found["version"]) is int
-    assert found["asked"]["system"]["nodes"] == 6 and found["asked"]["inputs"] == 8
-    assert [layer["output_bytes"] for layer in found["layers"]] == [720, 540, 648]
     *_, tensor = found["strategies"]["tensor"]["results"]
-    assert (tensor["topology"], tensor["inputs"]) == ("ring", 8)
     assert (tensor["latency_s"], tensor["traffic_bytes"]) == (11.474432, 63_360)
-    assert found["strategies"]["pipeline"]["steps"][1]["time_s"] == 0.576
-    assert found["impossible"] == {}
     # a ring, all in ms: 8 * (162.304 + 1,590 / B) = 973.824 + 7 * 497.664 + 1,260 / B
     *_, verdict = found["verdicts"]
     assert verdict["equal_bytes_per_s"] == [11_460 / 3.15904]
     assert verdict["faster"] == ["pipeline", "tensor"]
-    # all-to-all: 8 * (162.304 + 318 / B) is less whatever B is
-    assert found["verdicts"][1] == {
-        "topology": "all-to-all",
-        "inputs": 8,
-        "equal_bytes_per_s": [],
-        "faster": ["tensor"],
-    }
-    assert found["uncounted"]["inputs_waiting_bytes"] == 4_074
-    assert found["bounds"][1]["data_parallel_s"] == 1.947648
-    assert found["losses"]["communication_s"] == 1.058688
-    assert found["sram"]["data"]["free_bytes"] == -2_556
-    assert found["totals"]["weights_excess_bytes"] == 1_296
     assert {it["strategy"] for it in found["readings"]} == {"tensor", "pipeline"}
 
 
