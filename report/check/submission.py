@@ -258,10 +258,8 @@ def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[list[Row], 
             found[others[0]] = [max(firsts.values())]
             notes.append(f"the second {line} is read as {others[0]}, which is missing")
     counts = {places[0]: line for line, places in found.items()}
-    return [
-        row if row.about == row.text else row._replace(about=counts.get(place, row.text))
-        for place, row in enumerate(rows)
-    ], notes
+    rows = [row._replace(about=counts.get(at, row.text)) for at, row in enumerate(rows)]
+    return rows, notes
 
 
 # ------------------------------------------------ submissions
@@ -294,7 +292,8 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     if not numbers:
         example = f"Total latency of {lines[0].strategy} parallelism is 0.1 seconds"
         raise NoSubmissionError("has no results", *failure or [f"a row like {example!r} is read"])
-    wanted = [_want(row, own.get(row.about)) for row in answers if isinstance(row.about, Line)]
+    wanted = [row for row in answers if isinstance(row.about, Line)]
+    wanted = [_want(row, own.get(row.about, Row("", ""))) for row in wanted]
     return Submission(numbers, notes + failure, _compare(rows, wanted))
 
 
@@ -319,17 +318,14 @@ def _list_remarks(question: Question, answers: Sequence[Row]) -> set[str]:
     return {*reasons, *map(str.strip, wrapped.splitlines())}
 
 
-def _want(row: Row, own: Row | None) -> Row:
+def _want(row: Row, own: Row) -> Row:
     """Write a row of the answers with one's own number, if that can stand there, else with dots."""
     if not row.label:
         return row
-    dots, number = (
-        row.text.replace(f" {row.number.text} ", " ... "),
-        own.number if own else Number(),
-    )
-    written = dots.replace("...", number.text)
-    is_asked = PLAIN.fullmatch(number.text) and number.unit in ("", row.number.unit)
-    fits = len(written) <= ROOM or (own and written == own.text)
+    dots = row.text.replace(f" {row.number.text} ", " ... ")
+    written = dots.replace("...", own.number.text)
+    is_asked = PLAIN.fullmatch(own.number.text) and own.number.unit in ("", row.number.unit)
+    fits = len(written) <= ROOM or written == own.text
     return row._replace(text=written if is_asked and fits else dots)
 
 
