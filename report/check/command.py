@@ -53,12 +53,12 @@ def run(options: Namespace) -> int:
     if options.json:
         print(format_json(_to_dict(key, files)))
     else:
-        if of_key := describe_key(key):
-            print(wrap(of_key))
-        one_or_all = describe_judgement(judgements[0], key)
+        text = describe_judgement(judgements[0], key)
         if len(files) > 1:
-            one_or_all = describe_judgements(files, key)
-        print(prefix_question(question, one_or_all))
+            text = describe_judgements(files, key)
+        if of_key := describe_key(key):
+            text = f"{wrap(of_key)}\n\n{text}"
+        print(prefix_question(question, text))
     if len(judgements) < len(files):
         return 2
     return 0 if all(it.is_all_right for it in judgements) else 1

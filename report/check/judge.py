@@ -1,4 +1,4 @@
-"""The judgement of a submission: the verdict of each number, and what makes the wrong ones."""
+"""The judgement of a submission: what each number is, and what makes the wrong ones."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -33,13 +33,11 @@ from report.question import LAB, Question, find_impossible
 from report.text import count, format_rounded, round_to
 
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
-LACKED = Line("Q2", "pipeline", "traffic")  # by the handout's sample
-LACKS = (
-    "; the handout's sample of Q2 repeats two lines in its place, but its objective 2 asks for it"
-)
+LACKED = Line("Q2", "pipeline", "traffic")
+LACKS = "missing; the handout's sample of Q2 lacks it, too, but its objectives ask for it"
 
 
-class Verdict(NamedTuple):
+class JudgedNumber(NamedTuple):
     """What a line's number is."""
 
     line: Line
@@ -60,7 +58,7 @@ class Cause(NamedTuple):
 class Judgement(NamedTuple):
     """What is right in a submission, and what makes the rest."""
 
-    numbers: list[Verdict]
+    numbers: list[JudgedNumber]
     causes: list[Cause]
     notes: list[str]  # which lines are read as others, and that the program failed
     format: list[str]  # rows of a diff: what is printed, and what the handout asks for
@@ -86,14 +84,14 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     numbers, *_ = submission = read_submission(text, question, find_impossible(question))
     evidence = collect_evidence(known, numbers)
     pairs = diagnose(evidence) if known.is_explained else [AS_READ]
-    verdicts = []
+    judged = []
     for line, answer in known.right.items():
         number = numbers.get(line)
         kind, words = _judge_number(evidence, pairs[0], line, number)
         given, right = number and _quote(number, line), answer.amounts[0]
         times = number.amount / right if number and number.amount and right else None
-        verdicts.append(Verdict(line, given, right, kind, words, times))
-    return Judgement(verdicts, list_causes(pairs), submission.notes, submission.format)
+        judged.append(JudgedNumber(line, given, right, kind, words, times))
+    return Judgement(judged, list_causes(pairs), submission.notes, submission.format)
 
 
 def _quote(number: Number, line: Line) -> str:
@@ -181,15 +179,16 @@ def _find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
     return None
 
 
-# ------------------------------------------------ verdicts
+# ------------------------------------------------ numbers
 
 
 def _judge_number(
     evidence: Evidence, pair: Pair, line: Line, number: Number | None
 ) -> tuple[str, str]:
-    """Say what a number is as that of a line: the kind of verdict, and the verdict in words."""
+    """Say what a number is as that of a line: its kind, and the same in words."""
     if number is None:
-        return "missing", f"missing{LACKS if line == LACKED else ''}"
+        is_as_in_the_sample = [it for it in evidence.right if it not in evidence.given] == [LACKED]
+        return "missing", LACKS if is_as_in_the_sample else "missing"
     if line not in evidence.given:
         return "no number", number.fault or "zero"
     answer = evidence.right[line]
@@ -200,7 +199,7 @@ def _judge_number(
         words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
         return "too few digits", words
     if line in evidence.aside:
-        return "another line's number", f"the right number of {evidence.aside[line]}"
+        return "another line's number", f"this is {evidence.aside[line]}'s right number"
     if any(line in explanation.lines for explanation in pair):
         return "explained", "explained"
     if multiple := _find_multiple(evidence.course.question, number, answer.amount):

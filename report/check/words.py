@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import lab3
 from report.check.changes import BOTH, Change
 from report.check.diagnosis import WITHOUT, Explanation
-from report.check.judge import Cause, Judgement, Key, Verdict, list_causes
+from report.check.judge import Cause, Judgement, Key, JudgedNumber, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
 from report.question import LAB, Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
@@ -74,19 +74,24 @@ def describe_change(change: Change, question: Question, is_q1: bool = False, mar
     return words + mark if change.is_reading else words
 
 
+def _is_as_read(key: Key) -> bool:
+    """Whether what is right is lab3.py's answers, as this project reads the handout."""
+    return key.is_lab3 and key.is_explained and not any(it.changes for it in key.course.readings)
+
+
 def describe_key(key: Key) -> str:
     """Say how a key reads the handout and which lines it lacks; of lab3.py's own answers, what
     differs from this project's reading."""
-    name = "lab3.py" if key.is_lab3 else "The key"
+    if _is_as_read(key):
+        return ""
+    name, of = ("lab3.py", "lab3.py's") if key.is_lab3 else ("The key", "the key's")
     lacks = f" It lacks {describe_lines(key.missing)}." if key.missing else ""
     if not key.is_explained:
         return (
-            f"{name} has numbers that no known reading makes; they are right as they are, and"
-            f" mistakes are not looked for.{lacks}"
+            f"No known reading gives all of {of} numbers. They are taken as right, and no mistakes"
+            f" are looked for.{lacks}"
         )
     causes = [describe_cause(it, key.course.question) for it in list_causes([key.course.readings])]
-    if key.is_lab3 and not causes:
-        return ""
     reading = f"as follows: {'; '.join(causes)}" if causes else "as this project does"
     return f"{name} reads the handout {reading}.{lacks}"
 
@@ -99,13 +104,14 @@ def describe_judgement(judged: Judgement, key: Key) -> str:
     total, right = len(judged.numbers), judged.right
     notes = [wrap(f"{note[0].upper()}{note[1:]}.") for note in judged.notes]
     if right == total:
-        lines = [f"All {total} numbers are right{'' if key.is_lab3 else ', by the key'}.", *notes]
-        if key.is_lab3:
+        words = "are right" if key.is_lab3 else "agree with the key"
+        lines = [f"All {total} numbers {words}.", *notes]
+        if _is_as_read(key):
             lines.append("How the handout is read: python3 report explain readings")
         blocks = ["\n".join(lines)]
     else:
         lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right.", *notes]
-        mark = ANOTHER_READING if key.is_lab3 else ""
+        mark = ANOTHER_READING if _is_as_read(key) else ""
         question = key.course.question
         if causes := [describe_cause(cause, question, mark) for cause in judged.causes]:
             lines += ["The wrong ones are what you get if:", *_list(causes)]
@@ -115,7 +121,7 @@ def describe_judgement(judged: Judgement, key: Key) -> str:
         if rest:
             lines.append("What else is wrong:" if causes else "What is wrong:")
             lines += _list([f"{describe_lines(of)}: {words}" for words, of in rest.items()])
-        if key.is_lab3:
+        if _is_as_read(key):
             lines += _list_functions(judged, question)
         blocks = ["\n".join(lines), _tabulate(judged)]
     if judged.format:
@@ -128,7 +134,7 @@ def _list(items: Sequence[str]) -> list[str]:
     return [wrap(f"- {item}", "  ") for item in items]
 
 
-def _list_rest(judged: Judgement) -> list[Verdict]:
+def _list_rest(judged: Judgement) -> list[JudgedNumber]:
     """List the numbers that are not right, and that changes do not explain."""
     return [number for number in judged.numbers if number.kind not in ("right", "explained")]
 

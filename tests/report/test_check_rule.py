@@ -199,7 +199,7 @@ def test_swapped_numbers_are_other_lines_right_ones(tmp_path, one, other):
     for number in found["numbers"]:
         swapped = {one: other, other: one}
         meant = " ".join(swapped.get(word, word) for word in number["line"].split())
-        assert number["words"].endswith(meant)
+        assert meant in number["words"]
 
 
 @pytest.mark.parametrize("times", [3, 4, 8, 10, 12, 32, 1024, Fraction(1, 8), Fraction(1, 32)])
