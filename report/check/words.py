@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import lab3
 from report.check.changes import BOTH, Change
 from report.check.diagnosis import WITHOUT, Explanation
-from report.check.judge import Cause, Judgement, Key, JudgedNumber, list_causes
+from report.check.judge import Cause, JudgedNumber, Judgement, Key, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
 from report.question import LAB, Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
