@@ -54,7 +54,9 @@ def compute(question: Question, strategy: str, values: Values) -> Numbers:
         latency = _find_latency(system, sizes, one, inputs, values.get("formula"))
         numbers[name, "latency"] = Fraction(latency * (values.get("latency unit") or 1), divisor)
         traffic = one.traffic_bytes * (1 if values.get("inputs") else inputs)
-        traffic = (traffic + once_bytes) * times
+        traffic += once_bytes
+        if times != 1:
+            traffic *= times
         numbers[name, "traffic"] = int(traffic) if traffic.denominator == 1 else traffic
     return numbers
 

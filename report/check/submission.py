@@ -258,8 +258,10 @@ def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[list[Row], 
             found[others[0]] = [max(firsts.values())]
             notes.append(f"the second {line} is read as {others[0]}, which is missing")
     counts = {places[0]: line for line, places in found.items()}
-    rows = [row._replace(about=counts.get(at, row.text)) for at, row in enumerate(rows)]
-    return rows, notes
+    return [
+        row if row.about == row.text else row._replace(about=counts.get(place, row.text))
+        for place, row in enumerate(rows)
+    ], notes
 
 
 # ------------------------------------------------ submissions

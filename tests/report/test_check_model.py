@@ -52,9 +52,10 @@ def test_each_change_on_each_machine(question, strategy):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_all_pairs_of_changes(strategy):
+    three_nodes = OTHER._replace(system=SLOW_LINKS._replace(nodes=3))  # of six it takes long
     for one, other in combinations(OF[strategy], 2):
         if one.thing != other.thing:
-            assert_equal(OTHER, strategy, [one, other])
+            assert_equal(three_nodes, strategy, [one, other])
 
 
 @st.composite

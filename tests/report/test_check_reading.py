@@ -22,15 +22,13 @@ from report.check.submission import (
 )
 from report.question import LAB
 
-STRATEGIES, KINDS = ("tensor", "pipeline"), ("latency", "traffic")
 LINES = [
     Line(asked, strategy, kind)
     for asked in ("Q1", "Q2")
-    for strategy in STRATEGIES
-    for kind in KINDS
+    for strategy in ("tensor", "pipeline")
+    for kind in ("latency", "traffic")
 ]
 TL, TT, PL, PT, TL2, TT2, PL2, PT2 = LINES
-NAMES = dict(zip(["TL", "TT", "PL", "PT", "TL2", "TT2", "PL2", "PT2"], LINES, strict=True))
 ODD_RIGHT = dict(zip(LINES, map(Fraction, ODD_NUMBERS[1] + ODD_NUMBERS[8]), strict=True))
 ODD_TEXT = """\
 -----Q1 single input-----
@@ -45,25 +43,24 @@ Total latency of pipeline parallelism is 6.013824 seconds
 Total network traffic of pipeline parallelism is 10080 bytes
 """
 ROWS = ODD_TEXT.splitlines()
-RING_TEXT = ODD_TEXT.replace("1.434304", "5.5").replace("11.474432", "44.5")  # another machine
 
 
-def read(text, question=ODD, impossible=()):
-    """The numbers that are read, by line."""
-    numbers = read_submission(text, question, impossible).numbers
+def read(text, question=ODD):
+    """Return the numbers that are read, by line."""
+    numbers = read_submission(text, question).numbers
     return {line: number.amount for line, number in numbers.items() if not number.fault}
 
 
 def read_one(text):
-    """What is read behind a label of the value's kind."""
+    """Return what is read behind a label of the value's kind."""
     kind = "traffic" if re.search(r"(?i)b|^[\d.]+$", text) else "latency"
     [number] = read_submission(f"tensor {kind}: {text}", ODD).numbers.values()
     return number
 
 
-def refuse(text, question=ODD):
+def refuse(text):
     with pytest.raises(NoSubmissionError) as caught:
-        read_submission(text, question)
+        read_submission(text, ODD)
     return caught.value.what, caught.value.advice
 
 
@@ -80,191 +77,79 @@ def test_the_handouts_rows_are_read():
     for text in (ODD_TEXT, lab3.answers(*ODD), *ends):
         assert read(text) == ODD_RIGHT
         assert read_submission(text, ODD)[1:] == ([], [])
-    lab = read_submission(lab3.answers(*LAB), LAB)
-    assert [it.amount for it in lab.numbers.values()] == [
+    assert [*read(lab3.answers(*LAB), LAB).values()] == [
         Fraction(it) for it in LAB_NUMBERS[1] + LAB_NUMBERS[32]
     ]
-    assert lab.format == []
 
 
-RESULTS = """\
-TL Total latency of tensor parallelism is 3 s
-TL TENSOR PARALLELISM LATENCY: 3
-TL tp latency = 3 seconds
-TL - Latency of the tensor parallelism = 3.
-TL * Total latency for TP: 3 sec.
-TL 3. total parallel tensor latency is 3s
-TL Total latency of tensor parallelism is: 3 seconds
-TL Latency with tensor-parallelism   is   3 seconds
-TL Latency in Tensor-Parallel: 3.0 seconds (3000 ms)
-TL Latency in Tensor-Parallel: 3.0 seconds (3000000.0 us).
-TL tensor latency: 3 (3.0 s)
-TL tensor latency: 3000 ms
-TL tensor latency: 3000000 us
-TL tensor latency: 3000000 \u00b5s
-TL tensor latency: 3000000 \u03bcs
-TL tensor latency:\u00a03\u00a0seconds
-TL tensor latency: 3000000000 ns
-TL tensor latency: 3000 milliseconds
-TL tensor latency: 3E3 ms
-TL tensor latency: .3e1
-PL pipeline latency: 3 seconds
-PL PP total latency = 3
-TT Total network traffic of tensor parallelism is 3 bytes
-TT tensor traffic: 3 B
-TT total communication traffic for tensor parallelism: 3
-TT tp traffic = 0.003 KB
-TT tp traffic = 0.003 kilobytes
-TT tp traffic = 0.000003 MB
-TT tp traffic = 0.000000003 gb
-TT tp traffic = 24 bits
-PT network traffic in the pipeline: 3 bytes (0.003 KB)
-PT communication traffic with pipeline parallelism is 3"""
+RESULTS = {
+    TL: "Total latency of tensor parallelism is 3 s|TENSOR PARALLELISM LATENCY: 3|tp latency = 3\n"
+    "- Latency of the tensor parallelism = 3.|* Total latency for TP: 3 sec.|tensor latency: 3s\n"
+    "3. total parallel tensor latency is: 3 seconds|Latency with tensor-parallelism   is   3\n"
+    "Latency in Tensor-Parallel: 3.0 seconds (3000000.0 us).|tensor latency: 3 (3.0 s)\n"
+    "tensor latency: 3000 ms|tensor latency: 3000000 \u00b5s|tensor latency: 3000000 \u03bcs\n"
+    "tensor latency:\u00a03\u00a0seconds|tensor latency: 3000000000 ns|tensor latency: .3e1",
+    PL: "pipeline latency: 3E3 milliseconds|PP total latency = 3",
+    TT: "Total network traffic of tensor parallelism is 3 bytes|tp traffic = 0.000003 MB\n"
+    "total communication traffic for tensor parallelism: 3|tensor traffic: 3 B\n"
+    "tp traffic = 0.003 kilobytes|tp traffic = 0.000000003 gb|tp traffic = 24 bits",
+    PT: "network traffic in the pipeline: 3 bytes (0.003 KB)",
+}
 
 
-@pytest.mark.parametrize("row", RESULTS.splitlines())
-def test_a_row_that_says_a_result_and_nothing_else(row):
-    name, _, text = row.partition(" ")
-    assert read(text) == {NAMES[name]: 3}
+@pytest.mark.parametrize("line", RESULTS, ids=str)
+def test_a_row_that_says_a_result_and_nothing_else(line):
+    for row in re.split("[|\n]", RESULTS[line]):
+        assert read(row) == {line: 3}, row
 
 
-MISLEADING = """\
-Total latency of tensor parallelism per input is 3 seconds
-Latency per input of tensor parallelism is 3 seconds
-Total latency of tensor parallelism per layer: 3 s
-Average latency of tensor parallelism is 3 seconds
-Total latency of tensor parallelism for 8 inputs is 3 seconds
-Total latency of tensor parallelism (8 inputs) is 3 seconds
-Q2: Total latency of tensor parallelism is 3 seconds
-Q1 Total latency of tensor parallelism is 3 seconds
-Total latency of tensor parallelism in Q2 is 3 seconds
-(a) Total latency of tensor parallelism is 3 seconds
-a) tensor latency is 3 seconds
-Tensor parallelism compute latency is 3 seconds
-Tensor parallelism communication latency is 3 seconds
-Tensor parallelism network latency is 3 seconds
-Total latency of tensor parallelism without communication is 3 seconds
-Total latency of tensor parallelism on a ring is 3 seconds
-Total latency of tensor parallelism is 3 seconds on a ring
-Total latency of tensor parallelism is 3 seconds per input
-Total latency of tensor parallelism is 3 seconds, or 3000 ms
-Total latency of tensor parallelism is 3 seconds / input
-Total latency of tensor parallelism is about 3 seconds
-Total latency of tensor parallelism is ~3 seconds
-Total latency of tensor parallelism is < 3 seconds
-Total latency of tensor parallelism is >= 3 seconds
-Total latency of tensor parallelism is 3-4 seconds
-Total latency of tensor parallelism is 3 - 4 seconds
-Total latency of tensor parallelism is 3 to 4 seconds
-Total latency of tensor parallelism is 3 +/- 0.1 seconds
-Total latency of tensor parallelism is +3 seconds
-Total latency of tensor parallelism is not 3 seconds
-Total latency of tensor parallelism is 3 minutes
-Total latency of tensor parallelism is 3 cycles
-Total latency of tensor parallelism is 3 bytes
-Total latency of tensor parallelism is 3 %
-Total latency of tensor parallelism is 3x
-Total latency of tensor parallelism is 3 times as long
-Total latency of tensor parallelism is 3 seconds (4 ms)
-Total latency of tensor parallelism is 3 seconds (3)(3)
-Total latency of tensor parallelism is 3 seconds (32 inputs)
-Total latency of tensor parallelism is 3 seconds (3 s
-Total latency of tensor parallelism is 3/2 seconds
-Total latency of tensor parallelism is 1 + 2 seconds
-Total latency of tensor parallelism is 1 + 2 = 3 seconds
-Total latency of tensor parallelism = 2 s + 1 s
-Total latency of tensor parallelism = C / R = 3 seconds
-Total latency of tensor parallelism is 3 seconds, of pipeline 4 seconds
-Total latency of tensor parallelism is 3 3 seconds
-Total latency of tensor parallelism is 3,1 seconds
-Total latency of tensor parallelism is 1 923 072 seconds
-Total latency of tensor parallelism is 12,34,567 seconds
-Total latency of tensor parallelism is 3.1.2 seconds
-Total latency of tensor parallelism is 0x3 seconds
-Total latency of tensor parallelism is 3e5000 seconds
-Total latency of tensor parallelism is 3 x 10^-3 seconds
-Total latency of tensor parallelism is 3j seconds
-Total latency of tensor parallelism is three seconds
-Total latency of tensor parallelism is [3] seconds
-Total latency of tensor parallelism is $3 seconds
-Total latency of tensor parallelism is \u0663 seconds
-Total latency of tensor parallelism 3 seconds
-Total latency of tensor parallelism - 3 seconds
-Total latency of tensor parallelism (s): 3
-Total latency of tensor parallelism in seconds: 3
-Total latency of tensor parallelism was 3 seconds
-Total latency of tensor and pipeline parallelism is 3 seconds
-Total latency and traffic of tensor parallelism is 3 seconds
-Total latency is 3 seconds
-Total tensor parallelism is 3 seconds
-Total time of tensor parallelism is 3 seconds
-Latency reduction of tensor parallelism is 3 seconds
-Latency difference of tensor and pipeline: 3 s
-Speedup in latency of tensor parallelism = 3
-Ideal latency of tensor parallelism = 3 s
-Lower bound: tensor latency = 3 s
-# tensor latency = 3
-// tensor latency: 3 s
-tensor_latency = 3
->>> tensor latency = 3
-tensor.latency: 3
-"tensor latency": 3,
-'tensor latency': 3
-{"tensor latency": 3}
-| tensor latency | 3 |
-| tensor latency: 3 |
-tensor latency | 3
-tensor latency\t3
-tensor latency,3
-tensor latency: 3,
-tensor latency: 3;
-**tensor latency**: 3 s
-tensor latency is **3** s
-tensor latency is lower than 3 s
-Assume that tensor latency is 3 s
-So the total latency of tensor parallelism is 3 seconds
-Expected: total latency of tensor parallelism is 3 seconds
--Total latency of tensor parallelism is 3 seconds, not 4
---tensor-latency=3
-4) tensor latency: 3
-Total traffic of tensor parallelism is 614.9 MB/s
-Total traffic of tensor parallelism is 3 GB per second
-Total traffic of tensor parallelism is 3 Mb
-Total traffic of tensor parallelism is 3 Mbit
-Total traffic of tensor parallelism is 3 elements
-Total traffic of tensor parallelism is 3 seconds
-Total traffic of tensor parallelism is 3 links x 4 bytes
-Total traffic of tensor parallelism per link is 3 bytes
-Total traffic of tensor parallelism per node: 3 bytes
-Tensor parallelism bandwidth traffic: 3 bytes
-Tensor parallelism traffic of layer 2: 3 bytes
-Tensor traffic, all-gather: 3 bytes
-Tensor weight traffic: 3 bytes
-Tensor parallelism traffic is 3 bytes more
-Tensor parallelism traffic is 3 bytes x 32
-Tensor parallelism traffic is 3 * 4 bytes
-Tensor parallelism traffic is 2^3 bytes
-Tensor parallelism traffic is 3 bytes = 0.003 KB
-Tensor parallelism traffic is 3 bytes (0.005 KB)
-Tensor parallelism traffic is 3 bytes (each input)"""
-GUARD = "Total latency of pipeline parallelism is 1.981824 seconds"
+MISLEADING = {  # what the rows begin with: how they end
+    "Total latency of tensor parallelism ": "per input is 3 seconds|per layer: 3 s|in Q2 is 3 s\n"
+    "for 8 inputs is 3 seconds|(8 inputs) is 3 seconds|without communication is 3 seconds\n"
+    "on a ring is 3 seconds|is 3 seconds on a ring|is 3 seconds per input|is 3 s, or 3000 ms\n"
+    "is 3 seconds / input|is about 3 seconds|is ~3 seconds|is < 3 seconds|is >= 3 seconds\n"
+    "is 3-4 seconds|is 3 - 4 seconds|is 3 to 4 seconds|is 3 +/- 0.1 seconds|is +3 seconds\n"
+    "is not 3 seconds|is 3 minutes|is 3 cycles|is 3 bytes|is 3 %|is 3x|is 3 times as long\n"
+    "is 3 seconds (4 ms)|is 3 seconds (3)(3)|is 3 seconds (32 inputs)|is 3 seconds (3 s\n"
+    "is 3/2 seconds|is 1 + 2 seconds|is 1 + 2 = 3 seconds|= 2 s + 1 s|= C / R = 3 seconds\n"
+    "is 3 seconds, of pipeline 4 seconds|is 3 3 seconds|is 3,1 seconds|is 1 923 072 seconds\n"
+    "is 12,34,567 seconds|is 3.1.2 seconds|is 0x3 seconds|is 3e5000 seconds|is 3 x 10^-3 s\n"
+    "is 3j seconds|is three seconds|is [3] seconds|is $3 seconds|is \u0663 seconds|3 seconds\n"
+    "- 3 seconds|(s): 3|in seconds: 3|was 3 seconds",
+    "": "Latency per input of tensor parallelism is 3 s|Average latency of tensor is 3\n"
+    "Q2: Total latency of tensor parallelism is 3 s|Q1 tensor latency is 3 seconds\n"
+    "(a) Total latency of tensor parallelism is 3 s|a) tensor latency is 3|4) tensor latency: 3\n"
+    "tensor compute latency is 3 s|tensor network latency is 3|tensor communication latency is 3\n"
+    "Total latency is 3 seconds|Total tensor parallelism is 3 s|Time of tensor parallelism is 3 s\n"
+    "Latency of tensor and pipeline parallelism is 3 s|Latency and traffic of tensor is 3\n"
+    "Latency reduction of tensor is 3 s|Latency difference of tensor and pipeline: 3 s\n"
+    "Speedup in latency of tensor parallelism = 3|Ideal latency of tensor parallelism = 3 s\n"
+    "Lower bound: tensor latency = 3 s|# tensor latency = 3|// tensor latency: 3 s\n"
+    'tensor_latency = 3|>>> tensor latency = 3|tensor.latency: 3|"tensor latency": 3,\n'
+    "'tensor latency': 3|{\"tensor latency\": 3}|tensor latency\t3|tensor latency,3\n"
+    "tensor latency: 3,|tensor latency: 3;|**tensor latency**: 3 s|tensor latency is **3** s\n"
+    "tensor latency is lower than 3 s|Assume that tensor latency is 3 s|--tensor-latency=3\n"
+    "So the total latency of tensor parallelism is 3 s|Expected: tensor latency is 3 seconds\n"
+    "-Total latency of tensor parallelism is 3 seconds, not 4|12:00:01 tensor latency: 1 s",
+    "Total traffic of tensor parallelism ": "is 614.9 MB/s|is 3 GB per second|is 3 Mb|is 3 Mbit\n"
+    "is 3 elements|is 3 seconds|is 3 links x 4 bytes|per link is 3 bytes|per node: 3 bytes\n"
+    "of layer 2: 3 bytes|, all-gather: 3 bytes|is 3 bytes more|is 3 bytes x 32|is 3 * 4 bytes\n"
+    "is 2^3 bytes|is 3 bytes = 0.003 KB|is 3 bytes (0.005 KB)|is 3 bytes (each input)",
+    "Tensor ": "parallelism bandwidth traffic: 3 bytes|weight traffic: 3 bytes",
+}
 
 
-@pytest.mark.parametrize("row", MISLEADING.splitlines())
-def test_a_row_that_says_anything_else_is_not_read(row):
-    found = read_submission(f"{ROWS[0]}\n{row}\n{GUARD}\n", ODD)
-    assert {line: number.amount for line, number in found.numbers.items()} == {
-        PL: ODD_RIGHT[PL],
-    }
-    assert any(it.startswith("- ") and it[2:22] == shorten(row, 78)[:20] for it in found.format)
+@pytest.mark.parametrize("start", MISLEADING)
+def test_a_row_that_says_anything_else_is_not_read(start):
+    for end in re.split("[|\n]", MISLEADING[start]):
+        found = read_submission(f"{ROWS[0]}\n{start}{end}\n{ROWS[3]}\n", ODD)
+        assert {line: it.amount for line, it in found.numbers.items()} == {PL: ODD_RIGHT[PL]}, end
+        assert found.format[1] == f"- {shorten(start + end, 78)}"
 
 
 def test_long_rows_are_not_read():
-    for blanks in (100, 300):
-        row = f"tensor latency:{' ' * blanks}3"
-        assert read(f"{row}\n{GUARD}") == ({TL: 3} if blanks == 100 else {}) | {
-            PL: ODD_RIGHT[PL],
-        }
+    for blanks, numbers in ((100, {TL: 3, PL: 4}), (300, {PL: 4})):
+        assert read(f"tensor latency:{' ' * blanks}3\npipeline latency: 4") == numbers
 
 
 WHOLE = {  # an output: the numbers that it has, in the rows that are read
@@ -272,23 +157,9 @@ WHOLE = {  # an output: the numbers that it has, in the rows that are read
 Q1 single input
 strategy   latency (s)   traffic (bytes)
 tensor     1.434304      7920
-pipeline   1.981824      1260
-Tensor parallelism latency: 1.434304 s
-""", {TL: "1.434304"}),
-    "a table with bars": ("""\
 | Q1 | tensor latency: 1 | tensor traffic: 2 |
-|----|-------------------|-------------------|
-| Q2 | tensor latency: 3 | tensor traffic: 4 |
-PP traffic = 1260
-""", {PT: "1260"}),
-    "steps before the total": ("""\
-Q1: single input
-Tensor parallelism, layer 1: 10.24 ms
-Tensor compute latency: 0.162304 s
-Tensor communication latency: 1.272 s
-Tensor latency per layer: 0.5 s
-Tensor parallelism latency = 0.162304 + 1.272 = 1.434304 s
-Total tensor parallelism latency = 1.434304 s
+| tensor traffic: 4 |
+Tensor parallelism latency: 1.434304 s
 """, {TL: "1.434304"}),
     "another question follows": ("""\
 Q2: 8 inputs
@@ -306,63 +177,15 @@ pipeline latency: 99 s
 8 inputs
 pipeline latency: 6.013824 s
 """, {TL: "1.434304", PL2: "6.013824"}),
-    "the average at the end": ("""\
-Q2
-Total latency of tensor parallelism is 11.474432 seconds
-Average latency of tensor parallelism is 1.434304 seconds
-Latency of pipeline parallelism per input: 0.751728 seconds
-""", {TL2: "11.474432"}),
-    "a comparison": ("""\
-Q1
-tensor latency: 1.434304 s
-Pipeline parallelism latency is higher: 1.981824 s
-Pipeline latency is 1.38 times the tensor latency
-pipeline traffic is lower than tensor traffic: 1260 bytes
-pipeline traffic: 1260 bytes vs 7920 bytes
-""", {TL: "1.434304"}),
-    "what is expected": ("""\
-Expected tensor latency: 1 s
-expected: tensor latency: 1 s
-got:
-tensor latency: 2 s
-""", {TL: "2"}),
-    "a dictionary": ("""\
-{'Q1': {'tensor latency': 1, 'tensor traffic': 2}}
-tensor traffic: 7920 bytes
-""", {TT: "7920"}),
-    "labels above values": ("""\
-Q1
+    "labels above values, two in a row, a dictionary": ("""\
 Tensor parallelism latency:
 1.434304 s
-Pipeline parallelism latency
-1.981824 s
+tensor latency: 1 s, tensor traffic: 2 bytes
+latency: tensor = 1 s, pipeline = 2 s
+{'Q1': {'tensor latency': 1, 'tensor traffic': 2}}
 TP traffic: 7920 bytes
 """, {TT: "7920"}),
-    "two in a row": ("""\
-Q1
-tensor latency: 1 s, tensor traffic: 2 bytes
-tensor latency: 1 s tensor traffic: 2 bytes
-latency: tensor = 1 s, pipeline = 2 s
-pipeline traffic: 1260
-""", {PT: "1260"}),
-    "progress": ("""\
-[INFO] tensor latency: 1 s
-12:00:01 tensor latency: 1 s
-step 1 tensor latency: 1 s
-tensor latency: 1.434304 s
-""", {TL: "1.434304"}),
-    "questions and answers": ("""\
-Q1. What is the total latency of tensor parallelism? 3 s
-Q2. What is the latency for 8 inputs? 4 s
-tensor latency: 1.434304 s
-""", {TL: "1.434304"}),
-    "two runs without a heading for Q2": ("""\
-Q1
-tensor latency: 1.434304 s
-Total latency of tensor parallelism is 2 seconds
-""", {TL: "1.434304"}),
-    "a total of its parts with one row unread": ("""\
-Q1
+    "a part of it is read first": ("""\
 Latency of tensor parallelism: 0.162304 s
 Total latency of tensor parallelism: 1.434304 s
 Latency of pipeline parallelism = 1.9 s + 0.1 s
@@ -380,77 +203,65 @@ def test_outputs_of_which_little_is_read(text, numbers):
 BLOCK = "tensor latency: 3\n"
 HEADINGS = {
     "Q1": "Q1|q1:|-----Q1 single input-----|== Question 1 ==|question1|Single input|ONE INPUT|"
-    "1 input|Results for Q1|Q1 results:|for a single input:|Part 1: Q1|[Q1] 8 inputs|## Q1|"
-    "Part 1 - single input (Q1)|1 input, Q1|Q 1|\u2500\u2500 Q1 \u2500\u2500",
-    "Q2": "Q2|8 inputs|--------Q2 8 inputs------|Question 2 (8 inputs)|Q2: 16 inputs|Q2 one input|"
-    "Results for 8 inputs:|Part 2: 8 inputs|Q2 - 8 input",
-    "": "Q3|Question 3|Q12|16 inputs|Q3: on a ring|Question 4 (report only)|Q1 Q2|Q1/Q3|"
+    "Q1 results:|for a single input:|Part 1: the Q1|[Q1] 8 inputs|1 input, Q1|Q 1",
+    "Q2": "Q2|8 inputs|Question 2 (8 inputs)|Q2: 16 inputs|Q2 one input|Results for 8 inputs:|"
+    "Part 2: 8 inputs|Q2 - 8 input",
+    "another": "Q3|Q12|16 inputs|Q3: on a ring|Question 4 (report only)|Q1 Q2|Q1/Q3|"
     "1 input 8 inputs|Q0|80 inputs|Q3 8 inputs",
-    "none": "Q1 and Q3|Tensor parallelism|"
-    "Q1 per layer|8 inputs per node|Qs|Q1st|32 filters, 8 inputs|"
-    "lab 3|0.8 inputs|8|input 8|Part 2|1/8 inputs|Answers|Q2x|eight inputs|8 outputs",
+    "none": "Q1 and Q3|Tensor parallelism|Q1 per layer|8 inputs per node|Qs|Q1st|"
+    "32 filters, 8 inputs|lab 3|0.8 inputs|8|input 8|Part 2|Q2x|eight inputs|8 outputs",
 }
 
 
-@pytest.mark.parametrize(
-    ("heading", "question"),
-    [(each, question) for question, all_of in HEADINGS.items() for each in all_of.split("|")],
-)
-def test_headings(heading, question):
-    if question == "":  # of nobody
-        assert "results" in refuse(f"{heading}\n{BLOCK}")[0]
-        assert read(f"Q2\n{heading}\n{BLOCK}Q1\n{BLOCK}") == {TL: 3}
-    elif question == "none":  # no heading
-        assert read(f"{heading}\n{BLOCK}") == {TL: 3}
-        assert read(f"Q2\n{heading}\n{BLOCK}") == {TL2: 3}
-    else:
-        assert read(f"Q3\n{heading}\n{BLOCK}") == {TL._replace(question=question): 3}
+@pytest.mark.parametrize("question", HEADINGS)
+def test_headings(question):
+    for heading in HEADINGS[question].split("|"):
+        if question == "another":  # what follows is nobody's
+            assert "results" in refuse(f"{heading}\n{BLOCK}")[0]
+            assert read(f"Q2\n{heading}\n{BLOCK}Q1\n{BLOCK}") == {TL: 3}, heading
+        elif question == "none":
+            assert read(f"{heading}\n{BLOCK}") == {TL: 3}
+            assert read(f"Q2\n{heading}\n{BLOCK}") == {TL2: 3}, heading
+        else:
+            assert read(f"Q3\n{heading}\n{BLOCK}") == {TL._replace(question=question): 3}
 
 
 def test_without_a_heading_for_q2_the_second_rows_are_q2s():
-    for rows in ([*ROWS[1:5], *ROWS[6:]], [ROWS[0], *ROWS[1:5], *ROWS[6:]], [*ROWS[:5], *ROWS[6:]]):
+    pairs = [row for place in range(1, 5) for row in (ROWS[place], ROWS[place + 5])]
+    for rows in ([*ROWS[1:5], *ROWS[6:]], [*ROWS[:5], *ROWS[6:]], pairs):
         assert read("\n".join(rows)) == ODD_RIGHT
-    pairs = "\n".join(row for place in range(1, 5) for row in (ROWS[place], ROWS[place + 5]))
-    assert read(pairs) == ODD_RIGHT
-    others = "tensor latency: 3\nTotal tensor latency: 4"  # not the same row
-    assert read(others) == {TL: 3}
+    assert read("tensor latency: 3\nTotal tensor latency: 4") == {TL: 3}  # not the same row
     assert read(f"Q1\n{BLOCK}Q3\ntensor latency: 4\ntensor latency: 5") == {TL: 3}
     assert read(f"Q1\n{BLOCK}tensor latency: 4\npipeline latency: 5\nQ2") == {TL: 3, PL: 5}
     one = ODD._replace(inputs=1)
     assert read("\n".join(ROWS[:5] * 2), one) == {line: ODD_RIGHT[line] for line in LINES[:4]}
 
 
-def test_q2_may_come_first():
-    assert read("\n".join([*ROWS[5:], *ROWS[:5]])) == ODD_RIGHT
-
-
 def test_the_first_row_of_a_line_counts():
+    assert read("\n".join([*ROWS[5:], *ROWS[:5]])) == ODD_RIGHT
     for extra in (ROWS[7], replaced("63360", "5", ROWS[7])):
         found = read_submission(f"{ODD_TEXT}{extra}", ODD)
         assert read(f"{ODD_TEXT}{extra}") == ODD_RIGHT
-        assert found.notes == []
-        assert found.format == [f"  {ROWS[9]}", f"- {extra}"]
+        assert found[1:] == ([], [f"  {ROWS[9]}", f"- {extra}"])
     assert read(f"tensor latency: nan\n{ODD_TEXT}") == ODD_RIGHT  # the first number
 
 
 def test_a_label_twice_is_the_missing_lines():
     """The second row of a label that is there twice, as in the handout's sample of Q2."""
     repeated = replaced("pipeline", "tensor", ROWS[9])
-    for rows in ([*ROWS[:8], repeated, ROWS[8], ROWS[8]], [*ROWS[:7], ROWS[7], repeated, ROWS[8]]):
+    for rows in ([*ROWS[:8], repeated, ROWS[8], ROWS[8]], [*ROWS[:8], repeated, ROWS[8]]):
         found = read_submission("\n".join(rows), ODD)
         assert read("\n".join(rows)) == ODD_RIGHT
         assert found.notes == [f"the second {TT2} is read as {PT2}, which is missing"]
         assert f"- {repeated}" in found.format and f"+ {ROWS[9]}" in found.format
-    two = "tensor latency: 3\ntensor latency: 4\npipeline latency: 5"  # latencies are no traffic
-    assert read(f"{two}\nQ2") == {TL: 3, PL: 5}
-    without = {line: ODD_RIGHT[line] for line in LINES[:7]}
     for others in (
         [repeated, replaced("10080", "3", repeated)],  # three numbers
         [replaced("Total ", "", repeated)],  # another label
         [ROWS[7]],  # the same number
     ):
         text = "\n".join([*ROWS[:9], *others])
-        assert (read(text), read_submission(text, ODD).notes) == (without, [])
+        assert read(text) == {line: ODD_RIGHT[line] for line in LINES[:7]}
+        assert read_submission(text, ODD).notes == []
 
 
 # ------------------------------------------------ numbers
@@ -459,29 +270,21 @@ def test_a_label_twice_is_the_missing_lines():
 @pytest.mark.parametrize(
     ("text", "amount", "unit", "digits"),
     [
-        ("1923072", 1923072, "", 7),
         ("1,923,072 bytes", 1923072, "bytes", 7),
         ("1_923_072 B", 1923072, "bytes", 7),
-        ("1.9e6 bytes", 1900000, "bytes", 2),
         ("1.90E+06 byte", 1900000, "bytes", 3),
         ("19e5 bytes", 1900000, "bytes", 2),
         ("1920000 bytes", 1920000, "bytes", 3),
-        ("1920000.0 bytes", 1920000, "bytes", 8),
         ("1920000. bytes", 1920000, "bytes", 7),
         ("1923072.", 1923072, "", 7),
-        ("0.0031 s", Fraction("0.0031"), "seconds", 2),
         ("0.003100 s", Fraction("0.0031"), "seconds", 4),
-        ("0.0031272601600000002 seconds", Fraction("0.0031272601600000002"), "seconds", 10),
         ("604160.0000000001 bytes", Fraction("604160.0000000001"), "bytes", 10),
-        ("3.1e-03 s", Fraction("0.0031"), "seconds", 2),
         ("3.1e\u221203 s", Fraction("0.0031"), "seconds", 2),
         ("3.1e-003 s", Fraction("0.0031"), "seconds", 2),
         ("3,127.5 us", Fraction("0.0031275"), "us", 5),
-        ("3100 us", Fraction("0.0031"), "us", 2),
-        ("12 MiB", 12 * 2**20, "MiB", 2),
         ("12.0 KB", 12_000, "KB", 3),
+        ("12 MiB", 12 * 2**20, "MiB", 2),
         ("80 bits", 10, "bits", 1),
-        ("0 bytes", 0, "bytes", 0),
         ("0.000 s", 0, "seconds", 0),
     ],
 )
@@ -491,13 +294,11 @@ def test_numbers(text, amount, unit, digits):
     assert text.replace("\u2212", "-").startswith(number.text)
 
 
-@pytest.mark.parametrize(
-    "text", ["nan", "-nan", "inf s", "-inf", "None s", "xxx seconds", "", "-3"]
-)
+@pytest.mark.parametrize("text", ["-nan", "inf s", "None s", "xxx seconds", "", "-3"])
 def test_no_numbers(text):
-    found = read_submission(f"tensor latency: {text}\n{GUARD}", ODD)
-    assert found.numbers[TL].fault == ("negative" if "3" in text else "no number")
-    assert not found.numbers[TL].agrees(ODD_RIGHT[TL]) and not found.numbers[TL].agrees(0)
+    number = read_submission(f"tensor latency: {text}", ODD).numbers[TL]
+    assert number.fault == ("negative" if "3" in text else "no number")
+    assert not number.agrees(ODD_RIGHT[TL]) and not number.agrees(0)
 
 
 @pytest.mark.parametrize(
@@ -506,10 +307,7 @@ def test_no_numbers(text):
         ("604160.0000000001 bytes", 604160, True, True),
         ("0.6041599999999999 MB", 604160, True, True),
         ("1923071.9999999998 bytes", 1923072, True, True),
-        ("1923072.0 bytes", 1923072, True, True),
-        ("1920000 bytes", 1923072, False, None),
         ("1923000 bytes", 1923072, False, None),
-        ("1923073 bytes", 1923072, False, None),
         ("1903503 bytes", Fraction("1903502.7"), True, True),
         ("1903502 bytes", Fraction("1903502.7"), True, True),
         ("1903504 bytes", Fraction("1903502.7"), False, None),
@@ -519,22 +317,15 @@ def test_no_numbers(text):
         ("590 KB", 604160, True, True),  # 590 * 1,024
         ("604 KB", 604160, True, True),
         ("600 KB", 604160, True, False),
-        ("597 KB", 604160, False, None),
         ("590 KiB", 604160, True, True),
+        ("597 KB", 604160, False, None),
         ("604 KiB", 604160, False, None),
-        ("4833280 bits", 604160, True, True),
         ("4833000 bits", 604160, False, None),
         ("3.127 s", Fraction("0.00312726016"), False, None),
-        ("3.127 ms", Fraction("0.00312726016"), True, True),
-        ("3.128 ms", Fraction("0.00312786"), True, True),  # rounded
-        ("3.127 ms", Fraction("0.00312786"), True, True),  # truncated
-        ("3.129 ms", Fraction("0.00312786"), False, None),
-        ("3.126 ms", Fraction("0.00312786"), False, None),
         ("0.0031 s", Fraction("0.00312726016"), True, False),
-        ("0.00313 s", Fraction("0.00312726016"), True, True),
+        ("3.127 ms", Fraction("0.00312786"), True, True),  # truncated
         ("2 s", Fraction(2), True, True),
         ("0 bytes", 0, True, True),
-        ("0.00 s", 0, True, True),
         ("0.00 s", Fraction("0.00312726016"), False, None),
     ],
 )
@@ -595,9 +386,8 @@ NameError: name 'x' is not defined
 
 def test_what_is_refused():
     assert refuse(" \n\t\n") == ("is empty", "did your program fail?")
-    for pdf in ("%PDF-1.7\n%\xe2\xe3", f"\n%PDF-1.4\n{ODD_TEXT}"):
-        what, advice = refuse(pdf)
-        assert what == "is a PDF" and "python3" not in advice and "YOURS" not in advice
+    what, advice = refuse(f"\n%PDF-1.4\n{ODD_TEXT}")
+    assert what == "is a PDF" and "python3" not in advice and "YOURS" not in advice
     for program in (
         "import sys\n",
         f'"""\n{ODD_TEXT}"""\nprint("Total")\n',
@@ -608,12 +398,11 @@ def test_what_is_refused():
         assert refuse(program) == ("is a program", "python3 YOURS | python3 report check")
     assert read(f"    import numpy\n  print(x)\nimportant: \n{ODD_TEXT}") == ODD_RIGHT
     error = "your program failed: NameError: name 'x' is not defined"
-    assert refuse(TRACEBACK) == ("has no results", error)
     assert refuse(f"numpy.linalg.LinAlgError\n{TRACEBACK}done") == ("has no results", error)
     assert "LinAlgError" in refuse(f"{TRACEBACK}numpy.linalg.LinAlgError: Singular matrix")[1]
     assert "KeyboardInterrupt" in refuse("KeyboardInterrupt")[1]
-    for text in ("hello", "\0" * 1000, "Error: 3", "relative error: 3 %", f"Q3\n{ODD_TEXT[60:]}"):
-        what, advice = refuse(text.split("Q2")[0])
+    for text in ("hello", "\0" * 1000, "relative error: 3 %", f"Q3\n{ROWS[1]}"):
+        what, advice = refuse(text)
         row = re.search("'(.+)'", advice)[1]  # that would be read
         assert what == "has no results" and read(row) == {TL: Fraction("0.1")}
     long = refuse("ValueError: " + "\u00e9" * 1000)[1]
@@ -624,9 +413,8 @@ def test_what_is_refused():
 def test_an_error_beside_results_is_a_note():
     for text in (f"{ODD_TEXT}{TRACEBACK}", f"{TRACEBACK}{ODD_TEXT}"):
         found = read_submission(text, ODD)
-        assert read(text) == ODD_RIGHT
+        assert read(text) == ODD_RIGHT and found.format
         assert found.notes == ["your program failed: NameError: name 'x' is not defined"]
-        assert found.format
     assert read_submission(f"{ODD_TEXT}ValueError: no.", ODD).notes[0].endswith("no")
 
 
@@ -634,10 +422,8 @@ def test_an_error_beside_results_is_a_note():
 
 
 def test_lines_by_their_names():
-    assert list_lines(ODD, ()) == LINES
     assert list_lines(ODD, {"tensor": "why"}) == [PL, PT, PL2, PT2]
     assert list_lines(ODD._replace(inputs=1), ["pipeline"]) == [TL, TT]
-    assert describe_lines([TL]) == "Q1 tensor latency"
     assert describe_lines([TL, TL2]) == "Q1 tensor latency and Q2 tensor latency"
     assert describe_lines([TL, TT, TL2, TT2]) == "4 tensor numbers"
     assert describe_lines(LINES[:4]) == "4 Q1 numbers" and describe_lines(LINES) == "8 numbers"
@@ -649,18 +435,9 @@ def test_lines_by_their_names():
 
 
 def test_the_diff_by_hand():
-    text = "\n".join(
-        [
-            "my lab 3",
-            *ROWS[:2],
-            replaced("7920 bytes", "7.92 KB", ROWS[2]),
-            ROWS[3],
-            replaced(" bytes", "", ROWS[4]),
-            "Question 2",
-            *ROWS[6:9],
-        ]
-    )
-    assert read_submission(text, ODD).format == [
+    rows = ["my lab 3", *ROWS[:4], replaced(" bytes", "", ROWS[4]), "Question 2", *ROWS[6:9]]
+    rows[3] = replaced("7920 bytes", "7.92 KB", ROWS[2])
+    assert read_submission("\n".join(rows), ODD).format == [
         "- my lab 3",
         f"  {ROWS[0]}",
         f"  {ROWS[1]}",
@@ -676,24 +453,22 @@ def test_the_diff_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("end", "wanted"),
     [
-        ("is 1.434304 seconds", "is 1434.304 ms", "is ... seconds"),
-        ("is 1.434304 seconds", "is 1.434304e0 seconds", "is ... seconds"),
-        ("is 1.434304 seconds", "is 1.434304 s", "is 1.434304 seconds"),
-        ("is 1.434304 seconds", "is  1.434304 seconds", "is 1.434304 seconds"),
-        ("is 1.434304 seconds", "is 1.434304 seconds.", "is 1.434304 seconds"),
-        ("is 1.434304 seconds", "is 1.434304 seconds (1434 ms)", "is 1.434304 seconds"),
-        ("is 1.434304 seconds", "is 5.5", "is 5.5 seconds"),  # not the right one
-        ("is 1.434304 seconds", "is 1,434.304 seconds", "is ... seconds"),
-        ("is 1.434304 seconds", "is nan seconds", "is ... seconds"),
-        ("is 1.434304 seconds", "1.434304 seconds", "is ... seconds"),
-        ("is 1.434304 seconds", f"is: {'1' * 60}", "is ... seconds"),  # no room
-        ("Total latency of tensor", "Latency of tensor", "is 1.434304 seconds"),
+        ("is 1434.304 ms", "is ... seconds"),
+        ("is 1.434304e0 seconds", "is ... seconds"),
+        ("is 1.434304 s", "is 1.434304 seconds"),
+        ("is  1.434304 seconds", "is 1.434304 seconds"),
+        ("is 1.434304 seconds (1434 ms)", "is 1.434304 seconds"),
+        ("is 5.5", "is 5.5 seconds"),  # not the right one
+        ("is 1,434.304 seconds", "is ... seconds"),
+        ("is nan seconds", "is ... seconds"),
+        ("1.434304 seconds", "is ... seconds"),
+        (f"is: {'1' * 60}", "is ... seconds"),  # no room
     ],
 )
-def test_the_diff_of_a_row(old, new, wanted):
-    row = replaced(old, new, ROWS[1])
+def test_the_diff_of_a_row(end, wanted):
+    row = replaced("is 1.434304 seconds", end, ROWS[1])
     assert read_submission("\n".join([ROWS[0], row, *ROWS[2:]]), ODD).format == [
         f"  {ROWS[0]}",
         f"- {row[:75] + '...' if len(row) > 78 else row}",
@@ -702,7 +477,7 @@ def test_the_diff_of_a_row(old, new, wanted):
     ]
 
 
-@pytest.mark.parametrize("number", ["5", "5.25", "0", "1" * 28, "0." + "3" * 60])
+@pytest.mark.parametrize("number", ["5", "0.25", "0", "1" * 28, "0." + "3" * 60])
 def test_a_wrong_number_is_right_in_format(number):
     assert read_submission(replaced("1.434304", number), ODD).format == []
 
@@ -721,14 +496,9 @@ def test_what_this_project_prints_is_right_in_format():
 
 
 def test_remarks_are_no_difference_only_if_true():
-    longer = "what if: 16 inputs, 6 nodes"
-    found = read_submission(f"{longer}\n{ODD_TEXT}", LAB._replace(inputs=16))
-    assert found.format[0] == f"- {longer}"
-    assert (
-        read_submission(f"what if: 16 inputs\n{ODD_TEXT}", ODD).format[0] == "- what if: 16 inputs"
-    )
-    reason = "Tensor parallelism is not possible: layer 1's 128 filters cannot be split"
-    assert f"- {reason}" in read_submission(f"{ODD_TEXT}{reason}\n", ODD).format
+    for remark in ("what if: 16 inputs, 6 nodes", "Tensor parallelism is not possible: layer 1"):
+        found = read_submission(f"{remark}\n{ODD_TEXT}", LAB._replace(inputs=16))
+        assert found.format[0] == f"- {remark}"
 
 
 # each row: what replaces it, or what is put before it
@@ -741,18 +511,14 @@ CHANGED = [
 ]
 OUTPUTS = st.permutations(ROWS) | st.just(ROWS)
 CHANGES = st.lists(st.tuples(st.integers(0, 9), st.sampled_from(CHANGED)), max_size=8)
-PIECES = [
-    *(*ROWS, "Q1", "Q2", "32 inputs", "TP", "latency", "traffic", "is", ":", "|", "seconds", "ms"),
-    *("bytes", "1e9", "-1", "0", "nan", "1" * 4000, "1,", ",111" * 999, "\x1b[2J", "\ufeff", "%"),
-    *("\u0661", "\ud7ff", "1/0", "**", "e", "1e-999999999", "\x00", "\n", "\t", "\u2028", "\r"),
-]
-TEXTS = st.text(max_size=200) | st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join)
 
 
 def apply(text, rows):
-    """Print what a diff asks for; a row that is not told whole cannot be found."""
-    text = [row.strip() for row in text.replace("\u00a0", " ").splitlines() if row.strip()]
-    done, left = [], text
+    """Print what a diff asks for; a row that is not shown whole cannot be found."""
+    done, left = (
+        [],
+        [row.strip() for row in text.replace("\u00a0", " ").splitlines() if row.strip()],
+    )
     for mark, row in ((row[:2], row[2:]) for row in rows):
         if mark == "+ ":
             done.append(row.replace("...", "123"))
@@ -778,41 +544,18 @@ def test_what_the_diff_asks_for_is_right_in_format(rows, changes):
             return
         if not found.format:
             break
+        printed = "\n".join(found.format)
         assert all(len(row) <= 80 and row.isascii() and row.isprintable() for row in found.format)
         assert len(found.format) <= 11 and any(row[0] in "+-" for row in found.format)
+        assert all(f"{right}" in text for right in ODD_NUMBERS[1] if f" {right} " in printed)
         text = apply(text, found.format)
     assert found.format == []
     assert [row for row in text.splitlines() if row and not row[0].isalpha()] == [ROWS[0], ROWS[5]]
 
 
-@given(TEXTS)
-def test_no_number_is_told_that_was_not_given(text):
-    try:
-        found = read_submission(text, ODD)
-    except NoSubmissionError as error:
-        assert str(error).isascii() and str(error).isprintable() and len(str(error)) < 250
-        return
-    printed = "\n".join(found.format)
-    assert printed.isascii() and all(len(row) <= 80 for row in found.format)
-    assert all(note.isascii() and note[0].islower() for note in found.notes)
-    assert all(str(right) not in printed or str(right) in text for right in ODD_NUMBERS[1])
-
-
 LONG = [
-    *("9", ",", " ", "1,", "1,111", "1_000", "is ", "=", "a", "a.", "A", "\u0661", "-", "(", "\n"),
-    *(
-        "1 input ",
-        "for ",
-        "Q1 ",
-        "tensor ",
-        "Error",
-        "x\n",
-        "Q1\n",
-        "\u00a0",
-        "\r",
-        "what if: \n  ",
-    ),
-    *("tensor latency: 1\n", "tensor latency:\t", f"in tensor latency is -{'9' * 150}\n"),
+    *("9", " ", "1,111", "is ", "(", "1 input ", "Error", "x\n", "Q1\n", "what if: \n  "),
+    *("tensor latency:\t", f"in tensor latency is -{'9' * 150}\n"),
 ]
 
 
