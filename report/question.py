@@ -69,7 +69,12 @@ def make_number_parser(
 
     def parse(text: str) -> Rate:
         with suppress(ValueError, InvalidOperation):  # not a number, or NaN
-            if len(text) <= MOST_CHARACTERS and least <= convert(text) <= most:
+            if (
+                text.isascii()
+                and "_" not in text
+                and len(text) <= MOST_CHARACTERS
+                and least <= convert(text) <= most
+            ):
                 value = Fraction(convert(text)) * times
                 return int(value) if value.denominator == 1 else value
         kind = "whole number" if convert is int else "number"

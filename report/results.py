@@ -196,17 +196,15 @@ def compute_result(
     latency_s, traffic_bytes = call_lab3(
         strategy, network, system._replace(topology=topology), inputs
     )
-    _, _, node_ops, link_bytes, step_bytes, _ = zip(*steps, strict=True)
-    compute_s = Fraction(sum(node_ops)) / system.ops_per_s
-    communication_s = Fraction(sum(link_bytes)) / system.link_bytes_per_s
+    compute_s = Fraction(sum(step.time_s for step in steps if step.work == "compute"))
+    communication_s = Fraction(sum(step.time_s for step in steps if step.work != "compute"))
     interval_s = find_interval(strategy, steps)
     added_s = compute_s + communication_s + (inputs - 1) * interval_s
     case = count(inputs, "input") + (TOPOLOGIES[topology] if topology != system.topology else "")
     source = "the steps of report/steps.py add up to"
     compare_with_lab3(f"{strategy}_parallel_latency", case, latency_s, source, added_s)
-    compare_with_lab3(
-        f"{strategy}_parallel_traffic", case, traffic_bytes, source, inputs * sum(step_bytes)
-    )
+    added_bytes = inputs * sum(step.traffic_bytes for step in steps)
+    compare_with_lab3(f"{strategy}_parallel_traffic", case, traffic_bytes, source, added_bytes)
     return Result(
         topology=topology,
         inputs=inputs,

@@ -40,7 +40,9 @@ def run(options: Namespace) -> int:
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
     question, key_text = read_options(options), None
     key = read_key(question)  # which refuses a question that neither strategy answers
-    if options.key:
+    if options.key == "-" and "-" in options.files:
+        raise ValueError("--key: standard input cannot be both the key and a FILE")
+    if options.key is not None:
         try:
             key_text = _read_text(options.key)
             key = read_key(question, key_text)
@@ -48,13 +50,14 @@ def run(options: Namespace) -> int:
             raise ValueError(f"--key {_describe_refusal(options.key, error)}") from None
     files = {name: _judge_file(name, question, key_text) for name in dict.fromkeys(options.files)}
     judgements = list_judgements(files)
-    if not judgements:
-        raise ValueError(". ".join(map(str, files.values())))
+    if len(files) == 1 and not judgements:
+        raise ValueError(*files.values())
     if options.json:
         print(format_json(_to_dict(key, files)))
     else:
-        text = describe_judgement(judgements[0], key)
-        if len(files) > 1:
+        if len(files) == 1:
+            text = describe_judgement(judgements[0], key)
+        else:
             text = describe_judgements(files, key)
         if of_key := describe_key(key):
             text = f"{wrap(of_key)}\n\n{text}"

@@ -153,8 +153,8 @@ def find_explanations(evidence: Evidence, strategy: str, amount: int) -> Iterato
 
 
 def _have_parts(course: Course, strategy: str, changes: Changes, made: Iterable[Line]) -> bool:
-    """Whether each change has a part in a wrong number that is made. Two that cancel each other
-    out in right ones are a coincidence."""
+    """Tell whether each change has a part in a wrong number that is made. Two that cancel each
+    other out in right ones are a coincidence."""
     everywhere = predict(course, strategy, changes)
     without_one = (
         predict(course, strategy, tuple(other for other in changes if other != change))
@@ -250,7 +250,7 @@ def list_shared(one: Explanation, other: Explanation) -> Changes:
 
 
 def _changes(evidence: Evidence, strategy: str, change: Change, only: str | None) -> bool:
-    """Whether a change by itself changes a number of a strategy that is given."""
+    """Tell whether a change by itself changes a number of a strategy that is given."""
     if strategy not in change.strategies:
         return False
     numbers = predict(evidence.course, strategy, (change,))
@@ -259,10 +259,10 @@ def _changes(evidence: Evidence, strategy: str, change: Change, only: str | None
 
 
 def _has_digits(evidence: Evidence, one: Explanation, other: Explanation) -> bool:
-    """Whether the numbers that it makes have digits enough for what the other does not share. Those
-    of Q2 that follow from Q1's add none, as all do but the pipeline's latency. A constant typed
-    wrong needs as many as one change more, because there are so many; and it is typed once, so no
-    digits are enough if it contradicts the other strategy."""
+    """Tell whether the numbers that it makes have digits enough for what the other does not share.
+    Those of Q2 that follow from Q1's add none, as all do but the pipeline's latency. A constant
+    typed wrong needs as many as one change more, because there are so many; and it is typed once,
+    so no digits are enough if it contradicts the other strategy."""
     if evidence.is_key or not one.changes:
         return True
     if is_constant := one.changes[0].thing == CONSTANT:

@@ -70,7 +70,7 @@ class Judgement(NamedTuple):
 
     @property
     def is_all_right(self) -> bool:
-        """Whether all numbers are right, and in the handout's format."""
+        """Tell whether all numbers are right, and in the handout's format."""
         return self.right == len(self.numbers) and not self.format
 
 
@@ -129,7 +129,8 @@ def read_key(question: Question, text: str | None = None) -> Key:
     course = Course(question)
     evidence = Evidence(course, _predict_numbers(course, lines), numbers, {}, is_key=True)
     pair = diagnose(evidence)[0]
-    if any({*evidence.list_wrong(it.strategy)} - {*it.lines} for it in pair):
+    has_faults = any(number.fault for number in read.numbers.values())
+    if has_faults or any({*evidence.list_wrong(it.strategy)} - {*it.lines} for it in pair):
         return Key(text is None, course, False, numbers, missing)
     given = {line.strategy for line in numbers}
     tensor, pipeline = (
@@ -234,8 +235,7 @@ def _find_origin(evidence: Evidence, line: Line) -> str:
     for times in (inputs, inputs - 1, 1):
         off = abs(number.amount - times * own.amount)
         if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
-            how = "the same" if times == 1 else f"{times:,} times that"
-            return f"follows from your wrong Q1: {how}"
+            return f"{'the same as' if times == 1 else f'{times:,} times'} your wrong Q1"
     return ""
 
 

@@ -59,7 +59,7 @@ def describe_change(change: Change, question: Question, is_q1: bool = False, mar
         return "Q1 counts only the slowest stage"
     if clause.startswith(WITHOUT):
         taken_back = change._replace(clause=clause.removeprefix(WITHOUT))
-        return f'without the key\'s "{describe_change(taken_back, question)}"'
+        return f'without "{describe_change(taken_back, question)}"'
     words = clause
     for symbols, numbers in (
         ("also for N = 1", "also for 1 input"),
@@ -75,7 +75,7 @@ def describe_change(change: Change, question: Question, is_q1: bool = False, mar
 
 
 def _is_as_read(key: Key) -> bool:
-    """Whether what is right is lab3.py's answers, as this project reads the handout."""
+    """Tell whether what is right is lab3.py's answers, as this project reads the handout."""
     return key.is_lab3 and key.is_explained and not any(it.changes for it in key.course.readings)
 
 
@@ -216,8 +216,8 @@ def list_judgements(files: Judgements) -> list[Judgement]:
 
 
 def _is_doubtful(judged: Judgement) -> bool:
-    """Whether a number is not explained, or is by one thing or another, or by more things than the
-    numbers that they make."""
+    """Tell whether a number is not explained, or is by one thing or another, or by more things than
+    the numbers that they make."""
     return any(number.kind in BY_HAND for number in judged.numbers) or any(
         len(cause.alternatives) > 1
         or sum(len(part.changes) for part in cause.alternatives[0]) > len(cause.lines)
