@@ -116,7 +116,12 @@ def test_a_neighbouring_row_and_amounts_of_inputs_are_constants():
     clauses = [change.clause for change in list_constants(OTHER, [3])]
     for clause in (
         *("layer 2 has 18 filters", "layer 2 has 5 input channels", "layer 2 has filters of 3 x 1"),
-        *("layer 3 has an input of 10 x 7", "Q2 is of 3 inputs", "Q2 is of 4 inputs"),
+        *(
+            "layer 3 has an input of 10 x 7",
+            "layer 1 has 12 input channels",
+            "Q2 is of 3 inputs",
+            "Q2 is of 4 inputs",
+        ),
     ):
         assert clauses.count(clause) == 1
     # whole where the question's are: not 2.5 input channels; filters fit in the input

@@ -146,6 +146,17 @@ def test_q1_and_q2_compare_by_the_closed_forms(question):
         assert ("take the same time" in text) == (ratio == 1 and len(possible) == 2)
 
 
+@given(questions().filter(lambda question: question.inputs > 1))
+def test_the_time_per_input_adds_up_as_it_is_printed(question):
+    text, _ = ask(question, "q2")
+    found = re.search(r"N: (\S+) \+ (\S+) / N ms in the pipeline \((\S+) = (\S+) - (\S+), 1", text)
+    if found:
+        each, fill, again, first, each_again = map(read_number, found.groups())
+        assert (again, each_again) == (fill, each) and fill == first - each
+        first_s = lab3.pipeline_parallel_latency(*question[:2])
+        assert is_near(first, first_s * 1000, digits=3)
+
+
 @given(questions())
 def test_q1_says_why_tensor_parallelism_sends_more_and_what_does_not_fit(question):
     network, system, _ = question
