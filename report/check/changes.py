@@ -24,6 +24,7 @@ class Change(NamedTuple):
 
 
 READING = True
+UNITS = "latency unit", "traffic unit"  # things
 CONSTANT = "constant"  # a thing that is changed alone
 
 # fmt: off

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
-from report.check.changes import BOTH, CHANGES, CONSTANT
+from report.check.changes import BOTH, CHANGES, CONSTANT, UNITS
 from report.question import Question, find_impossible
 
 Values = Mapping[str, Any]  # what things are changed to; None is as read
@@ -297,14 +297,14 @@ class Reading(NamedTuple):
 
 
 def list_readings(question: Question) -> list[Reading]:
-    """List what each possible strategy takes, then what with each change that makes a difference.
-    Raises ValueError if neither strategy is possible."""
+    """List what each possible strategy takes, then what with each change that makes a difference
+    and more than a wrong unit. Raises ValueError if neither strategy is possible."""
     impossible = find_impossible(question)
     readings = []
     for strategy in [it for it in BOTH if it not in impossible]:
         made = {"": compute(question, strategy, {})}
         for change in CHANGES:
-            if strategy in change.strategies:
+            if strategy in change.strategies and change.thing not in UNITS:
                 made[change.clause] = compute(question, strategy, {change.thing: change.value})
         for clause, numbers in made.items():
             if not clause or numbers != made[""]:
