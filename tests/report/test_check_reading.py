@@ -319,6 +319,8 @@ def test_no_numbers(text):
         ("600 KB", 604160, True, False),
         ("590 KiB", 604160, True, True),
         ("597 KB", 604160, False, None),
+        ("1.834 MB", 1923072, True, True),  # 1.833984375 * 1,024 * 1,024
+        ("1.834 GB", 1_969_225_728, True, True),  # 1.834 * 2^30 is 1,969,242,500.1
         ("604 KiB", 604160, False, None),
         ("4833000 bits", 604160, False, None),
         ("3.127 s", Fraction("0.00312726016"), False, None),
