@@ -30,6 +30,7 @@ SENDS, ALONE = "a node does not compute while it sends", "inputs do not overlap"
 DIVIDED = "computing is divided by the nodes"
 UNDIVIDED = "computing is not divided by the nodes"
 MS, KB = "ms are printed as seconds", "KB are printed as bytes"
+HEIGHT = "a filter's height is forgotten"
 HALF = "links have half the bandwidth"
 FAST, AMOUNT = "links have 4 GB/s", "Q2 is of 24 inputs"
 BINARY, CHANNELS = "GB/s are 2^30 bytes/s", "layer 4 has 127 input channels"
@@ -111,6 +112,8 @@ CASES = {  # why: a submission, its ways
         write(answer([MAC], [MAC], "Q1")), expect([MAC], [MAC], "Q1")),
     "in Q2 only": (
         write(answer([INT8], [INT8], "Q2")), expect([INT8], [INT8], "Q2")),
+    "a scope that both strategies share needs no digits": (
+        write(answer([HEIGHT], [HEIGHT], "Q2"), 3), expect([HEIGHT], [HEIGHT], "Q2")),
     "in traffic only": (
         write(answer([INPUTS], [INPUTS], "traffic")), expect([INPUTS], [INPUTS], "traffic")),
     "latency only is no scope": (write(answer([INPUTS], [INPUTS], "latency")), {}),
