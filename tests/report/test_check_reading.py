@@ -152,50 +152,13 @@ def test_long_rows_are_not_read():
         assert read(f"tensor latency:{' ' * blanks}3\npipeline latency: 4") == numbers
 
 
-WHOLE = {  # an output: the numbers that it has, in the rows that are read
-    "a table": ("""\
-Q1 single input
-strategy   latency (s)   traffic (bytes)
-tensor     1.434304      7920
-| Q1 | tensor latency: 1 | tensor traffic: 2 |
-| tensor traffic: 4 |
-Tensor parallelism latency: 1.434304 s
-""", {TL: "1.434304"}),
-    "another question follows": ("""\
-Q2: 8 inputs
-Total latency of tensor parallelism is 11.474432 seconds
-Q4: ring topology
-Total latency of tensor parallelism is 5 seconds
-Total latency of pipeline parallelism is 6 seconds
-""", {TL2: "11.474432"}),
-    "another amount follows": ("""\
-Single input
-tensor latency: 1.434304 s
-64 inputs
-tensor latency: 91.8 s
-pipeline latency: 99 s
-8 inputs
-pipeline latency: 6.013824 s
-""", {TL: "1.434304", PL2: "6.013824"}),
-    "labels above values, two in a row, a dictionary": ("""\
-Tensor parallelism latency:
-1.434304 s
-tensor latency: 1 s, tensor traffic: 2 bytes
-latency: tensor = 1 s, pipeline = 2 s
-{'Q1': {'tensor latency': 1, 'tensor traffic': 2}}
-TP traffic: 7920 bytes
-""", {TT: "7920"}),
-    "a part of it is read first": ("""\
-Latency of tensor parallelism: 0.162304 s
-Total latency of tensor parallelism: 1.434304 s
-Latency of pipeline parallelism = 1.9 s + 0.1 s
-""", {TL: "0.162304"}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "numbers"), WHOLE.values(), ids=WHOLE)
-def test_outputs_of_which_little_is_read(text, numbers):
-    assert read(text) == {line: Fraction(number) for line, number in numbers.items()}
+def test_outputs_of_which_little_is_read():
+    rows = ["strategy  latency (s)  traffic", "tensor  1.434304  7920", "| tensor latency: 1 |"]
+    rows += ["tensor latency:", "1.434304 s", "tensor latency: 1 s, tensor traffic: 2 bytes"]
+    rows += ["{'Q1': {'tensor latency': 1, 'tensor traffic': 2}}", *ROWS[3:5]]
+    assert read("\n".join(rows)) == {PL: ODD_RIGHT[PL], PT: ODD_RIGHT[PT]}
+    another = f"Q2\n{ROWS[6]}\n64 inputs\n{ROWS[8]}\nQ4: on a ring\n{ROWS[8]}\n1 input\n{ROWS[1]}"
+    assert read(another) == {TL: ODD_RIGHT[TL], TL2: ODD_RIGHT[TL2]}
 
 
 # ------------------------------------------------ headings
@@ -273,9 +236,7 @@ def test_a_label_twice_is_the_missing_lines():
         ("1,923,072 bytes", 1923072, "bytes", 7),
         ("1_923_072 B", 1923072, "bytes", 7),
         ("1.90E+06 byte", 1900000, "bytes", 3),
-        ("19e5 bytes", 1900000, "bytes", 2),
         ("1920000 bytes", 1920000, "bytes", 3),
-        ("1920000. bytes", 1920000, "bytes", 7),
         ("1923072.", 1923072, "", 7),
         ("0.003100 s", Fraction("0.0031"), "seconds", 4),
         ("604160.0000000001 bytes", Fraction("604160.0000000001"), "bytes", 10),
@@ -284,7 +245,6 @@ def test_a_label_twice_is_the_missing_lines():
         ("3,127.5 us", Fraction("0.0031275"), "us", 5),
         ("12.0 KB", 12_000, "KB", 3),
         ("12 MiB", 12 * 2**20, "MiB", 2),
-        ("80 bits", 10, "bits", 1),
         ("0.000 s", 0, "seconds", 0),
     ],
 )
@@ -304,21 +264,17 @@ def test_no_numbers(text):
 @pytest.mark.parametrize(
     ("text", "answer", "agrees", "has_digits"),
     [
-        ("604160.0000000001 bytes", 604160, True, True),
         ("0.6041599999999999 MB", 604160, True, True),
         ("1923071.9999999998 bytes", 1923072, True, True),
         ("1923000 bytes", 1923072, False, None),
-        ("1903503 bytes", Fraction("1903502.7"), True, True),
         ("1903502 bytes", Fraction("1903502.7"), True, True),
         ("1903504 bytes", Fraction("1903502.7"), False, None),
         ("1.92e6 bytes", 1923072, True, True),
         ("1.9e6 bytes", 1923072, True, False),
-        ("192e4 bytes", 1923072, True, True),
         ("590 KB", 604160, True, True),  # 590 * 1,024
         ("604 KB", 604160, True, True),
         ("600 KB", 604160, True, False),
         ("590 KiB", 604160, True, True),
-        ("597 KB", 604160, False, None),
         ("1.834 MB", 1923072, True, True),  # 1.833984375 * 1,024 * 1,024
         ("1.834 GB", 1_969_225_728, True, True),  # 1.834 * 2^30 is 1,969,242,500.1
         ("604 KiB", 604160, False, None),
@@ -458,13 +414,10 @@ def test_the_diff_by_hand():
     ("end", "wanted"),
     [
         ("is 1434.304 ms", "is ... seconds"),
-        ("is 1.434304e0 seconds", "is ... seconds"),
         ("is 1.434304 s", "is 1.434304 seconds"),
-        ("is  1.434304 seconds", "is 1.434304 seconds"),
         ("is 1.434304 seconds (1434 ms)", "is 1.434304 seconds"),
         ("is 5.5", "is 5.5 seconds"),  # not the right one
         ("is 1,434.304 seconds", "is ... seconds"),
-        ("is nan seconds", "is ... seconds"),
         ("1.434304 seconds", "is ... seconds"),
         (f"is: {'1' * 60}", "is ... seconds"),  # no room
     ],
@@ -479,7 +432,7 @@ def test_the_diff_of_a_row(end, wanted):
     ]
 
 
-@pytest.mark.parametrize("number", ["5", "0.25", "0", "1" * 28, "0." + "3" * 60])
+@pytest.mark.parametrize("number", ["5", "0.25", "0", "0." + "3" * 60])
 def test_a_wrong_number_is_right_in_format(number):
     assert read_submission(replaced("1.434304", number), ODD).format == []
 
