@@ -76,6 +76,15 @@ def test_what_whatif_prints_is_right(tmp_path, options):
     assert (status, found["format"]) == (0, []) and found["right"] == found["of"] > 0
 
 
+def test_one_layer_sends_nothing_in_a_pipeline(tmp_path):
+    text = output("whatif --gops 100 --layer 4,3,3,3,32,32").split("\n", 1)[1]
+    status, found = judge(tmp_path, text, "--layer=4,3,3,3,32,32")
+    assert (status, found["right"]) == (1, 4)
+    assert [it["changes"] for it in found["explanations"]] == [[["1 MAC is 1 op"]]]
+    zeros = [it["line"] for it in found["numbers"] if it["given"] == "0"]
+    assert zeros == ["Q1 pipeline traffic", "Q2 pipeline traffic"]
+
+
 def edit_lab3(folder, old, new):
     """Copy the project, with another formula in lab3.py, and return what that prints."""
     copy_project(folder)

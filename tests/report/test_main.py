@@ -158,6 +158,7 @@ def test_wrong_constants_are_named_in_one_sentence(tmp_path, name, value):
         ("timeline", "'timeline'", "picture timeline?"),
         ("explain bounds pipline --json", "'pipline'", "pipeline?"),
         ("explain q", "'q'", "Q1?"),
+        ("explain T", "'T'", "tensor?"),
         ("explain zzz", "'zzz'", "tensor, pipeline"),
         ("sram", "'sram'", "explain Q3?"),
         ("ring", "'ring'", "explain Q4?"),
