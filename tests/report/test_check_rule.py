@@ -213,6 +213,11 @@ def test_multiples_of_the_right_number(tmp_path, times):
         assert (found["unexplained"], found["explanations"]) == (unexplained, [])
 
 
+def test_two_digits_are_no_multiple(tmp_path):
+    _, found = judge(tmp_path, write({**RIGHT, "Q1 tensor traffic": "3.8e6"}))
+    assert found["unexplained"] == ["Q1 tensor traffic"]
+
+
 @pytest.mark.parametrize("times", [32, 31, 1, 30])
 def test_multiples_of_the_own_q1(tmp_path, times):
     numbers = RIGHT | ODD | {"Q2 tensor latency": f"{times * 0.0071234567:.7g}"}
@@ -232,6 +237,7 @@ def test_multiples_of_the_own_q1(tmp_path, times):
         (answer([ALL], [SENDS]), answer([ALL]), expect(None, [f"without the key's: {SENDS}"])),
         (answer([FP32], [FP32]), answer([INT8], [INT8]), expect([INT8], [INT8])),
         (of_tensor(answer([FP32])), answer([FP32], [FP32]), {}),  # what it lacks is read like it
+        (of_tensor(answer([FP32], [], "Q2")), answer([FP32], [FP32], "Q2"), {}),
         (of_tensor(answer([ALL])), answer([ALL]), {}),  # but a change of tensor parallelism is not
         (
             typed(FAST),

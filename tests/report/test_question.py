@@ -118,6 +118,10 @@ def test_a_bad_value_is_refused_with_the_option_and_its_bounds(option):
             assert f"from {least} to {int(most):,}" in message
 
 
+def test_a_hundred_layers_are_accepted():
+    assert output(f"whatif --nodes 100 {'--layer 100,100,1,1,8,8 ' * 100}")
+
+
 @pytest.mark.parametrize("option", BOUNDS)
 def test_the_bounds_are_accepted(option):
     least, most = BOUNDS[option]
