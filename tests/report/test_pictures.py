@@ -168,6 +168,7 @@ def test_bars_have_the_numbers_of_their_inputs(draw_file):
         ("", "node 2"),
         (OTHER, "node 2"),
         ("--link-gbs=0.01", "link 1 to 2"),
+        (f"--nodes=10 {'--layer=10,10,1,1,8,8 ' * 9}--layer=100,10,1,1,8,8", "node 10"),
         ("--inputs=1", None),
         ("--nodes=2", None),  # no pipeline
         ("--layer=4,4,1,1,9,9 --layer=4,4,1,1,9,9 --link-gbs=1000", None),  # both alike
