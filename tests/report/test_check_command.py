@@ -42,6 +42,12 @@ def test_what_cannot_be_judged(tmp_path, content):
     assert {*refused} == {"file", "refused"} and judged["right"] == 8
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_text_with_a_byte_order_mark_is_read(tmp_path, encoding):
+    status, found = judge(tmp_path, f"\ufeff{LAB_TEXT}".encode(encoding))
+    assert (status, found["right"], found["format"]) == (0, 8, [])
+
+
 def test_standard_input(tmp_path):
     result = shell("python3 lab3.py | python3 report check")
     assert (result.returncode, result.stderr) == (0, "")
