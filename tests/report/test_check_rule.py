@@ -225,6 +225,20 @@ def test_multiples_of_the_own_q1(tmp_path, times):
     assert left == [line for line in numbers if line in ODD or (times == 30 and line in ODD_BOTH)]
 
 
+@pytest.mark.parametrize(
+    ("own", "number", "follows"),
+    [
+        ("0.0071234567", "0.2281787", False),  # 0.1 % off, more than both roundings
+        ("0.0071", "0.2285", False),  # within these, but 0.6 % off
+        ("0.00712", "0.2280", True),  # 0.07 % off
+    ],
+)
+def test_a_number_follows_from_q1_within_roundings_and_a_limit(tmp_path, own, number, follows):
+    numbers = {**RIGHT, "Q1 tensor latency": own, "Q2 tensor latency": number}
+    kinds = {it["line"]: it["kind"] for it in judge(tmp_path, write(numbers))[1]["numbers"]}
+    assert kinds["Q2 tensor latency"] == ("follows from Q1" if follows else "unexplained")
+
+
 # ------------------------------------------------ a key
 
 
