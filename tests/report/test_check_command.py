@@ -123,6 +123,17 @@ def test_an_edited_lab3_is_the_key(tmp_path, edit, is_explained):
     assert is_explained or as_read["explanations"] == []
 
 
+def test_what_a_key_lacks_is_told(tmp_path):
+    numbers = answer()
+    del numbers["Q2 tensor traffic"]
+    (tmp_path / "key.txt").write_text(write(numbers))
+    (tmp_path / "right.txt").write_text(LAB_TEXT)
+    key, right = str(tmp_path / "key.txt"), str(tmp_path / "right.txt")
+    status, out, err = call(["check", "--json", "--key", key, right])
+    assert (status, err) == (0, "")
+    assert json.loads(out)["key"]["missing"] == ["Q2 tensor traffic"]
+
+
 def test_many_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocking = write(answer([], [SENDS]))

@@ -114,6 +114,10 @@ CASES = {  # why: a submission, its ways
         write(answer([INT8], [INT8], "Q2")), expect([INT8], [INT8], "Q2")),
     "a scope that both strategies share needs no digits": (
         write(answer([HEIGHT], [HEIGHT], "Q2"), 3), expect([HEIGHT], [HEIGHT], "Q2")),
+    "a change in two scopes is not shared": (
+        write({line: (answer([MAC], [], "Q1") if "tensor" in line else answer([], [MAC]))[line]
+               for line in LINES}),
+        expect([MAC], None, "Q1") | expect(None, [MAC])),
     "in traffic only": (
         write(answer([INPUTS], [INPUTS], "traffic")), expect([INPUTS], [INPUTS], "traffic")),
     "latency only is no scope": (write(answer([INPUTS], [INPUTS], "latency")), {}),
@@ -252,6 +256,7 @@ def test_a_number_follows_from_q1_within_roundings_and_a_limit(tmp_path, own, nu
         (answer([FP32], [FP32]), answer([INT8], [INT8]), expect([INT8], [INT8])),
         (of_tensor(answer([FP32])), answer([FP32], [FP32]), {}),  # what it lacks is read like it
         (of_tensor(answer([FP32], [], "Q2")), answer([FP32], [FP32], "Q2"), {}),
+        (of_tensor(answer([UNDIVIDED])), answer([UNDIVIDED]), {}),
         (of_tensor(answer([ALL])), answer([ALL]), {}),  # but a change of tensor parallelism is not
         (
             typed(FAST),
@@ -268,6 +273,14 @@ def test_a_key_is_what_is_right(tmp_path, key, made, expected):
     status, found = judge(tmp_path, write(made), "--key", str(tmp_path / "key.txt"))
     assert list_ways(found) == expected
     assert (status, found["right"] == found["of"]) == ((1, False) if expected else (0, True))
+
+
+def test_a_key_has_no_slips(tmp_path):
+    """FP32 would make all but one of its numbers."""
+    key = answer([FP32], [FP32]) | {"Q2 tensor traffic": RIGHT["Q2 tensor traffic"]}
+    (tmp_path / "key.txt").write_text(write(key))
+    status, found = judge(tmp_path, write(key), "--key", str(tmp_path / "key.txt"))
+    assert (status, found["right"]) == (0, 8)
 
 
 @pytest.mark.parametrize("only", ["", "Q1", "Q2", "traffic"])
