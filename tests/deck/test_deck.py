@@ -179,15 +179,6 @@ def is_red(red, green, blue):
     return red > 4 * green + blue
 
 
-def test_words_at_the_bars_of_page_4_can_be_read(pages):
-    """White ones are on the dark bar, and none is on the dashed line."""
-    (start, _, end, highest), *_, (_, lowest, _, _) = find_bars(pages[3])
-    texts = [it for it in find_texts(pages[3]) if lowest < it[0][1] < highest]
-    white = [box for box, colour in texts if colour == (255, 255, 255)]
-    assert white and all(start < left and right < end for left, _, right, _ in white)
-    assert not any(left < end < right for (left, _, right, _), _ in texts)
-
-
 def test_page_3_highlights_the_bottlenecks_layer(pages):
     page, scale = pages[2], 2
     picture = numpy.asarray(page.render(scale=scale).to_pil().convert("RGB"))

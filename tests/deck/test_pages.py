@@ -31,8 +31,8 @@ PAGES = {
     2: """
         four tensor 32 128 pipeline     # 128 / 4
         12 us 50 50,000 us 2,000 us     # giga is 10^9
-        16 pipeline 397.93 ms 32        # 32 * 12.43531264 = 397.93000448
-        tensor 3.01 ms                  # 32 * 93.952 us = 3.006464 ms
+        16 tensor 3.01 ms 32            # 32 * 93.952 us = 3.006464 ms
+        pipeline 397.93 ms              # 32 * 12.43531264 = 397.93000448
     """,
     3: """
         pipeline 38 %                   # 231,211,008 / 606,661,632 = 0.3811..
@@ -56,13 +56,13 @@ PAGES = {
         97.066 ms 32 606,661,632 50,000 us
         3.006 ms 32 93.95200 us         # 3,006.464
         tensor 100.072 ms 97.0 %        # 97.06586112 / 100.07232512 = 0.96995..
-        97.066 ms four
+        97.066 ms
         50.909 ms 32 4,624.22016 3,033.30816 us     # 32 * 1,590.912 = 50,909.184
         7.509 ms 12,133.23264 4,624.22016 us        # 7,509.01248
         0.302 ms 302.08000 us
         pipeline 155.786 ms 62.3 %      # 97.06586112 / 155.7861376 = 0.62307..
-        87 %                            # 50.909184 / 58.72027648 = 0.8669..
-        tensor 12 three pipeline pipeline
+        four  87 %                      # 50.909184 / 58.72027648 = 0.8669..
+        tensor 1,923,072 93.95 us 12 three pipeline 604,160 302.08 us   # sums: page 3
         0.0204 0.0926 1.0 4.6 % pipeline 32 0.298   # FLIPS
     """,
     5: """
@@ -206,6 +206,11 @@ def test_the_verdict_flips_within_half_a_digit_of_what_page_4_says(said, unit, t
     half = Fraction(1, 2 * 10 ** len(said.partition(".")[2]))
     edges = [unit * (Fraction(said) - half), unit * (Fraction(said) + half)]
     assert [find_faster(32, topology, edge) for edge in edges] == faster
+
+
+def test_if_tensor_parallelisms_sends_overlapped_too_it_would_not_flip():
+    """Its pace would be all computing or all sends, each less than the pipeline's."""
+    assert sum(C) / 4 < max(C) and sum(A) / 4 < max(A[:-1])
 
 
 @pytest.mark.parametrize("topology", ["all-to-all", "ring"])
