@@ -96,7 +96,7 @@ class Uncounted(NamedTuple):
 
     input_kept_bytes: int | None  # tensor: the input, until the output is gathered
     inputs_waiting_bytes: int | None  # tensor: all other inputs
-    next_input: SramUse | None  # pipeline: the next input, which arrives meanwhile; at least
+    next_input: SramUse | None  # pipeline's bottleneck: the next input, too; at least
 
 
 class Totals(NamedTuple):
@@ -336,7 +336,7 @@ def compute_uncounted(question: Question, possible: list[str]) -> Uncounted:
         kept = sram.tensor_sram_input_kept(network, system)
     if "tensor" in possible and inputs > 1:
         waiting = sram.tensor_sram_inputs_waiting(network, system, inputs)
-    if "pipeline" in possible and inputs > 1 and len(network) > 1:
+    if "pipeline" in possible and inputs > 1:
         following = sram.pipeline_sram_overlapping(network, system)
     return Uncounted(kept, waiting, following)
 

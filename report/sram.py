@@ -8,6 +8,7 @@ system are expected to have passed report/question.py: the strategy is possible.
 from typing import NamedTuple
 
 from lab3 import Network, System
+from report.steps import find_interval, pipeline_steps
 
 
 class SramUse(NamedTuple):
@@ -76,10 +77,17 @@ def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) ->
     return fullest + (inputs - 1) * network[0].input_bytes
 
 
-def pipeline_sram_overlapping(network: Network, system: System) -> SramUse:
-    """Find the fullest of the nodes that receive inputs, all but the first, if each also holds its
-    next input, which arrives while it computes. It holds at least that: if sends are slow, an
-    output that is still being sent comes on top."""
-    _, *uses = pipeline_sram(network, system)
-    uses = [use._replace(input_bytes=2 * use.input_bytes) for use in uses]
-    return max(uses, key=lambda use: use.total_bytes)
+def pipeline_sram_overlapping(network: Network, system: System) -> SramUse | None:
+    """Find what the fullest bottleneck node holds with its next input, which arrives while it
+    computes, because it computes without a break; None if a link or the first node, which receives
+    nothing, is the bottleneck. It holds at least that: if sends are slow, an output that is still
+    being sent comes on top."""
+    steps = pipeline_steps(network, system)
+    interval_s = find_interval("pipeline", steps)
+    busy = {step.layer for step in steps if step.work == "compute" and step.time_s == interval_s}
+    uses = [
+        use._replace(input_bytes=2 * use.input_bytes)
+        for use in pipeline_sram(network, system)
+        if use.layer in busy - {1}
+    ]
+    return max(uses, key=lambda use: use.total_bytes, default=None)
