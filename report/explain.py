@@ -230,8 +230,8 @@ def list_sram_notes(results: Results) -> list[str]:
         notes.append(f"With {others} in every node, tensor parallelism needs {judge(waiting)}.")
     if following:
         notes.append(
-            f"In the pipeline, {following.where} never pauses: with its next input it holds at least"
-            f" {judge(following.total_bytes)}."
+            f"In the pipeline, {following.where} never pauses: with its next input it holds at"
+            f" least {judge(following.total_bytes)}."
         )
     outputs = f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
     room = f"all SRAM, {results.totals.sram_bytes:,}"
