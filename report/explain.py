@@ -27,6 +27,7 @@ from report.text import (
     wrap,
 )
 
+SAME = Fraction("1.005")  # times as much is about the same
 MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fullest
 
 # ------------------------------------------------ what is asked
@@ -102,7 +103,7 @@ def compare_latencies(found: dict[str, Result]) -> str:
     (fast, fast_s), (_, slow_s) = sorted(
         ((name, it.latency_s) for name, it in found.items()), key=lambda pair: pair[1]
     )
-    if slow_s <= fast_s * Fraction("1.005"):
+    if slow_s <= fast_s * SAME:
         return f"Both take {'about ' * (slow_s > fast_s)}the same time."
     return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
 
@@ -118,10 +119,9 @@ def compare_traffic(results: Results) -> str:
     why = "each node's part of an output goes to all other nodes; only the last output's go to one"
     if system.nodes == 2:
         why = "half of the last output is sent, too"
-    text = (
-        f"Tensor parallelism sends {format_rounded(bytes_ratio, 3)} times the bytes, because {why}."
-    )
-    if system.topology == lab3.ALL_TO_ALL and time_ratio < 1:
+    more = f"{format_rounded(bytes_ratio, 3)} times the" if bytes_ratio > SAME else "slightly more"
+    text = f"Tensor parallelism sends {more} bytes, because {why}."
+    if system.topology == lab3.ALL_TO_ALL and time_ratio < 2 - SAME:
         links = system.nodes * (system.nodes - 1)
         text += (
             f" Yet its communication takes less time, {format_rounded(100 * time_ratio, 2)} % of"
