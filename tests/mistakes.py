@@ -8,6 +8,7 @@ from functools import cached_property
 
 BINARY = Fraction(2**30, 10**9)
 ONLY_THE_LAST = "only the last output is gathered, nothing is sent between layers"
+WHOLE_TIME = "sending takes the time of whole outputs, not shards"
 BOTTLENECK = "N inputs take N times the slowest stage"
 SLOTS = "N inputs take (N + layers - 1) times the slowest stage"
 BY_LAYERS = "N inputs take (N + layers - 1) / layers times as long as one"
@@ -47,7 +48,7 @@ def compute(question, strategy, clauses):
     somebody, numbers = Somebody(question, clauses), {}
     for name, inputs in somebody.asked.items():
         latency_s, traffic_bytes = getattr(somebody, strategy)(inputs)
-        if name == "Q2" and somebody.has("Q2's latency is the average per input"):
+        if name == "Q2" and somebody.has("Q2's latency is per input, not of all"):
             latency_s /= inputs
         if not somebody.has("traffic is that of one input"):
             traffic_bytes *= inputs
@@ -81,12 +82,15 @@ class Somebody:
         self.times = self.choose(1, times)
         self.op_s = 1 / Fraction(system.ops_per_s)
         self.op_s /= self.choose(1, {"GOPS are 2^30 ops/s": BINARY})
-        self.byte_s = self.choose(1, SLOWER_LINKS) / Fraction(system.link_bytes_per_s)
+        slower = SLOWER_LINKS | {"all links together have the bandwidth of one": self.links or 1}
+        self.byte_s = self.choose(1, slower) / Fraction(system.link_bytes_per_s)
 
-        if self.has("the last layer is missing") and len(network) > 1:
-            network = network[:-1]
         element_bytes = self.choose(network[0].element_bytes, ELEMENT_BYTES)
         self.input = network[0].in_channels * network[0].x * network[0].y * element_bytes
+        if self.has("layer 1 is missing") and len(network) > 1:
+            network = network[1:]
+        if self.has("the last layer is missing") and len(network) > 1:
+            network = network[:-1]
         weights = (layer.filters * layer.in_channels * layer.fx * layer.fy for layer in network)
         self.weights = sum(weights) * element_bytes
         last = len(network) - 1
@@ -189,6 +193,7 @@ class Somebody:
         done, own = [], 0
         if self.has("the network's input is sent, too"):
             done.append(self.exchange(self.from_one(self.input)))
+        before = len(done)
         for number, output in enumerate(self.outputs, 1):
             is_last = number == len(self.outputs)
             if is_last and self.has("the last output is not gathered"):
@@ -205,6 +210,8 @@ class Somebody:
                 elif self.has("each node sends a whole last output"):
                     own += output - part
                     done.append(self.exchange(self.to_one(output), []))
+                elif self.has("the last gather takes no time"):
+                    done.append((0, self.exchange(self.to_one(part))[1]))
                 else:
                     done.append(self.exchange(self.to_one(part)))
             elif is_last or not self.has(ONLY_THE_LAST):
@@ -214,6 +221,8 @@ class Somebody:
                     done.append(self.exchange(self.from_one(output)))
                 else:
                     done.append(self.exchange(self.to_all(part)))
+        if self.has(WHOLE_TIME):
+            done[before:] = [(len(self.nodes) * busy, sent) for busy, sent in done[before:]]
         return done, own
 
     def tensor(self, inputs):
@@ -264,16 +273,18 @@ class Somebody:
 
         first = finish(1)
         slowest, layers = finish(2) - first, len(self.ops)
-        formulas = {f"{BOTTLENECK}, also for N = 1": inputs * slowest}
+        whenever = {
+            ONE_MORE: finish(inputs + 1),
+            BOTTLENECK: inputs * slowest,
+            SLOTS: finish_inputs([slowest] * layers, inputs),
+        }
+        formulas = {f"{clause}, also for N = 1": many for clause, many in whenever.items()}
         if inputs > 1:
-            formulas |= {
+            formulas |= whenever | {
                 "inputs do not overlap": inputs * first,
                 "all inputs take as long as one": first,
                 "N inputs take N / nodes times as long as one": inputs * first / nodes,
                 BY_LAYERS: (inputs + layers - 1) * first / layers,
-                ONE_MORE: finish(inputs + 1),
-                BOTTLENECK: inputs * slowest,
-                SLOTS: finish_inputs([slowest] * layers, inputs),
             }
         to_others = self.choose(1, {"each output is sent to all other nodes": nodes - 1})
         return self.choose(finish(inputs), formulas), to_others * sum(sent)

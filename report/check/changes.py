@@ -40,6 +40,7 @@ CHANGES = (
     Change("GB/s are 2^30 bytes/s", "link", 1 / BINARY_GIGA, BOTH, READING),
     Change("GB/s are Gbit/s", "link", 8, BOTH, READING),
     Change("links have half the bandwidth", "link", 2, BOTH),
+    Change("all links together have the bandwidth of one", "link", "shared", BOTH),
     Change("communication takes no time", "link", 0, BOTH),
     Change("each output is as large (x and y) as its layer's input", "size", "x, y", BOTH),
     Change("ops are counted with the input's x and y", "size", "x, y of ops", BOTH),
@@ -54,6 +55,7 @@ CHANGES = (
     Change("a filter's height is forgotten", "filter", "fx", BOTH),
     Change("layer 1 is not computed", "loop", "C_1", BOTH),
     Change("the last layer is not computed", "loop", "C_L", BOTH),
+    Change("layer 1 is missing", "loop", "1", BOTH),
     Change("the last layer is missing", "loop", "L", BOTH),
     Change("layer 1's output is not sent", "loop", "A_1", BOTH),
     Change("the last but one layer's output is not sent", "loop", "A_(L-1)", BOTH),
@@ -71,14 +73,16 @@ CHANGES = (
     Change("Q2 is of one input", "many", "1", BOTH),
     Change("Q2 is of N - 1 inputs", "many", "N - 1", BOTH),
     Change("Q2 is of N + 1 inputs", "many", "N + 1", BOTH),
-    Change("Q2's latency is the average per input", "average", "1 / N", BOTH),
+    Change("Q2's latency is per input, not of all", "average", "1 / N", BOTH),
     Change("the network's input is sent, too", "start", "sent", BOTH, READING),
     Change("the last output goes to all nodes", "end", "all nodes", TENSOR, READING),
     Change("the last output's shards arrive one after the other", "end", "in turn", TENSOR),
     Change("the last output is not gathered", "end", "not gathered", TENSOR),
     Change("each node sends a whole last output", "end", "whole", TENSOR),
+    Change("the last gather takes no time", "end", "no time", TENSOR),
     Change("the last output is sent, too", "last", "sent", PIPELINE),
     Change("whole outputs are sent, not shards", "sent", "whole", TENSOR),
+    Change("sending takes the time of whole outputs, not shards", "sent", "whole, time", TENSOR),
     Change("all shards go over one link", "sent", "one link", TENSOR),
     Change("a node sends and receives one shard at a time", "sent", "one shard", TENSOR),
     Change("a node sends to one node after the other", "sent", "one node", TENSOR),
@@ -110,10 +114,14 @@ CHANGES = (
            "formula", "slots / L", PIPELINE),
     Change("N times the slowest stage is added to the first input, not N - 1 times",
            "formula", "one more", PIPELINE),
+    Change("N times the slowest stage is added to the first input, not N - 1 times, also for N = 1",
+           "formula", "one more, also Q1", PIPELINE),
     Change("N inputs take N times the slowest stage", "formula", "slowest", PIPELINE),
     Change("N inputs take N times the slowest stage, also for N = 1",
            "formula", "slowest, also Q1", PIPELINE),
     Change("N inputs take (N + layers - 1) times the slowest stage", "formula", "slots", PIPELINE),
+    Change("N inputs take (N + layers - 1) times the slowest stage, also for N = 1",
+           "formula", "slots, also Q1", PIPELINE),
 )
 # fmt: on
 
@@ -142,6 +150,8 @@ def list_constants(question: Question, amounts: Iterable[int] = ()) -> list[Chan
                 if other.out_x > 0 and other.out_y > 0:
                     layers = (*network[:at], other, *network[at + 1 :])
                     clause = f"layer {at + 1} has {describe(*values)}"
+                    if fields == ("x", "y"):
+                        clause += f" (output {other.out_x:,} x {other.out_y:,})"
                     found[clause] = question._replace(network=layers)
     machines = {
         f"the machine has {count(nodes, 'node')}": system._replace(nodes=nodes)

@@ -32,6 +32,10 @@ from report.check.submission import (
 from report.question import LAB, Question, find_impossible
 from report.text import count, format_rounded, round_to
 
+FOLLOWS = "follows from Q1"
+ZERO = {"latency": "zero: print more digits", "traffic": "zero"}
+ENOUGH_DIGITS = 6  # with which more would hardly tell more
+MORE_DIGITS = "; with more digits it might be explained"
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
 LACKED = Line("Q2", "pipeline", "traffic")
 LACKS = "missing; the handout's sample of Q2 lacks it, too, but its objectives ask for it"
@@ -191,7 +195,7 @@ def _judge_number(
         is_as_in_the_sample = [it for it in evidence.right if it not in evidence.given] == [LACKED]
         return "missing", LACKS if is_as_in_the_sample else "missing"
     if line not in evidence.given:
-        return "no number", number.fault or "zero"
+        return ("no number", number.fault) if number.fault else ("zero", ZERO[line.kind])
     answer = evidence.right[line]
     if number.equals(answer):
         if number.has_digits(answer.amount):
@@ -205,9 +209,14 @@ def _judge_number(
         return "explained", "explained"
     if multiple := _find_multiple(evidence.course.question, number, answer.amount):
         return multiple, multiple
-    if origin := _find_origin(evidence, line):
-        return "follows from Q1", origin
-    return "unexplained", f"unexplained, {_describe_distance(number, answer.amount, line.kind)}"
+    if times := _find_origin(evidence, line):
+        if times == evidence.course.question.inputs:
+            return FOLLOWS, f"{times:,} times your wrong Q1, no further mistake"
+        origin = "the same as" if times == 1 else f"{times:,} times"
+        return f"{origin} your wrong Q1", f"{origin} your wrong Q1"
+    more = MORE_DIGITS if number.digits < ENOUGH_DIGITS else ""
+    far = _describe_distance(number, answer.amount, line.kind)
+    return "unexplained", f"unexplained, {far}{more}"
 
 
 def _find_multiple(question: Question, number: Number, right: Rate) -> str:
@@ -223,20 +232,20 @@ def _find_multiple(question: Question, number: Number, right: Rate) -> str:
     return ""
 
 
-def _find_origin(evidence: Evidence, line: Line) -> str:
-    """Find how a number of Q2 follows from the submission's own wrong one of Q1, if it does. For
-    the pipeline's latency this would be a mistake of its own."""
+def _find_origin(evidence: Evidence, line: Line) -> int:
+    """Find how many times the submission's own wrong number of Q1 one of Q2 is; 0 if none. For the
+    pipeline's latency this would be a mistake of its own."""
     of_q1 = line._replace(question="Q1")
     is_wrong = of_q1 in evidence.given and not evidence.given[of_q1].equals(evidence.right[of_q1])
     if of_q1 == line or not is_wrong or line[1:] == ("pipeline", "latency"):
-        return ""
+        return 0
     number, own = evidence.given[line], evidence.given[of_q1]
     inputs = evidence.course.question.inputs
     for times in (inputs, inputs - 1, 1):
         off = abs(number.amount - times * own.amount)
         if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
-            return f"{'the same as' if times == 1 else f'{times:,} times'} your wrong Q1"
-    return ""
+            return times
+    return 0
 
 
 def _describe_distance(number: Number, right: Rate, kind: str) -> str:

@@ -89,9 +89,10 @@ class Ticks(NamedTuple):
 @lru_cache(maxsize=4096)  # because many sets of changes have the same
 def _count_sizes(network: Network, *values: Any) -> Sizes:
     element, ops, size, channels, height, loop = values
-    if loop == "L" and len(network) > 1:
-        network = network[:-1]
-    element_bytes = element or network[0].element_bytes
+    first = network[0]
+    if loop in ("1", "L") and len(network) > 1:
+        network = network[1:] if loop == "1" else network[:-1]
+    element_bytes = element or first.element_bytes
     layer_ops, output_bytes = [], []
     for number, layer in enumerate(network, 1):
         computed, elements = _count_places(layer, size, is_last=number == len(network))
@@ -108,7 +109,6 @@ def _count_sizes(network: Network, *values: Any) -> Sizes:
         output_bytes[0] = 0
     elif loop == "A_(L-1)" and len(network) > 1:
         output_bytes[-2] = 0
-    first = network[0]
     input_bytes = first.in_channels * first.x * first.y * element_bytes
     weight_bytes = sum(layer.weights for layer in network) * element_bytes
     return Sizes(layer_ops, output_bytes, input_bytes, weight_bytes)
@@ -135,9 +135,10 @@ def _count_places(layer: ConvLayer, size: str | None, is_last: bool) -> tuple[in
 
 
 @lru_cache(maxsize=256)
-def _count_ticks(system: System, rate: Rate | None, link: Rate | None) -> Ticks:
+def _count_ticks(system: System, rate: Rate | None, link: Any) -> Ticks:
     op_s = 1 / (Fraction(system.ops_per_s) * (rate or 1))
-    byte_s = (1 if link is None else link) / Fraction(system.link_bytes_per_s)
+    slower = count_links(system) if link == "shared" else 1 if link is None else link
+    byte_s = slower / Fraction(system.link_bytes_per_s)
     per_s = system.nodes * lcm(op_s.denominator, byte_s.denominator)
     return Ticks(int(op_s * per_s), int(byte_s * per_s), per_s)
 
@@ -231,6 +232,10 @@ def _list_exchanges(
             outer = outer._replace(link=peers, traffic=hops)
         case "whole":
             outer = whole
+        case "no time":
+            outer = outer._replace(link=0)
+    if sent == "whole, time":
+        inner, outer = (it._replace(link=nodes * it.link) for it in (inner, outer))
     if sent == "only the last":
         inner = NOTHING
     start = Exchange(nodes * in_turn, nodes * peers, 0) if values.get("start") else NOTHING
@@ -266,7 +271,8 @@ def _find_latency(
 ) -> Rate:
     """first + (N - 1) * interval, or what is computed in its place; in ticks."""
     slots = inputs + len(sizes.ops) - 1
-    match formula if inputs > 1 or formula == "slowest, also Q1" else None:
+    name, of_q1, _ = (formula or "").partition(", also Q1")
+    match name if inputs > 1 or of_q1 else None:
         case "no overlap":
             return inputs * one.first
         case "as one":
@@ -277,7 +283,7 @@ def _find_latency(
             return Fraction(slots, len(sizes.ops)) * one.first
         case "one more":
             return one.first + inputs * one.interval
-        case "slowest" | "slowest, also Q1":
+        case "slowest":
             return inputs * one.interval
         case "slots":
             return slots * one.interval

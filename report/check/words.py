@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import lab3
 from report.check.changes import BOTH, Change
 from report.check.diagnosis import WITHOUT, Explanation
-from report.check.judge import Cause, JudgedNumber, Judgement, Key, list_causes
+from report.check.judge import FOLLOWS, Cause, JudgedNumber, Judgement, Key, list_causes
 from report.check.submission import ASKED_UNIT, Line, describe_lines
 from report.question import LAB, Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
@@ -17,7 +17,9 @@ STRATEGIES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BO
 TWICE = "traffic counts what is sent and what is received"
 KEY = "--key FILE, the output of the course's program"
 ANOTHER_READING = f" (another reading of the handout: if it is your course's, use {KEY})"
-BY_HAND = "unexplained", "too few digits", "no number", "missing"
+RIGHT_OR_NONE = "right", "too few digits", "missing"
+BY_HAND = "unexplained", "too few digits", "no number", "zero", "missing"
+SLOWEST = "N inputs take N times the slowest stage, also for N = 1"
 
 Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
@@ -26,11 +28,11 @@ Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is ref
 
 def describe_cause(cause: Cause, question: Question, mark: str = "") -> str:
     """Describe a cause: tensor parallelism, in Q2 only: this and that, or another."""
-    is_q1 = all(line.question == "Q1" for line in cause.lines)
     alternatives = [
         {
             _describe_place(part): " and ".join(
-                describe_change(change, question, is_q1, mark) for change in part.changes
+                describe_change(change, question, _is_of_q1(cause), mark)
+                for change in part.changes
             )
             for part in parts
         }
@@ -44,6 +46,10 @@ def describe_cause(cause: Cause, question: Question, mark: str = "") -> str:
     return ", or ".join("; ".join(map(": ".join, it.items())) for it in alternatives) + end
 
 
+def _is_of_q1(cause: Cause) -> bool:
+    return all(line.question == "Q1" for line in cause.lines)
+
+
 def _describe_place(part: Explanation) -> str:
     name = STRATEGIES[part.strategy]
     return f"{name}, in {part.only} only" if part.only else name
@@ -55,11 +61,11 @@ def describe_change(change: Change, question: Question, is_q1: bool = False, mar
     clause, inputs = change.clause, question.inputs
     if clause == TWICE:
         return "traffic is twice that, as if counted when sent and when received"
-    if is_q1 and clause.endswith("also for N = 1"):
+    if is_q1 and clause == SLOWEST:
         return "Q1 counts only the slowest stage"
     if clause.startswith(WITHOUT):
         taken_back = change._replace(clause=clause.removeprefix(WITHOUT))
-        return f'without "{describe_change(taken_back, question)}"'
+        return f'the key\'s "{describe_change(taken_back, question)}" does not hold'
     words = clause
     for symbols, numbers in (
         ("also for N = 1", "also for 1 input"),
@@ -141,7 +147,7 @@ def _list_rest(judged: Judgement) -> list[JudgedNumber]:
 
 def _list_functions(judged: Judgement, question: Question) -> Iterator[str]:
     """List where lab3.py computes what is wrong, with what explains it."""
-    wrong = {it.line[1:] for it in judged.numbers if it.kind not in ("right", "missing")}
+    wrong = {it.line[1:] for it in judged.numbers if it.kind not in RIGHT_OR_NONE}
     if wrong:
         options = "" if question == LAB else " (explain takes the same options)"
         yield f"How the right numbers are computed{options}:"
@@ -232,8 +238,8 @@ def _summarize(judged: Judgement, question: Question) -> str:
 
 
 def _list_kinds(judged: Judgement) -> list[str]:
-    """List what is wrong beside causes, each kind once."""
-    return [*dict.fromkeys(number.kind for number in _list_rest(judged))]
+    """List what is wrong beside causes, each kind once, but not what follows from another."""
+    return [*dict.fromkeys(it.kind for it in _list_rest(judged) if it.kind != FOLLOWS)]
 
 
 def count_occurrences(judgements: Sequence[Judgement], question: Question) -> dict[str, int]:
@@ -241,7 +247,11 @@ def count_occurrences(judgements: Sequence[Judgement], question: Question) -> di
     wrong with numbers."""
     often: Counter[str] = Counter()
     for judged in judgements:
-        parts = [part for cause in judged.causes for part in cause.alternatives[0]]
-        words = {describe_change(change, question): 1 for part in parts for change in part.changes}
+        words = {
+            describe_change(change, question, _is_of_q1(cause)): 1
+            for cause in judged.causes
+            for part in cause.alternatives[0]
+            for change in part.changes
+        }
         often.update([*words, *_list_kinds(judged)])
     return dict(often.most_common())

@@ -99,7 +99,9 @@ def test_constants_typed_wrong_are_lab3s_answers_for_them():
         "layer 1 has 24 filters": question._replace(network=(layer._replace(filters=24),)),
         "layer 1 has 4 input channels": question._replace(network=(layer._replace(in_channels=4),)),
         "layer 1 has filters of 4 x 6": question._replace(network=(layer._replace(fx=4, fy=6),)),
-        "layer 1 has an input of 12 x 10": question._replace(network=(layer._replace(x=12, y=10),)),
+        "layer 1 has an input of 12 x 10 (output 11 x 8)": question._replace(
+            network=(layer._replace(x=12, y=10),)
+        ),
         "the machine has 3 nodes": question._replace(system=system._replace(nodes=3)),
         "a node has 0.03 GOPS": question._replace(system=system._replace(ops_per_s=3 * 10**7)),
         "links have 0.00005 GB/s": question._replace(
@@ -117,7 +119,7 @@ def test_a_neighbouring_row_and_amounts_of_inputs_are_constants():
     for clause in (
         *("layer 2 has 18 filters", "layer 2 has 5 input channels", "layer 2 has filters of 3 x 1"),
         *(
-            "layer 3 has an input of 10 x 7",
+            "layer 3 has an input of 10 x 7 (output 8 x 7)",
             "layer 1 has 12 input channels",
             "Q2 is of 3 inputs",
             "Q2 is of 4 inputs",

@@ -36,6 +36,7 @@ FAST, AMOUNT = "links have 4 GB/s", "Q2 is of 24 inputs"
 BINARY, CHANNELS = "GB/s are 2^30 bytes/s", "layer 4 has 127 input channels"
 START, ONCE = "the network's input is sent, too", "traffic is that of one input"
 INPUTS = "each layer's input is sent, not its output"
+SLOTS = "N inputs take (N + layers - 1) times the slowest stage, also for N = 1"
 FEWER, SLOWEST = "Q2 is of N - 1 inputs", "N inputs take N times the slowest stage"
 ODD = {"Q1 tensor latency": "0.0071234567"}  # is nobody's
 ODD_BOTH = {**ODD, "Q2 tensor latency": "0.51234567"}
@@ -69,11 +70,7 @@ def expect(tensor=None, pipeline=None, only=None):
     return {strategy: [({*of[strategy]}, only)] for strategy in of if of[strategy]}
 
 
-WHOLE_LATENCY = {
-    line: value
-    for line, value in answer(["whole outputs are sent, not shards"]).items()
-    if "latency" in line
-}
+INT8_LATENCY = {line: value for line, value in answer([INT8]).items() if "latency" in line}
 
 # fmt: off
 CASES = {  # why: a submission, its ways
@@ -152,9 +149,11 @@ CASES = {  # why: a submission, its ways
                           for line in LINES if line == "Q1 pipeline latency"}), {}),
     "a rate typed a tenth need not be whole": (
         write(typed("links have 0.2 GB/s")), expect(*[["links have 0.2 GB/s"]] * 2)),
-    # a quarter of four times the right traffic is the right traffic
+    # twice half the right traffic is the right traffic
     "two that cancel each other out are no explanation of the rest": (
-        write({line: WHOLE_LATENCY.get(line, RIGHT[line]) for line in LINES}), {}),
+        write(RIGHT | INT8_LATENCY), {}),
+    "a formula of N inputs may be used for one, too": (
+        write(answer([], [SLOTS])), expect(None, [SLOTS])),
     "inputs are as many as Q2's traffic is times Q1's": (
         write(typed(AMOUNT, 24)), expect([AMOUNT], [AMOUNT])),
     # the pipeline's right number is no slip, so that there may be one
@@ -211,9 +210,9 @@ def test_swapped_numbers_are_other_lines_right_ones(tmp_path, one, other):
 
 @pytest.mark.parametrize("times", [3, 4, 8, 10, 12, 32, 1024, Fraction(1, 8), Fraction(1, 32)])
 def test_multiples_of_the_right_number(tmp_path, times):
-    for off, unexplained in [(0, []), (1, ["Q1 tensor latency"])]:
-        number = f"{float(RIGHT['Q1 tensor latency'] * times * (1 + off / 500)):.9g}"
-        _, found = judge(tmp_path, write({**RIGHT, "Q1 tensor latency": number}))
+    for off, unexplained in [(0, []), (1, ["Q1 pipeline latency"])]:
+        number = f"{float(RIGHT['Q1 pipeline latency'] * times * (1 + off / 500)):.9g}"
+        _, found = judge(tmp_path, write({**RIGHT, "Q1 pipeline latency": number}))
         assert (found["unexplained"], found["explanations"]) == (unexplained, [])
 
 

@@ -25,6 +25,8 @@ an output of K products has K - 1 additions | 3.12538112 100.01219584 = | 12.427
 GOPS are 2^30 ops/s            | ~2.91894037 ~93.40609169 =       | ~11.60203346 ~145.10789284 =
 GB/s are 2^30 bytes/s          | ~3.12080778 ~99.86584891 =       | ~12.41456656 ~155.76539152 =
 GB/s are Gbit/s                | 3.78492416 121.11757312 =        | 14.54987264 157.9006976 =
+all links together have the bandwidth of one \
+                               | 4.16073216 133.14342912 =        | 15.75819264 159.1090176 =
 links have half the bandwidth  | 3.22121216 103.07878912 =        | 12.73739264 156.0882176 =
 communication takes no time    | 3.03330816 97.06586112 =         | 12.13323264 155.4840576 =
 each output is as large (x and y) as its layer's input \
@@ -46,6 +48,7 @@ the input channels are forgotten | 0.12777472 4.08879104 =        | 0.43737088 4
 a filter's height is forgotten | 1.10505472 35.36175104 =         | 4.34649088 52.1300992 =
 layer 1 is not computed        | 3.09615616 99.07699712 =         | 12.31089664 155.6617216 =
 the last layer is not computed | 2.2779136 72.8932352 =           | 9.0379264 152.38875136 =
+layer 1 is missing             | 3.06735616 98.15539712 1231872   | 12.19569664 155.5465216 373760
 the last layer is missing      | 2.2594816 72.3034112 1423104     | 8.9513984 152.30222336 431104
 layer 1's output is not sent   | 3.09846016 99.15072512 1231872   | 12.32011264 155.6709376 373760
 the last but one layer's output is not sent \
@@ -64,14 +67,16 @@ MiB are printed as bytes       | = = 1.833984375                  | = = 0.576171
 Q2 is of one input             | = 3.12726016 =all:1923072        | = 12.43531264 =all:604160
 Q2 is of N - 1 inputs          | = 96.94506496 =all:59615232      | = 151.16191744 =all:18728960
 Q2 is of N + 1 inputs          | = 103.19958528 =all:63461376     | = 160.41035776 =all:19937280
-Q2's latency is the average per input | = 3.12726016 =            | = 4.8683168 =
+Q2's latency is per input, not of all | = 3.12726016 =            | = 4.8683168 =
 the network's input is sent, too | 3.13033216 100.17062912 1941504 | 12.43838464 155.7892096 610304
 the last output goes to all nodes                   | = = 2254848 |
 the last output's shards arrive one after the other | 3.16412416 101.25197312 = |
 the last output is not gathered                     | 3.10882816 99.48250112 1812480 |
 each node sends a whole last output                 | 3.18255616 101.84179712 2254848 |
+the last gather takes no time                       | 3.10882816 99.48250112 = |
 the last output is sent, too                        | | 12.50904064 155.8598656 751616
 whole outputs are sent, not shards                  | 3.40911616 109.09171712 7692288 |
+sending takes the time of whole outputs, not shards | 3.40911616 109.09171712 = |
 all shards go over one link                         | 3.99484416 127.83501312 = |
 a node sends and receives one shard at a time       | 3.31516416 106.08525312 = |
 a node sends to one node after the other            | 3.27830016 104.90560512 = |
@@ -99,9 +104,13 @@ all inputs take as long as one                      | | = 12.43531264 =
 N inputs take N / nodes times as long as one        | | = 99.48250112 =
 N inputs take (N + layers - 1) / layers times as long as one | | = 108.8089856 =
 N times the slowest stage is added to the first input, not N - 1 times | | = 160.41035776 =
+N times the slowest stage is added to the first input, not N - 1 times, also for N = 1 \
+                                                    | | 17.0595328 160.41035776 =
 N inputs take N times the slowest stage             | | = 147.97504512 =
 N inputs take N times the slowest stage, also for N = 1 | | 4.62422016 147.97504512 =
 N inputs take (N + layers - 1) times the slowest stage  | | = 161.8477056 =
+N inputs take (N + layers - 1) times the slowest stage, also for N = 1 \
+                                                    | | 18.49688064 161.8477056 =
 the network's input is sent, too & whole outputs are sent, not shards | 3.41218816 ? 7710720 |
 the network's input is sent, too & one node collects each output and sends it to all \
                                                     | 3.43241216 ? 2394624 |
@@ -139,7 +148,14 @@ the last output is as large (x and y) as its layer's input \
                                   | 2206.72 17653.76 10350   | 2728.32 11437.44 =
 the input channels are forgotten  | 1300.672 10405.376 =     | 1180.032 5212.032 =
 a filter's height is forgotten    | 1339.072 10712.576 =     | 1410.432 5442.432 =
+layer 1 is missing                | 944.064 7552.512 4320    | 1344.384 4828.032 540
 the last layer is missing         | 919.36 7354.88 4950      | 1052.16 5084.16 720
+all links together have the bandwidth of one | 7794.304 62354.432 = | 7021.824 31213.824 =
+sending takes the time of whole outputs, not shards | 7794.304 62354.432 = |
+the last gather takes no time     | 1002.304 8018.432 =      |
+N times the slowest stage is added to the first input, not N - 1 times, also for N = 1 \
+                                  | | 2557.824 6589.824 =
+N inputs take (N + layers - 1) times the slowest stage, also for N = 1 | | 1728 5760 =
 the weights are sent, too         | = = 18432all:73872       | = = 11772all:20592
 each node sends a whole last output  | 3594.304 28754.432 16020 |
 outputs are all-reduced along a ring | 2706.304 21650.432 19080 |
@@ -158,12 +174,14 @@ a node does not compute while it receives or sends & the network's input is sent
 """
 THE_ODD_ONE_ALL_TO_ALL = """
                                      | 416.704 3333.632 6840 |
+all links together have the bandwidth of one | 7794.304 62354.432 = |
 a node's links work as one           | 213.184 1705.472 = |
 outputs are all-reduced along a ring | 2706.304 21650.432 19080 |
 traffic is what one node sends       | = = 1158 |
 """
 ITS_LAYER_1_ON_ONE_NODE = """
                                      | 61.44 491.52 0  | 61.44 491.52 0
+layer 1 is missing                   | = = =           | = = =
 the last layer is missing            | = = =           | = = =
 the weights are sent, too            | = = 144all:144  | = = 144all:144
 each node sends a whole last output  | = = =           |
