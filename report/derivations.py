@@ -230,7 +230,7 @@ def explain_mistakes(results: Results) -> str:
     """List what other readings and common mistakes would give."""
     return join_paragraphs(
         "COMMON MISTAKES",
-        "Other readings and common mistakes but wrong units, one at a time; traffic is that of"
+        "Other readings and common mistakes except wrong units, one at a time; traffic is that of"
         f" {count(results.asked.inputs, 'input')}.",
         *list_changes(results),
     )

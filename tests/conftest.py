@@ -36,6 +36,6 @@ def pytest_ignore_collect(collection_path):
 def pytest_terminal_summary(terminalreporter):
     """Say what is left out, also with -q."""
     if not RUNS_REPORT:
-        terminalreporter.write_line("Not run: tests of report/ and the deck. See README.md")
+        terminalreporter.write_line("Not run: tests of report/ and the deck. See tests/README.md")
     elif LEFT_OUT:
         terminalreporter.write_line(f"Not run: {', '.join(LEFT_OUT)}. See tests/README.md")
