@@ -27,7 +27,7 @@ L  layers           A  bytes of a layer's output; A_L: the last layer's
 P  nodes            S  A / P: bytes of a shard, the part that one node computes
 R  ops/s of a node  B  bytes/s of a one-way link
 sum and max are over all layers"""
-SIZES = """\
+LAYER_SIZES = """\
 out_x = x - fx + 1
 out_y = y - fy + 1
 weights = filters * in_channels * fx * fy
@@ -46,7 +46,7 @@ def explain_model(results: Results) -> str:
     return join_paragraphs(
         "THE MODEL",
         "Layers are convolutions of stride 1, without padding or pooling, one after the other.",
-        SIZES,
+        LAYER_SIZES,
         format_table(fields, [[layer[it] for it in fields] for layer in results.layers]),
         format_table(amounts, [[layer[it] for it in amounts] for layer in results.layers], summed),
     )

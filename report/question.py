@@ -16,7 +16,7 @@ from report.text import GIGA, KIB, count, quote, wrap
 MOST_LAYERS = 100
 MOST_CHARACTERS = 30  # of a number
 MOST_DESCRIBED = 3  # layers
-SIZES = ConvLayer._fields[:6]  # of a --layer
+LAYER_FIELDS = ConvLayer._fields[:6]  # of a --layer
 
 
 class Question(NamedTuple):
@@ -87,13 +87,13 @@ def make_number_parser(
 def parse_layer(text: str) -> ConvLayer:
     """Parse a layer such as "128,3,3,3,32,32"."""
     sizes = text.split(",")
-    if len(sizes) != len(SIZES):
-        wanted = f"six numbers with commas between them ({','.join(SIZES)})"
+    if len(sizes) != len(LAYER_FIELDS):
+        wanted = f"six numbers with commas between them ({','.join(LAYER_FIELDS)})"
         raise ArgumentTypeError(f"{quote(text)} is not {wanted}; repeat --layer for each layer")
     return ConvLayer(
         *(
             int(make_number_parser(name, 1, 10**6)(size))
-            for name, size in zip(SIZES, sizes, strict=True)
+            for name, size in zip(LAYER_FIELDS, sizes, strict=True)
         )
     )
 

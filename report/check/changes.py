@@ -24,7 +24,7 @@ class Change(NamedTuple):
 
 
 READING = True
-UNITS = "latency unit", "traffic unit"  # things
+PRINTED = "latency unit", "traffic unit"  # things: units of what is printed
 CONSTANT = "constant"  # a thing that is changed alone
 
 # fmt: off

@@ -1,9 +1,9 @@
 """The `check` command: one submission, or many side by side, as text or JSON."""
 
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from shlex import quote
 
 from report.check.changes import BOTH
 from report.check.judge import Cause, Judgement, Key, judge, read_key
@@ -82,7 +82,7 @@ def _describe_refusal(name: str, error: Exception) -> str:
     """Say in a sentence which file is refused, and why."""
     file = "standard input" if name == "-" else format_path(name)
     if isinstance(error, NoSubmissionError):
-        yours = "YOURS" if name == "-" else quote(format_path(name))
+        yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
         return f"{file} {error.what}: {error.advice.replace('YOURS', yours)}"
     return f"{file}: {getattr(error, 'strerror', None) or error}"
 

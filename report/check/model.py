@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
-from report.check.changes import BOTH, CHANGES, CONSTANT, UNITS
+from report.check.changes import BOTH, CHANGES, CONSTANT, PRINTED
 from report.question import Question, find_impossible
 
 Values = Mapping[str, Any]  # what things are changed to; None is as read
-Numbers = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
+Taken = dict[tuple[str, str], Rate]  # by ("Q1", "latency"): seconds, bytes
 OF_LAYERS = "element", "ops", "size", "channels", "filter", "loop"  # things
 OF_MACHINE = "rate", "link"
 
@@ -31,7 +31,7 @@ class OneInput(NamedTuple):
     traffic_bytes: Rate
 
 
-def compute(question: Question, strategy: str, values: Values) -> Numbers:
+def compute(question: Question, strategy: str, values: Values) -> Taken:
     """Compute what a strategy takes if things have these values: {("Q1", "latency"): seconds,
     ("Q1", "traffic"): bytes, ...}, with Q2 if there are several inputs."""
     question = values.get(CONSTANT) or question
@@ -44,7 +44,7 @@ def compute(question: Question, strategy: str, values: Values) -> Numbers:
     times = values.get("times") or 1
     times = Fraction(1, system.nodes) if times == "1 / P" else times
     times *= values.get("traffic unit") or 1
-    numbers: Numbers = {}
+    numbers: Taken = {}
     for name, asked in count_inputs(question).items():
         inputs, divisor = asked, ticks.per_s
         if name == "Q2":
@@ -310,7 +310,7 @@ def list_readings(question: Question) -> list[Reading]:
     for strategy in [it for it in BOTH if it not in impossible]:
         made = {"": compute(question, strategy, {})}
         for change in CHANGES:
-            if strategy in change.strategies and change.thing not in UNITS:
+            if strategy in change.strategies and change.thing not in PRINTED:
                 made[change.clause] = compute(question, strategy, {change.thing: change.value})
         for clause, numbers in made.items():
             if not clause or numbers != made[""]:

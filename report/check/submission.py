@@ -167,7 +167,7 @@ def _read_amount(text: str, kind: str) -> Number | None:
 
 # ------------------------------------------------ rows
 
-STRATEGIES = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
+SPELT = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
 OTHER_WORDS = {
     "latency": {"total", "of", "for", "with", "the", "in", "parallelism", "parallel"},
     "traffic": {"network", "communication"},
@@ -224,11 +224,11 @@ def _read_result(words: str, row: str, question: str) -> Row | None:
         return None
     label = match[1].lower().replace("-parallel", " parallel")
     parts = {*label.split()}
-    strategies, kinds = parts & STRATEGIES.keys(), parts & ASKED_UNIT.keys()
-    if len({STRATEGIES[word] for word in strategies}) != 1 or len(kinds) != 1:
+    strategies, kinds = parts & SPELT.keys(), parts & ASKED_UNIT.keys()
+    if len({SPELT[word] for word in strategies}) != 1 or len(kinds) != 1:
         return None
-    strategy, kind = STRATEGIES[strategies.pop()], kinds.pop()
-    if parts - {*STRATEGIES, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
+    strategy, kind = SPELT[strategies.pop()], kinds.pop()
+    if parts - {*SPELT, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
         return None
     number = _read_value(match[2], kind)
     return Row(row, Line(question, strategy, kind), label, number) if number else None

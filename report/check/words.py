@@ -13,7 +13,7 @@ from report.question import LAB, Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
 
 MOST_ALTERNATIVES = 3
-STRATEGIES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
+NAMES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
 TWICE = "traffic counts what is sent and what is received"
 KEY = "--key FILE, the output of the course's program"
 ANOTHER_READING = f" (another reading of the handout: if it is your course's, use {KEY})"
@@ -31,8 +31,7 @@ def describe_cause(cause: Cause, question: Question, mark: str = "") -> str:
     alternatives = [
         {
             _describe_place(part): " and ".join(
-                describe_change(change, question, _is_of_q1(cause), mark)
-                for change in part.changes
+                describe_change(change, question, _is_of_q1(cause), mark) for change in part.changes
             )
             for part in parts
         }
@@ -51,7 +50,7 @@ def _is_of_q1(cause: Cause) -> bool:
 
 
 def _describe_place(part: Explanation) -> str:
-    name = STRATEGIES[part.strategy]
+    name = NAMES[part.strategy]
     return f"{name}, in {part.only} only" if part.only else name
 
 

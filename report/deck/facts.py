@@ -37,17 +37,17 @@ def compute_facts(results: Results) -> Facts:
     }
 
 
-def format_ms(value_s: Rate, places: int = 2) -> str:
+def in_ms(value_s: Rate, places: int = 2) -> str:
     """Format seconds as ms: with two decimals in sentences, three where parts add up."""
     return format_places(value_s * MS, places)
 
 
-def format_us(value_s: Rate, places: int = 5) -> str:
+def in_us(value_s: Rate, places: int = 5) -> str:
     """Format seconds as microseconds: with five decimals where they are exact for the lab."""
     return format_places(value_s * US, places)
 
 
-def format_percent(part: Rate, places: int = 0) -> str:
+def in_percent(part: Rate, places: int = 0) -> str:
     """Format a share as percent, without the % sign."""
     return format_places(100 * part, places)
 
@@ -56,13 +56,13 @@ def tell_result(result: Result) -> Facts:
     """Format a strategy's latency, its parts, and its traffic."""
     return {
         "s": format_places(result.latency_s, 11),
-        "us": format_us(result.latency_s),
-        "latency": format_us(result.latency_s, 2),
-        "compute": format_us(result.compute_s),
-        "communication": format_us(result.communication_s),
-        "sends": format_us(result.communication_s, 2),
+        "us": in_us(result.latency_s),
+        "latency": in_us(result.latency_s, 2),
+        "compute": in_us(result.compute_s),
+        "communication": in_us(result.communication_s),
+        "sends": in_us(result.communication_s, 2),
         "bytes": f"{result.traffic_bytes:,}",
-        "used": format_percent(result.utilisation, 1),
+        "used": in_percent(result.utilisation, 1),
     }
 
 
@@ -100,19 +100,19 @@ def tell_comparison(
         "slower-n": format_places(pipeline.latency_s / tensor.latency_s, 2),
         "more-bytes": format_places(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 2),
         "bottleneck": pipeline.bottleneck,
-        "pace-ms": format_ms(pipeline.interval_s, 3),
-        "pace-us": format_us(pipeline.interval_s),
-        "rest-ms": format_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
-        "no-overlap-ms": format_ms(tensor.inputs * pipeline_1.latency_s),
-        "ring-ms": format_ms(tensor.inputs * ring.communication_s),
-        "all-to-all-ms": format_ms(tensor.inputs * tensor.communication_s),
-        "ring-more": format_percent(more_s / tensor_1.latency_s, 1),
+        "pace-ms": in_ms(pipeline.interval_s, 3),
+        "pace-us": in_us(pipeline.interval_s),
+        "rest-ms": in_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
+        "no-overlap-ms": in_ms(tensor.inputs * pipeline_1.latency_s),
+        "ring-ms": in_ms(tensor.inputs * ring.communication_s),
+        "all-to-all-ms": in_ms(tensor.inputs * tensor.communication_s),
+        "ring-more": in_percent(more_s / tensor_1.latency_s, 1),
         "ring-more-bytes": f"{ring.traffic_bytes - tensor_1.traffic_bytes:,}",
-        "ring-each-ms": format_ms(ring.interval_s),
-        "tensor-each-ms": format_ms(tensor.interval_s),
-        "pipeline-each-ms": format_ms(pipeline.interval_s),
-        "reverse-1": format_percent(reverse_more_s / pipeline_1.latency_s, 1),
-        "reverse-n": format_percent(reverse_more_s / pipeline.latency_s, 1),
+        "ring-each-ms": in_ms(ring.interval_s),
+        "tensor-each-ms": in_ms(tensor.interval_s),
+        "pipeline-each-ms": in_ms(pipeline.interval_s),
+        "reverse-1": in_percent(reverse_more_s / pipeline_1.latency_s, 1),
+        "reverse-n": in_percent(reverse_more_s / pipeline.latency_s, 1),
     }
 
 
@@ -125,18 +125,18 @@ def tell_layers(results: Results) -> Facts:
         row = [f"{number}: {sizes}", f"{layer.ops:,}", f"{layer.output_bytes:,}"]
         for strategy in ("tensor", "pipeline"):
             steps = [it for it in results.strategies[strategy].steps if it.layer == number]
-            row.append(format_us(steps[0].time_s))
-            row.append(format_us(steps[1].time_s) if steps[1:] else "0")
+            row.append(in_us(steps[0].time_s))
+            row.append(in_us(steps[1].time_s) if steps[1:] else "0")
             row.append(f"{sum(step.traffic_bytes for step in steps):,}")
         rows.append(row)
     first, ops = network[0], sum(layer.ops for layer in network)
     return {
         "layer-rows": rows,
         "ops": f"{ops:,}",
-        "layer-2-percent": format_percent(Fraction(network[1].ops, ops)),
+        "layer-2-percent": in_percent(Fraction(network[1].ops, ops)),
         "weight-sizes": DOT.join(map(str, first[:4])),
         "shard-1": f"{first.output_bytes // system.nodes:,}",
-        "shard-1-us": format_us(results.strategies["tensor"].steps[1].time_s, 1),
+        "shard-1-us": in_us(results.strategies["tensor"].steps[1].time_s, 1),
         "pixels": DOT.join(map(str, (first.out_x, first.out_y))),
     }
 
@@ -160,14 +160,14 @@ def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
             name: {
                 "start": float(start_s / pipeline.latency_s),
                 "length": float(length_s / pipeline.latency_s),
-                "ms": format_ms(length_s, 3),
+                "ms": in_ms(length_s, 3),
             }
             for name, (start_s, length_s) in parts.items()
         },
-        "tensor-above": format_percent(tensor.latency_s / bound_s - 1),
-        "pipeline-above": format_percent(above_s / bound_s),
-        "imbalance-percent": format_percent(imbalance_s / above_s),
-        "average-us": format_us(bound_s / tensor.inputs),
+        "tensor-above": in_percent(tensor.latency_s / bound_s - 1),
+        "pipeline-above": in_percent(above_s / bound_s),
+        "imbalance-percent": in_percent(imbalance_s / above_s),
+        "average-us": in_us(bound_s / tensor.inputs),
     }
 
 
@@ -178,7 +178,7 @@ def tell_flips(results: Results) -> Facts:
     between, [ring] = (it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs)
     return {
         "flip-gbs": [format_rounded(it / GIGA, 3) for it in between],
-        "flip-percent": [format_percent(it / system.link_bytes_per_s, 1) for it in between],
+        "flip-percent": [in_percent(it / system.link_bytes_per_s, 1) for it in between],
         "flip-ring-gbs": format_rounded(ring / GIGA, 3),
     }
 
