@@ -229,17 +229,38 @@ def test_multiples_of_the_own_q1(tmp_path, times):
 
 
 @pytest.mark.parametrize(
-    ("own", "number", "follows"),
+    ("own", "number", "kind"),
     [
-        ("0.0071234567", "0.2281787", False),  # 0.1 % off, more than both roundings
-        ("0.0071", "0.2285", False),  # within these, but 0.6 % off
-        ("0.00712", "0.2280", True),  # 0.07 % off
+        ("0.0071234567", "0.2281787", "unexplained"),  # 0.1 % off, more than both roundings
+        ("0.0071", "0.2285", "unexplained"),  # within these, but 0.6 % off
+        ("0.00712", "0.2280", "follows from Q1"),  # 0.07 % off
+        ("0.0071234567", "0.2208271577", "31 times your wrong Q1"),
+        ("0.0071234567", "0.0071234567", "the same as your wrong Q1"),
     ],
 )
-def test_a_number_follows_from_q1_within_roundings_and_a_limit(tmp_path, own, number, follows):
+def test_a_number_follows_from_q1_within_roundings_and_a_limit(tmp_path, own, number, kind):
     numbers = {**RIGHT, "Q1 tensor latency": own, "Q2 tensor latency": number}
     kinds = {it["line"]: it["kind"] for it in judge(tmp_path, write(numbers))[1]["numbers"]}
-    assert kinds["Q2 tensor latency"] == ("follows from Q1" if follows else "unexplained")
+    assert kinds["Q2 tensor latency"] == kind
+
+
+@pytest.mark.parametrize(("number", "is_told"), [("0.0071234", True), ("0.00712345", False)])
+def test_of_fewer_than_six_digits_more_may_tell_more(tmp_path, number, is_told):
+    _, found = judge(tmp_path, write({**RIGHT, "Q1 tensor latency": number}))
+    assert ("more digits" in found["numbers"][0]["words"]) == is_told
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "words"),
+    [
+        ("0.00", "zero", "zero: print more digits"),
+        ("nan", "no number", "no number"),
+        ("-0.1", "no number", "negative"),
+    ],
+)
+def test_what_is_no_number(tmp_path, number, kind, words):
+    _, found = judge(tmp_path, write({**RIGHT, "Q1 tensor latency": number}))
+    assert (found["numbers"][0]["kind"], found["numbers"][0]["words"]) == (kind, words)
 
 
 # ------------------------------------------------ a key
