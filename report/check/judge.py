@@ -214,9 +214,9 @@ def _judge_number(
             return FOLLOWS, f"{times:,} times your wrong Q1, no further mistake"
         origin = "the same as" if times == 1 else f"{times:,} times"
         return f"{origin} your wrong Q1", f"{origin} your wrong Q1"
-    more = MORE_DIGITS if number.digits < ENOUGH_DIGITS else ""
+    has_few = line.kind == "latency" and number.digits < ENOUGH_DIGITS
     far = _describe_distance(number, answer.amount, line.kind)
-    return "unexplained", f"unexplained, {far}{more}"
+    return "unexplained", f"unexplained, {far}{MORE_DIGITS if has_few else ''}"
 
 
 def _find_multiple(question: Question, number: Number, right: Rate) -> str:

@@ -17,7 +17,7 @@ NAMES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
 TWICE = "traffic counts what is sent and what is received"
 KEY = "--key FILE, the output of the course's program"
 ANOTHER_READING = f" (another reading of the handout: if it is your course's, use {KEY})"
-RIGHT_OR_NONE = "right", "too few digits", "missing"
+NOT_WRONG = "right", "too few digits", "missing"
 BY_HAND = "unexplained", "too few digits", "no number", "zero", "missing"
 SLOWEST = "N inputs take N times the slowest stage, also for N = 1"
 
@@ -146,7 +146,7 @@ def _list_rest(judged: Judgement) -> list[JudgedNumber]:
 
 def _list_functions(judged: Judgement, question: Question) -> Iterator[str]:
     """List where lab3.py computes what is wrong, with what explains it."""
-    wrong = {it.line[1:] for it in judged.numbers if it.kind not in RIGHT_OR_NONE}
+    wrong = {it.line[1:] for it in judged.numbers if it.kind not in NOT_WRONG}
     if wrong:
         options = "" if question == LAB else " (explain takes the same options)"
         yield f"How the right numbers are computed{options}:"
