@@ -55,11 +55,8 @@ def pipeline_sram(network: Network, system: System) -> list[SramUse]:
 def data_sram(network: Network, system: System) -> list[SramUse]:
     """List what every node holds, layer by layer: all weights, the layer's input and output."""
     weights = sum(layer.weight_bytes for layer in network)
-    uses = []
-    for number, layer in enumerate(network, 1):
-        sizes = weights, layer.input_bytes, layer.output_bytes
-        uses.append(SramUse("every node", number, "compute", *sizes))
-    return uses
+    uses = pipeline_sram(network, system)
+    return [use._replace(where="every node", weight_bytes=weights) for use in uses]
 
 
 # ------------------------------------------------ what one input at a time does not count
