@@ -271,10 +271,18 @@ class Somebody:
         def finish(many):
             return finish_inputs(stages, many, self.choose((0, 0), HELD))
 
-        first = finish(1)
-        slowest, layers = finish(2) - first, len(self.ops)
+        first, layers = finish(1), len(self.ops)
+        others = {
+            "a later input takes the last stage's time, not the slowest's": compute[-1],
+            "a later input takes the average stage's time, not the slowest's": (
+                sum(compute) / layers
+            ),
+        }
+        slowest = self.choose(finish(2) - first, others)
+        is_other = others.keys() & {*self.clauses}
+        last = (lambda many: first + (many - 1) * slowest) if is_other else finish
         whenever = {
-            ONE_MORE: finish(inputs + 1),
+            ONE_MORE: last(inputs + 1),
             BOTTLENECK: inputs * slowest,
             SLOTS: finish_inputs([slowest] * layers, inputs),
         }
@@ -287,7 +295,7 @@ class Somebody:
                 BY_LAYERS: (inputs + layers - 1) * first / layers,
             }
         to_others = self.choose(1, {"each output is sent to all other nodes": nodes - 1})
-        return self.choose(finish(inputs), formulas), to_others * sum(sent)
+        return self.choose(last(inputs), formulas), to_others * sum(sent)
 
 
 def finish_inputs(stages, inputs, held=(0, 0)):

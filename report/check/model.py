@@ -262,8 +262,13 @@ def _take_pipeline(system: System, sizes: Sizes, ticks: Ticks, values: Values) -
         "both": (compute, send, [0, *send]),
     }.get(values.get("sending", ""))
     times = [*map(sum, zip_longest(*busy, fillvalue=0))] if busy else compute + send
+    intervals: dict[str, Rate] = {
+        "last": compute[-1],
+        "average": Fraction(sum(compute), len(sizes.ops)),
+    }
+    interval = intervals.get(values.get("interval", ""), max(times))
     copies = system.nodes - 1 if values.get("count") else 1
-    return OneInput(sum(compute) + sum(send), max(times), copies * sum(sent))
+    return OneInput(sum(compute) + sum(send), interval, copies * sum(sent))
 
 
 def _find_latency(

@@ -290,7 +290,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     own = {row.about: row for row in rows}
     numbers = {line: own[line].number for line in lines if line in own}
     errors = ERROR.findall(text)
-    failure = [f"your program failed: {shorten(it, 100).rstrip('.?')}" for it in errors[-1:]]
+    failure = [f"your program failed: {shorten(it, 100).rstrip('.')}" for it in errors[-1:]]
     if not numbers:
         example = f"Total latency of {lines[0].strategy} parallelism is 0.1 seconds"
         raise NoSubmissionError("has no results", *failure or [f"rows like {example!r} are read"])

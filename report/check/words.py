@@ -107,7 +107,7 @@ def describe_key(key: Key) -> str:
 def describe_judgement(judged: Judgement, key: Key) -> str:
     """Say how many numbers are right and what makes the others; a table; then the format."""
     total, right = len(judged.numbers), judged.right
-    notes = [wrap(f"{note[0].upper()}{note[1:]}.") for note in judged.notes]
+    notes = [wrap(f"{it[0].upper()}{it[1:]}{'' if it[-1] == '?' else '.'}") for it in judged.notes]
     if right == total:
         words = "are right" if key.is_lab3 else "agree with the key"
         lines = [f"All {total} numbers {words}.", *notes]

@@ -99,6 +99,8 @@ computing is divided by the nodes                   | | 3.33538816 39.1730944 =
 a node does not compute while it sends              | | = 158.8970496 =
 a node does not compute while it receives           | | = 159.3573376 =
 a node does not compute while it receives or sends  | | = 162.4682496 =
+a later input takes the last stage's time, not the slowest's    | | = 117.75428608 =
+a later input takes the average stage's time, not the slowest's | | = 106.4678656 =
 inputs do not overlap                               | | = 397.93000448 =
 all inputs take as long as one                      | | = 12.43531264 =
 N inputs take N / nodes times as long as one        | | = 99.48250112 =
@@ -163,6 +165,8 @@ a node's links work as one        | = = = |
 the next input is computed while this one's outputs are sent | = 10338.304 = |
 traffic is what one node sends    | = = 1590 |
 a node does not compute while it receives or sends | | = 11940.864 =
+a later input takes the last stage's time, not the slowest's    | | = 5465.472 =
+a later input takes the average stage's time, not the slowest's | | = 4254.08 =
 outputs are all-reduced along a ring & the last output is not gathered \
                                   | 1842.304 14738.432 12600 |
 outputs are all-reduced along a ring \
