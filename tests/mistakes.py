@@ -280,9 +280,9 @@ class Somebody:
         }
         slowest = self.choose(finish(2) - first, others)
         is_other = others.keys() & {*self.clauses}
-        last = (lambda many: first + (many - 1) * slowest) if is_other else finish
+        take = (lambda many: first + (many - 1) * slowest) if is_other else finish
         whenever = {
-            ONE_MORE: last(inputs + 1),
+            ONE_MORE: take(inputs + 1),
             BOTTLENECK: inputs * slowest,
             SLOTS: finish_inputs([slowest] * layers, inputs),
         }
@@ -295,7 +295,7 @@ class Somebody:
                 BY_LAYERS: (inputs + layers - 1) * first / layers,
             }
         to_others = self.choose(1, {"each output is sent to all other nodes": nodes - 1})
-        return self.choose(last(inputs), formulas), to_others * sum(sent)
+        return self.choose(take(inputs), formulas), to_others * sum(sent)
 
 
 def finish_inputs(stages, inputs, held=(0, 0)):

@@ -137,7 +137,7 @@ def _count_places(layer: ConvLayer, size: str | None, is_last: bool) -> tuple[in
 @lru_cache(maxsize=256)
 def _count_ticks(system: System, rate: Rate | None, link: Any) -> Ticks:
     op_s = 1 / (Fraction(system.ops_per_s) * (rate or 1))
-    slower = count_links(system) if link == "shared" else 1 if link is None else link
+    slower = {None: 1, "shared": count_links(system)}.get(link, link)
     byte_s = slower / Fraction(system.link_bytes_per_s)
     per_s = system.nodes * lcm(op_s.denominator, byte_s.denominator)
     return Ticks(int(op_s * per_s), int(byte_s * per_s), per_s)
