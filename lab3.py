@@ -15,6 +15,8 @@ follows:
 
     Q2's lines      the same four as Q1's; the sample repeats two of them, and
                     lacks the pipeline's traffic
+    layers          stride 1, no padding, no pooling: a filter of 3 x 3 leaves x and
+                    y "reduced by 2"
     precision       activations are FP16 like the weights: 2 bytes per element
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in the SRAM of every node that needs it when it is
@@ -43,9 +45,7 @@ from typing import Iterator, List, NamedTuple, Tuple, Union
 
 # ------------------------------------------------ the lab
 class ConvLayer(NamedTuple):
-    """A convolution, stride 1, no padding or pooling. So a filter of 3 x 3 leaves x and y "reduced
-    by 2" (handout, "The model").
-    """
+    """A convolution, stride 1, no padding or pooling (handout, "The model")."""
 
     filters: int
     in_channels: int
@@ -124,11 +124,13 @@ INPUTS = 32  # for Q2
 
 
 def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = N * (sum(C) / (P * R) + rounds * sum(A) / (P * B)) seconds
+    """latency = N * (sum(C) / (P * R) + rounds * sum(S) / B) seconds
 
-    rounds: how many shards the busiest link carries, one after the other. All-to-all, 1, because
-    each node has a link of its own to each other node. On a ring, P - 1, because all shards that
-    a node lacks arrive over one link. For a single node, 0.
+    rounds = 1 all-to-all, P - 1 on a ring, 0 for a single node
+
+    rounds: how many shards the busiest link carries, one after the other. All-to-all, each node
+    has a link of its own to each other node. On a ring, all P - 1 shards that a node lacks arrive
+    over one link.
     """
     check_tensor_parallel(network, system, inputs)
     nodes = system.nodes
@@ -143,9 +145,11 @@ def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -
 def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -> int:
     """traffic = N * (P * (P - 1) * (S_1 + ... + S_(L-1)) + gather_hops * S_L) bytes
 
-    An all-gather takes each of P shards over P - 1 links, on either topology. gather_hops: how
-    many links the gather's shards cross, all added up. All-to-all, P - 1; on a ring,
-    1 + 2 + ... + (P - 1) = P * (P - 1) / 2.
+    gather_hops = P - 1 all-to-all, P * (P - 1) / 2 on a ring
+
+    In an all-gather each of the P shards crosses P - 1 links, on either topology. gather_hops: how
+    many links the shards of the last layer's gather cross, all added up: on a ring, 1, 2, ...,
+    P - 1.
     """
     check_tensor_parallel(network, system, inputs)
     nodes = system.nodes
@@ -156,18 +160,18 @@ def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -
 
 # ------------------------------------------------ pipeline parallelism
 # Each layer has its own node, which computes C ops, then sends A bytes to the next layer's node
-# (on a ring, its neighbour) while it computes its layer for the next input. The last output, A_L,
-# stays where it is.
+# (on a ring, its neighbour) while it computes its layer for the next input. The last output stays
+# where it is.
 # Source: handout, "Pipeline Parallelism", "Notes and assumptions" and "Objectives".
 
 
 def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds
+    """latency = sum(C / R) + sum(A / B) + (N - 1) * max(C / R, A / B) seconds, A_L left out
 
-    A_L, the last output, is not sent and left out. The first input goes through all steps: L
-    computations and L - 1 transfers. Each later input is done one interval after the one before
-    it. The interval is the time of the longest step, the bottleneck, because a node or a link
-    works on one input at a time.
+    A_L, the last output, is not sent. The first input goes through all steps: L computations and
+    L - 1 transfers. Each later input is done one interval after the one before it. The interval is
+    the time of the longest step, the bottleneck, because a node or a link works on one input at a
+    time.
     """
     check_pipeline_parallel(network, system, inputs)
     compute_s = [Fraction(layer.ops, system.ops_per_s) for layer in network]
@@ -208,10 +212,10 @@ def _answers_of(network: Network, system: System, inputs: int) -> Iterator[str]:
             yield f"Total network traffic of {strategy} parallelism is {traffic_bytes} bytes"
 
 
-def plain(value: Rate, digits: int = 17) -> str:
+def plain(value: Union[Rate, float], digits: int = 17) -> str:
     """The number in plain decimal notation, rounded once to this many significant digits."""
-    context = Context(prec=digits)
-    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    context, exact = Context(prec=digits), Fraction(value)
+    quotient = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     return f"{context.normalize(quotient):f}"
 
 
@@ -276,7 +280,7 @@ def main() -> int:
     try:
         if len(sys.argv) > 1:
             raise ValueError("takes no arguments; edit NETWORK, SYSTEM or INPUTS in it")
-        print(answers(NETWORK, SYSTEM, INPUTS))
+        print(answers(NETWORK, SYSTEM, INPUTS) + "\n", end="")  # at once: one write
     except ValueError as error:
         print(f"lab3.py: error: {error}", file=sys.stderr)
         return 2
