@@ -1,12 +1,13 @@
 """The topics of `explain`: how every number is derived, with sums that can be checked by hand."""
 
-from collections.abc import Callable, Container
+import re
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from textwrap import dedent
 
 import lab3
-from report.results import Results, Verdict, compare_with_lab3
-from report.steps import Step, count_gather_hops, count_rounds
+from report.model import Model, Step
+from report.results import Results, Verdict
 from report.text import (
     GIGA,
     US,
@@ -18,15 +19,16 @@ from report.text import (
     round_to,
 )
 
-if TYPE_CHECKING:  # imported where it is needed
-    from report.check.model import Reading
 
-SYMBOLS = """\
-N  inputs           C  ops of a layer (1 MAC is 2 ops)
-L  layers           A  bytes of a layer's output; A_L: the last layer's
-P  nodes            S  A / P: bytes of a shard, the part that one node computes
-R  ops/s of a node  B  bytes/s of a one-way link
-sum and max are over all layers"""
+def quote_lab3(title: str) -> str:
+    """Quote the list below a title of lab3.py's docstring; nothing with python -OO."""
+    found = re.search(rf"{title}:\n\n(.*?)\n\n", lab3.__doc__ or "", re.DOTALL)
+    return dedent(found[1]) if found else ""
+
+
+SYMBOLS = quote_lab3("Symbols of formulas")
+READINGS = quote_lab3("it is read as\nfollows")
+SUMS = "A shard is a node's part of an output; sum and max are over all layers."
 LAYER_SIZES = """\
 out_x = x - fx + 1
 out_y = y - fy + 1
@@ -56,27 +58,25 @@ def explain_tensor(results: Results) -> str:
     """Derive tensor parallelism's latency and traffic from its steps."""
     if "tensor" in results.impossible:
         return ""
-    system = results.asked.system
+    tensor = Model("tensor", *results.asked[:2])
     return join_paragraphs(
         "TENSOR PARALLELISM",
         "Each node has 1 / P of each layer's filters: it computes C / P ops; the result is a shard"
         " of S bytes. Between layers an all-gather sends each shard to all other nodes; after the"
         " last layer a gather sends all shards to one node. Only then does the next input start.",
         *list_paragraphs(lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-        f"Here rounds = {count_rounds(system):,} and gather_hops = {count_gather_hops(system):,}.",
+        f"Here rounds = {tensor.rounds:,} and gather_hops = {tensor.gather_hops:,}.",
         format_steps(results.strategies["tensor"].steps),
         *add_up(results, "tensor"),
     )
 
 
+AS_READ = "(this project's reading)"
 LOSSES = (  # in the order of results.Losses
     ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
     ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
-    ("fill and drain", "sum(C / R) of 1 input without the bottleneck"),
-    (
-        "communication",
-        "sum(A / B) of 1 input without the bottleneck, plus N * (interval - max(C / R))",
-    ),
+    ("fill and drain", "compute of 1 input on all nodes but the bottleneck"),
+    ("communication", "sends of 1 input; if a link is the bottleneck, also the waiting for it"),
 )
 
 
@@ -92,7 +92,7 @@ def explain_pipeline(results: Results) -> str:
     return join_paragraphs(
         "PIPELINE PARALLELISM",
         "Each layer has its own node, which computes C ops, then sends A bytes to the next layer's"
-        " node while it computes the next input. The last output, A_L, is not sent.",
+        " node while it computes the next input.",
         *list_paragraphs(lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
         format_steps(results.strategies["pipeline"].steps),
         *add_up(results, "pipeline"),
@@ -160,9 +160,9 @@ def explain_bounds(results: Results) -> str:
     return join_paragraphs(
         "LOWER BOUNDS",
         "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
-        " nodes do at most R ops per second each. Tensor parallelism adds its communication N"
-        " times, on either topology. A pipeline takes at least as long as its slowest node"
-        " computes. Data parallelism sends nothing, but needs enough SRAM (Q3).",
+        " nodes do at most R ops per second each. Tensor parallelism takes the bound and N times"
+        " its communication. A pipeline takes at least as long as its slowest node computes. Data"
+        " parallelism sends nothing, but needs enough SRAM (Q3).",
         format_table(
             ["latency, us", *(count(it.inputs, "input") for it in bounds), "formula"],
             [(name, *(it * US for it in times_s), formula) for name, times_s, formula in rows],
@@ -181,48 +181,23 @@ def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
         rows.append((case, ", ".join(it.faster), equal or whole_range))
     text = (
         "When the verdict flips: with all else as it is, both strategies take equally long at these"
-        " link bandwidths. The faster strategy is named for links below, between and above them."
+        " link bandwidths. Column 2: the faster one, from slow links to fast."
     )
-    heads = "case", "faster, slow links first", "equally long at, GB/s"
+    heads = "case", "faster", "equally long at, GB/s"
     return [text, format_table(heads, rows)] if rows else []
 
 
 # ------------------------------------------------ readings of the handout
 
-READINGS = (  # what, how it is read, and the clauses of `check` that read it otherwise
-    ("Q2's lines", "the same four as Q1's; the sample repeats two, and lacks pipeline traffic"),
-    ("precision", "activations are FP16 like the weights: 2 bytes per element"),
-    ('"reduced by 2"', "x - fx + 1: stride 1, no padding, no pooling"),
-    ("GOPS", "10^9 ops/s"),
-    ("GB/s", "10^9 bytes/s", "GB/s are 2^30 bytes/s", "GB/s are Gbit/s"),
-    ("KB of SRAM", "1,024 bytes"),
-    (
-        *("initial inputs", "each is in the SRAM where it is needed when it is needed, at no cost"),
-        "the network's input is sent, too",
-    ),
-    (
-        *("one by one", "no batches: a pipeline overlaps inputs, tensor parallelism does not"),
-        *("a node does not compute while it sends", "inputs do not overlap"),
-    ),
-    ("SRAM", "assumed to be enough; latency and traffic do not depend on it"),
-    ("transfers", "start when a whole output, or a node's shard of it, is computed"),
-    ("traffic", "a byte counts on each link that it crosses"),
-    ("final output", "complete on one node", "the last output goes to all nodes"),
-    ("ring", "one-way, from each node to the next, like the 12 one-way links of all-to-all"),
-)
-
 
 def explain_readings(results: Results) -> str:
     """Say how the handout is read, and what other readings would give."""
-    rows = [
-        (what, "; another reading: ".join(filter(None, [read_as, " or ".join(others)])))
-        for what, read_as, *others in READINGS
-    ]
     return join_paragraphs(
         "READINGS OF THE HANDOUT",
-        format_table(("what", "read as"), rows),
+        "Where the handout leaves a choice, it is read as follows:",
+        READINGS,
         f"Other readings; traffic is that of {count(results.asked.inputs, 'input')}.",
-        *list_changes(results, {clause for _, _, *others in READINGS for clause in others}),
+        *tabulate_mistakes(results, only_readings=True),
     )
 
 
@@ -230,43 +205,23 @@ def explain_mistakes(results: Results) -> str:
     """List what other readings and common mistakes would give."""
     return join_paragraphs(
         "COMMON MISTAKES",
-        "Other readings and common mistakes except wrong units, one at a time; traffic is that of"
-        f" {count(results.asked.inputs, 'input')}.",
-        *list_changes(results),
+        "What `check` knows, one at a time, but for units, multiples of the right number and"
+        f" constants typed wrong; traffic is that of {count(results.asked.inputs, 'input')}.",
+        *tabulate_mistakes(results),
     )
 
 
-def list_changes(results: Results, clauses: Container[str] | None = None) -> list[str]:
-    """Make a table of each strategy: what it takes as read, and with these changes, or with all."""
+def tabulate_mistakes(results: Results, only_readings: bool = False) -> list[str]:
+    """Make a table of each strategy: what it takes as read, and with each mistake or reading."""
+    from report.check.mistakes import list_examples  # most topics do without it
+
     heads = [*(f"{count(it.inputs, 'input')} s" for it in results.bounds), "traffic bytes", "if"]
-    readings = find_readings(results)
     blocks = []
     for strategy in results.strategies:
         rows = [
-            (*it.latencies_s, it.traffic_bytes, it.clause or "(this project's reading)")
-            for it in readings
-            if it.strategy == strategy
-            and (clauses is None or not it.clause or it.clause in clauses)
+            (*example.latencies_s, example.traffic_bytes, example.clause or AS_READ)
+            for example in list_examples(results.asked, strategy)
+            if not only_readings or example.is_reading or not example.clause
         ]
         blocks += [f"{strategy.capitalize()} parallelism:", format_table(heads, rows)]
     return blocks
-
-
-def find_readings(results: Results) -> "list[Reading]":
-    """Find what each strategy takes as read, and with each change of `check`.
-
-    Raises ValueError if the model of `check` without changes does not give lab3.py's numbers.
-    """
-    from report.check.model import list_readings  # most topics do without it
-
-    readings = list_readings(results.asked)
-    source = "report/check/model.py gives"
-    for strategy, clause, latencies_s, traffic_bytes in readings:
-        if not clause:
-            found = [results.find(it.inputs)[strategy] for it in results.bounds]
-            for result, latency_s in zip(found, latencies_s, strict=True):
-                case, function = count(result.inputs, "input"), f"{strategy}_parallel_latency"
-                compare_with_lab3(function, case, result.latency_s, source, latency_s)
-            function = f"{strategy}_parallel_traffic"
-            compare_with_lab3(function, case, result.traffic_bytes, source, traffic_bytes)
-    return readings

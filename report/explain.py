@@ -83,10 +83,10 @@ def explain_q2(results: Results) -> str:
     ]
     why = [
         compare_latencies(found),
-        "Each further input adds one interval: the time of the bottleneck.",
+        "Used = lower bound / latency; the lower bound, with all nodes always at work, is"
+        f" {format_ms(results.bounds[-1].lower_bound_s)}.",
+        explain_interval(found),
         describe_time_per_input(found),
-        f"Lower bound (all nodes always compute): {format_ms(results.bounds[-1].lower_bound_s)}."
-        " Used = lower bound / latency.",
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
@@ -116,7 +116,10 @@ def compare_traffic(results: Results) -> str:
         return ""
     bytes_ratio = Fraction(found["tensor"].traffic_bytes, found["pipeline"].traffic_bytes)
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
-    why = "each node's part of an output goes to all other nodes; only the last output's go to one"
+    why = (
+        "each node's part of an output goes to all other nodes; only the last layer's parts go to a"
+        " single node"
+    )
     if system.nodes == 2:
         why = "half of the last output is sent, too"
     more = f"{format_rounded(bytes_ratio, 3)} times the" if bytes_ratio > SAME else "slightly more"
@@ -130,31 +133,40 @@ def compare_traffic(results: Results) -> str:
     return text
 
 
+def explain_interval(found: dict[str, Result]) -> str:
+    """Say what each further input adds, for the strategies that are possible."""
+    times = {"tensor": "all steps with tensor parallelism", "pipeline": "the pipeline's bottleneck"}
+    of = ", of ".join(times[name] for name in found)
+    return f"Each further input adds one interval: the time of {of}."
+
+
 def describe_time_per_input(found: dict[str, Result]) -> str:
     """Give latency / N for any number of inputs, N; roundings keep the sum."""
     if "pipeline" not in found:
         return ""
-    it = found["pipeline"]
-    first_ms, interval_ms = (it.compute_s + it.communication_s) * MS, it.interval_s * MS
+    pipeline = found["pipeline"]
+    first_ms = (pipeline.compute_s + pipeline.communication_s) * MS
+    interval_ms = pipeline.interval_s * MS
     places = max(0, 3 - round_to(interval_ms).adjusted())
-    scale = 10**places
-    sums = [Fraction(round(value * scale), scale) for value in (first_ms, interval_ms)]
-    first, each, fill = (format_places(value, places) for value in (*sums, sums[0] - sums[1]))
-    text = f"Time per input, for any N: {each} + {fill} / N ms in the pipeline"
-    text += f" ({fill} = {first} - {each}, 1 input less an interval)"
-    if first_ms == interval_ms:
-        text = f"Time per input, for any N: {each} ms in the pipeline"
+    first, each = (round(value * 10**places) for value in (first_ms, interval_ms))
+    each, fill = (format_places(Fraction(it, 10**places), places) for it in (each, first - each))
+    text = f"in the pipeline {each} ms"
+    if first_ms > interval_ms:
+        text += f" and a share of the first input's way, {fill} / N ms"
     if "tensor" in found:
-        each = format_rounded(found["tensor"].interval_s * MS)
-        text += f", {each} ms with tensor parallelism"
-    return f"{text}."
+        tensor_s = found["tensor"].interval_s
+        text = f"{format_rounded(tensor_s * MS)} ms with tensor parallelism; {text}"
+        if tensor_s < pipeline.interval_s:
+            text += ": so tensor parallelism is faster for any N"
+    return f"Averaged over N inputs, one takes {text}."
 
 
 def warn_of_sram(results: Results) -> str:
     """Say which strategies do not fit in SRAM."""
     names = {"tensor": "Tensor parallelism", "pipeline": "The pipeline"}
     unfit = [names[name] for name in results.strategies if results.sram[name].free_bytes < 0]
-    return " ".join(f"{it} does not fit in SRAM (Q3); its latency assumes enough." for it in unfit)
+    text = "does not fit in SRAM (Q3); its latency is what it would be with enough SRAM."
+    return " ".join(f"{name} {text}" for name in unfit)
 
 
 # ------------------------------------------------ Q3: SRAM
@@ -217,8 +229,8 @@ def list_sram_notes(results: Results) -> list[str]:
         return f"{held_bytes:,} ({compare_room(held_bytes, room_bytes)})"
 
     notes = [
-        "Each input is in the SRAM of every node that needs it when it is needed, at no cost;"
-        " inputs that wait and outputs that are done are not counted."
+        "Inputs appear in the SRAM when they are needed, free of charge; inputs that wait and"
+        " outputs that are done are not counted."
     ]
     if kept:
         notes.append(
@@ -230,13 +242,15 @@ def list_sram_notes(results: Results) -> list[str]:
         notes.append(f"With {others} in every node, tensor parallelism needs {judge(waiting)}.")
     if following:
         notes.append(
-            f"In the pipeline, {following.where} never pauses: with its next input it holds at"
-            f" least {judge(following.total_bytes)}."
+            f"In the pipeline, {following.where} computes without a break, so its next input"
+            f" arrives meanwhile; with it, it holds at least {judge(following.total_bytes)}."
         )
-    outputs = f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
-    room = f"all SRAM, {results.totals.sram_bytes:,}"
     if results.totals.output_bytes > results.totals.sram_bytes:
-        notes.append(f"The {outputs} exceed {room}: they leave.")
+        notes.append(
+            f"{count(inputs, 'output')} of {results.totals.output_bytes:,} bytes in all"
+            f" exceed{'s' * (inputs == 1)} the SRAM of all nodes together"
+            f" ({results.totals.sram_bytes:,}), so finished ones must leave."
+        )
     return notes
 
 
@@ -295,8 +309,9 @@ DERIVATIONS = {
 }
 TOPICS = {**QUESTIONS, **DERIVATIONS, "mistakes": derivations.explain_mistakes}
 WITHOUT_SYMBOLS = {"readings", "mistakes", *QUESTIONS}
-ALL = "all"  # but the mistakes
+ALL = "all"  # everything but mistakes
 NAMES = ["Q1", "Q2", "Q3", "Q4", *DERIVATIONS, ALL, "mistakes"]
+LISTED = ", ".join(NAMES).replace(ALL, f"{ALL} (everything but mistakes)")
 
 
 def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
@@ -316,7 +331,7 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
-        "" if {*chosen} <= WITHOUT_SYMBOLS else derivations.SYMBOLS,
+        *([] if {*chosen} <= WITHOUT_SYMBOLS else [derivations.SYMBOLS, derivations.SUMS]),
         *(explain_it(results) for explain_it in dict.fromkeys(TOPICS[it] for it in chosen or page)),
         "" if names else more,
     )
@@ -330,7 +345,7 @@ def add_options(parser: ArgumentParser) -> None:
         nargs="*",
         type=make_word_parser("topic", NAMES),
         default=[],
-        help=f"{', '.join(NAMES)} (default: Q1 to Q4 on one page)",
+        help=f"{LISTED} (default: Q1 to Q4 on one page)",
     )
     add_question_options(parser)
     parser.add_argument(
@@ -342,8 +357,10 @@ def run(options: Namespace) -> int:
     """Print the page, topics, or every number as JSON: Fractions as the nearest floats."""
     question = read_options(options)
     if options.json:
+        from report.check.mistakes import list_examples
+
         results = compute_results(question)
-        readings = derivations.find_readings(results)
+        readings = [it for of in results.strategies for it in list_examples(question, of)]
         print(format_json({"version": VERSION, **results._asdict(), "readings": readings}))
     else:
         print(prefix_question(question, explain_topics(question, options.topics)))

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import ConvLayer, Network, Rate, System
+from report.model import STRATEGIES
+from report.sram import find_fullest
 from report.text import GIGA, KIB, count, quote, wrap
 
 MOST_LAYERS = 100
@@ -106,7 +108,7 @@ def add_question_options(parser: ArgumentParser) -> None:
         raise ValueError(f"lab3.py: {error}") from None
     group = parser.add_argument_group(
         "what if",
-        "Defaults are lab3.py's. SRAM only decides what fits; latency assumes enough.",
+        "Defaults are lab3.py's. SRAM changes only what fits; latency is as if everything does.",
     )
 
     def add(option: str, default: Rate, unit: int, parse: Callable[[str], Rate], what: str) -> None:
@@ -205,10 +207,21 @@ def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
 add_options = add_question_options  # `whatif` has no others
 
 
+def answer(question: Question) -> str:
+    """Write lab3.py's answers and which strategies fit in SRAM. Raises ValueError if neither
+    strategy is possible."""
+    network, system, _ = question
+    possible = [it for it in STRATEGIES if it not in find_impossible(question)]
+    room = system.sram_bytes
+    fitting = [it for it in possible if find_fullest(it, network, system).total_bytes <= room]
+    names = " and ".join(f"{it} parallelism" for it in fitting) or "nothing"
+    fits = f"In {format_in(KIB, room)} KiB of SRAM per node fits: {names}."
+    rows = [*lab3.answers(*question).splitlines(), fits]
+    return "\n".join(wrap(row, "  ") for row in rows)
+
+
 def run(options: Namespace) -> int:
-    """Print lab3.py's answers to Q1 and Q2."""
+    """Print lab3.py's answers to Q1 and Q2, and which strategies fit in SRAM."""
     question = read_options(options)
-    find_impossible(question)  # refuses a question that neither strategy answers
-    lines = lab3.answers(*question).splitlines()
-    print(prefix_question(question, "\n".join(wrap(line, "  ") for line in lines), "\n"))
+    print(prefix_question(question, answer(question), "\n"))
     return 0

@@ -1,30 +1,23 @@
 """What both strategies take and why: every number of a question, exact, computed once.
 
-lab3.py's four functions give latency and traffic; the steps of report/steps.py, which must add up
-to the same, give what is behind them. `explain`, `picture` and the deck print what is here.
+lab3.py's four functions give latency and traffic; report/model.py, which must give the same, what
+is behind them. `explain`, `picture` and the deck print what is here.
 """
 
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import lab3
-from lab3 import Network, Rate, System
+from lab3 import Network, System
 from report import sram
+from report.model import STRATEGIES, Model, Step, compute_bound, slowest_node_bound
 from report.question import Question, find_impossible
 from report.sram import SramUse
-from report.steps import (
-    STRATEGIES,
-    Step,
-    compute_bound,
-    find_interval,
-    name_place,
-    slowest_node_bound,
-)
 from report.text import count
 
-VERSION = 9  # of the JSON's shape
+VERSION = 10  # of the JSON's shape
 TOPOLOGIES = {lab3.ALL_TO_ALL: " with all-to-all links", lab3.RING: " on a ring"}
 COMPARED_DIGITS = 25  # tell a float of an edited lab3.py from the exact number
 
@@ -39,7 +32,7 @@ class Result(NamedTuple):
     compute_s: Fraction  # of one input's steps
     communication_s: Fraction
     interval_s: Fraction  # after which one more input is done
-    bottleneck: str  # "all steps", or the first longest step: "node 2" or "link 2 to 3"
+    bottleneck: str  # the first longest step's place, "node 2" or "link 2 to 3", or "none"
     utilisation: Fraction  # lower bound / latency: the share of time in which nodes compute
 
 
@@ -130,31 +123,33 @@ class Results(NamedTuple):
 
 
 def compute_results(question: Question) -> Results:
-    """Compute all results. Raises ValueError if neither strategy is possible, and if the steps do
-    not add up to what lab3.py's functions give."""
+    """Compute all results. Raises ValueError if neither strategy is possible, and if the model does
+    not give what lab3.py's functions give."""
     impossible = find_impossible(question)
     network, system, inputs = question
     possible = [strategy for strategy in STRATEGIES if strategy not in impossible]
-    steps = {
-        (strategy, topology): STRATEGIES[strategy](network, system._replace(topology=topology))
+    models = {
+        (strategy, topology): Model(strategy, network, system._replace(topology=topology))
         for strategy in possible
         for topology in TOPOLOGIES
     }
     bounds = [compute_bounds(question, amount, possible) for amount in sorted({1, inputs})]
     results = {  # in the page's order, so that the first difference on the page is told
-        (strategy, topology, it.inputs): compute_result(
-            strategy, steps[strategy, topology], question, topology, it
-        )
+        (strategy, topology, it.inputs): compute_result(models[strategy, topology], system, it)
         for topology in sorted(TOPOLOGIES, key=lambda topology: topology != system.topology)
         for it in bounds
         for strategy in possible
     }
     cases = [(topology, it.inputs) for topology in TOPOLOGIES for it in bounds]
+    steps = {case: model.steps for case, model in models.items()}
     used = {strategy: steps[strategy, system.topology] for strategy in possible}
     return Results(
         asked=question,
         layers=list_layers(network),
-        strategies={it: Strategy(used[it], [results[it, *case] for case in cases]) for it in used},
+        strategies={
+            strategy: Strategy(used[strategy], [results[strategy, *case] for case in cases])
+            for strategy in possible
+        },
         impossible=impossible,
         verdicts=[
             compute_verdict(steps["tensor", case[0]], steps["pipeline", case[0]], system, *case)
@@ -163,7 +158,7 @@ def compute_results(question: Question) -> Results:
         ],
         bounds=bounds,
         losses=compute_losses(question, used["pipeline"]) if "pipeline" in used else None,
-        sram={it: compute_sram(it, question) for it in [*possible, "data"]},
+        sram={name: compute_sram(name, question) for name in [*possible, "data"]},
         uncounted=compute_uncounted(question, possible),
         totals=compute_totals(question),
     )
@@ -183,64 +178,33 @@ def list_layers(network: Network) -> list[dict[str, int]]:
 # ------------------------------------------------ the strategies
 
 
-def compute_result(
-    strategy: str, steps: list[Step], question: Question, topology: str, bounds: Bounds
-) -> Result:
-    """Ask lab3.py for latency and traffic, and the steps for what is behind them.
-
-    latency = sum(steps) + (N - 1) * interval, traffic = N * sum(traffic of the steps). Raises
-    ValueError if these are not lab3.py's.
-    """
-    network, system, _ = question
-    inputs = bounds.inputs
-    latency_s, traffic_bytes = call_lab3(
-        strategy, network, system._replace(topology=topology), inputs
-    )
-    compute_s = Fraction(sum(step.time_s for step in steps if step.work == "compute"))
-    communication_s = Fraction(sum(step.time_s for step in steps if step.work != "compute"))
-    interval_s = find_interval(strategy, steps)
-    added_s = compute_s + communication_s + (inputs - 1) * interval_s
+def compute_result(model: Model, system: System, bounds: Bounds) -> Result:
+    """Ask lab3.py for latency and traffic, and the model for what is behind them. Raises ValueError
+    if the model's are others."""
+    inputs, topology = bounds.inputs, model.system.topology
     case = count(inputs, "input") + (TOPOLOGIES[topology] if topology != system.topology else "")
-    source = "the steps of report/steps.py add up to"
-    compare_with_lab3(f"{strategy}_parallel_latency", case, latency_s, source, added_s)
-    added_bytes = inputs * sum(step.traffic_bytes for step in steps)
-    compare_with_lab3(f"{strategy}_parallel_traffic", case, traffic_bytes, source, added_bytes)
+    found = {}
+    for kind, value in zip(("latency", "traffic"), model.find_total(inputs), strict=True):
+        name = f"{model.strategy}_parallel_{kind}"
+        found[kind] = getattr(lab3, name)(model.network, model.system, inputs)
+        if found[kind] != value:
+            unit = "s" if kind == "latency" else "bytes"
+            given, modelled = (lab3.plain(it, COMPARED_DIGITS) for it in (found[kind], value))
+            raise ValueError(
+                f"for {case}, lab3.py's {name} gives {given} {unit}, report/model.py gives"
+                f" {modelled} {unit}: change both"
+            )
     return Result(
         topology=topology,
         inputs=inputs,
-        latency_s=Fraction(latency_s),
-        traffic_bytes=int(traffic_bytes),
-        compute_s=compute_s,
-        communication_s=communication_s,
-        interval_s=interval_s,
-        bottleneck=name_bottleneck(strategy, steps),
-        utilisation=bounds.lower_bound_s / added_s,
+        latency_s=Fraction(found["latency"]),
+        traffic_bytes=int(found["traffic"]),
+        compute_s=Fraction(sum(model.compute_s)),
+        communication_s=Fraction(sum(model.send_s)),
+        interval_s=Fraction(model.interval_s),
+        bottleneck=model.bottleneck,
+        utilisation=bounds.lower_bound_s / found["latency"],
     )
-
-
-def call_lab3(strategy: str, *machine: Any) -> tuple[Rate, Rate]:
-    """Call lab3.py's two functions of a strategy, as they are now: seconds and bytes."""
-    if strategy == "tensor":
-        return lab3.tensor_parallel_latency(*machine), lab3.tensor_parallel_traffic(*machine)
-    return lab3.pipeline_parallel_latency(*machine), lab3.pipeline_parallel_traffic(*machine)
-
-
-def compare_with_lab3(function: str, case: str, value: Rate, source: str, other: Rate) -> None:
-    """Raise ValueError if what lab3.py's function gives is not what another source gives."""
-    if value != other:
-        unit = "s" if function.endswith("latency") else "bytes"
-        number, other_number = (lab3.plain(Fraction(it), COMPARED_DIGITS) for it in (value, other))
-        raise ValueError(
-            f"for {case}, lab3.py's {function} gives {number} {unit}, {source} {other_number}"
-            f" {unit}: change both"
-        )
-
-
-def name_bottleneck(strategy: str, steps: list[Step]) -> str:
-    """Name what decides the interval: "all steps", or the first longest step's node or link."""
-    if strategy == "tensor":
-        return "all steps"
-    return name_place(strategy, max(steps, key=lambda step: step.time_s))
 
 
 def compute_verdict(
@@ -252,10 +216,9 @@ def compute_verdict(
     Latency * R is ops + bytes * R / B. Tensor parallelism's is a line in R / B; the pipeline's is
     the higher of two: one has N times the slowest node, the other N times the busiest link.
     """
-    _, _, tensor_ops, tensor_bytes, *_ = zip(*tensor, strict=True)
-    _, _, node_ops, link_bytes, *_ = zip(*pipeline, strict=True)
-    lines: list[tuple[int, int]] = [
-        (inputs * sum(tensor_ops), inputs * sum(tensor_bytes)),
+    node_ops, link_bytes = [it.node_ops for it in pipeline], [it.link_bytes for it in pipeline]
+    lines = [
+        (inputs * sum(it.node_ops for it in tensor), inputs * sum(it.link_bytes for it in tensor)),
         (sum(node_ops) + (inputs - 1) * max(node_ops), sum(link_bytes)),
         (sum(node_ops), sum(link_bytes) + (inputs - 1) * max(link_bytes)),
     ]
@@ -321,10 +284,8 @@ def compute_bounds(question: Question, inputs: int, possible: list[str]) -> Boun
 def compute_sram(name: str, question: Question) -> Sram:
     """Find what the nodes hold with a possible strategy, or with data parallelism."""
     network, system, _ = question
-    hold = {"tensor": sram.tensor_sram, "pipeline": sram.pipeline_sram, "data": sram.data_sram}
-    uses = hold[name](network, system)
-    fullest = max(uses, key=lambda use: use.total_bytes)
-    free_bytes = system.sram_bytes - fullest.total_bytes
+    fullest = sram.find_fullest(name, network, system)
+    uses, free_bytes = sram.HOLD[name](network, system), system.sram_bytes - fullest.total_bytes
     return Sram(uses, fullest, fullest.total_bytes, free_bytes)
 
 

@@ -8,7 +8,7 @@ system are expected to have passed report/question.py: the strategy is possible.
 from typing import NamedTuple
 
 from lab3 import Network, System
-from report.steps import find_interval, pipeline_steps
+from report.model import Model
 
 
 class SramUse(NamedTuple):
@@ -59,6 +59,14 @@ def data_sram(network: Network, system: System) -> list[SramUse]:
     return [use._replace(where="every node", weight_bytes=weights) for use in uses]
 
 
+HOLD = {"tensor": tensor_sram, "pipeline": pipeline_sram, "data": data_sram}
+
+
+def find_fullest(strategy: str, network: Network, system: System) -> SramUse:
+    """Find the fullest moment of a strategy's fullest node."""
+    return max(HOLD[strategy](network, system), key=lambda use: use.total_bytes)
+
+
 # ------------------------------------------------ what one input at a time does not count
 
 
@@ -79,12 +87,11 @@ def pipeline_sram_overlapping(network: Network, system: System) -> SramUse | Non
     computes, because it computes without a break; None if a link or the first node, which receives
     nothing, is the bottleneck. It holds at least that: if sends are slow, an output that is still
     being sent comes on top."""
-    steps = pipeline_steps(network, system)
-    interval_s = find_interval("pipeline", steps)
-    busy = {step.layer for step in steps if step.work == "compute" and step.time_s == interval_s}
+    pipeline = Model("pipeline", network, system)
+    is_busy = [time_s == pipeline.interval_s for time_s in pipeline.compute_s]
     uses = [
         use._replace(input_bytes=2 * use.input_bytes)
         for use in pipeline_sram(network, system)
-        if use.layer in busy - {1}
+        if use.layer > 1 and is_busy[use.layer - 1]
     ]
     return max(uses, key=lambda use: use.total_bytes, default=None)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from lab3 import Network, System
-from report.steps import STRATEGIES, find_interval, name_place
+from report.model import Model
 
 
 class Job(NamedTuple):
@@ -24,13 +24,11 @@ class Job(NamedTuple):
 
 def jobs(network: Network, system: System, strategy: str, inputs: int = 1) -> list[Job]:
     """List the jobs of all inputs with a strategy that is possible; the last end is the latency."""
-    steps = STRATEGIES[strategy](network, system)
-    interval_s = find_interval(strategy, steps)
-    found = []
+    model = Model(strategy, network, system)
+    steps, found = model.steps, []
     for number in range(1, inputs + 1):
-        end_s = (number - 1) * interval_s
+        end_s = Fraction((number - 1) * model.interval_s)
         for step in steps:
             start_s, end_s = end_s, end_s + step.time_s
-            where = name_place(strategy, step)
-            found.append(Job(where, step.work, step.layer, number, start_s, end_s))
+            found.append(Job(step.where, step.work, step.layer, number, start_s, end_s))
     return found

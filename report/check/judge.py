@@ -1,25 +1,24 @@
 """The judgement of a submission: what each number is, and what makes the wrong ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 import lab3
 from lab3 import Rate
-from report.check.changes import BOTH
 from report.check.diagnosis import (
-    AS_READ,
     Course,
-    Evidence,
     Explanation,
+    Mistakes,
     Numbers,
     Pair,
     diagnose,
-    list_shared,
+    find_explanations,
+    find_wrong,
     predict,
 )
-from report.check.model import count_links
+from report.check.mistakes import BOTH
 from report.check.submission import (
     ASKED_UNIT,
     LEAST_DIGITS,
@@ -34,7 +33,7 @@ from report.text import count, format_rounded, round_to
 
 FOLLOWS = "follows from Q1"
 ZERO = {"latency": "zero: print more digits", "traffic": "zero"}
-ENOUGH_DIGITS = 6  # with which more would hardly tell more
+FEW_DIGITS = 4  # with more, a number might be explained
 MORE_DIGITS = "; with more digits it might be explained"
 WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
 LACKED = Line("Q2", "pipeline", "traffic")
@@ -78,6 +77,25 @@ class Judgement(NamedTuple):
         return self.right == len(self.numbers) and not self.format
 
 
+class Evidence(NamedTuple):
+    """The numbers of a submission that are numbers."""
+
+    key: "Key"
+    given: Numbers
+    aside: Mapping[Line, Line]  # wrong ones, and the lines whose right numbers they are
+
+    def list_explained(self) -> dict[str, Numbers]:
+        """List the numbers that are to be explained, by strategy."""
+        return {
+            of: {
+                line: number
+                for line, number in self.given.items()
+                if line.strategy == of and of in self.key.explained and line not in self.aside
+            }
+            for of in BOTH
+        }
+
+
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
     """Judge what somebody's lab3.py printed, by what the course's own program printed, by default
     by lab3.py's answers.
@@ -85,20 +103,23 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
     known = read_key(question, key)
-    numbers, *_ = submission = read_submission(text, question, find_impossible(question))
-    evidence = collect_evidence(known, numbers)
-    pairs = diagnose(evidence) if known.is_explained else [AS_READ]
+    submission = read_submission(text, question, find_impossible(question))
+    evidence = collect_evidence(known, submission.numbers)
+    pairs = diagnose(known.course, evidence.list_explained())
     judged = []
     for line, answer in known.right.items():
-        number = numbers.get(line)
-        kind, words = _judge_number(evidence, pairs[0], line, number)
-        given, right = number and _quote(number, line), answer.amounts[0]
+        number = submission.numbers.get(line)
+        kind, words = judge_number(evidence, pairs[0], line, number)
+        if kind == "missing" and line in submission.unread:
+            words = f"missing; not read: '{shorten(submission.unread[line], 60)}'"
+        given, right = number and quote_number(number, line), answer.amounts[0]
         times = number.amount / right if number and number.amount and right else None
         judged.append(JudgedNumber(line, given, right, kind, words, times))
     return Judgement(judged, list_causes(pairs), submission.notes, submission.format)
 
 
-def _quote(number: Number, line: Line) -> str:
+def quote_number(number: Number, line: Line) -> str:
+    """Quote a number as it is written, without the unit that is asked for."""
     unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
     return shorten(f"{number.text} {unit}".strip())
 
@@ -111,7 +132,7 @@ class Key(NamedTuple):
 
     is_lab3: bool  # its answers
     course: Course  # how it reads the handout
-    is_explained: bool  # if not, how it reads the handout is not known
+    explained: list[str]  # strategies of which it is known how they are read
     right: Numbers
     missing: list[Line]  # which it lacks
 
@@ -119,40 +140,44 @@ class Key(NamedTuple):
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Key:
     """Read what is right from what the course's own program printed, by default from lab3.py's
-    answers. If changes of the model make all of it, its numbers are exact, and those that it lacks
-    follow; if not, its numbers are right as they are printed.
+    answers. If at most two mistakes make all of a strategy's numbers, so the course reads the
+    handout: its numbers are exact, and those that it lacks follow. If not, the strategy's numbers
+    are right as they are printed.
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
     impossible = find_impossible(question)
     lines = list_lines(question, impossible)
     text_of_key = lab3.answers(*question) if text is None else text
-    read = read_submission(text_of_key, question, impossible)
-    numbers = {line: number for line, number in read.numbers.items() if not number.fault}
-    missing = [line for line in lines if line not in numbers]
+    numbers = read_submission(text_of_key, question, impossible).numbers
+    given = {line: number for line, number in numbers.items() if not number.fault}
+    found = {of: explain_key(question, of, given) for of in BOTH}
+    course = Course(question, (found["tensor"] or (), found["pipeline"] or ()))
+    explained = [of for of in BOTH if found[of] is not None]
+    right = {}
+    for line in lines:
+        if line.strategy in explained:
+            answers = predict(course, line.strategy)
+            right[line] = Number(amounts=(answers[line],))
+        elif line in given:
+            right[line] = given[line]
+    missing = [line for line in lines if line not in given]
+    return Key(text is None, course, explained, right, missing)
+
+
+def explain_key(question: Question, strategy: str, given: Numbers) -> Mistakes | None:
+    """Find the mistakes, at most two, that make all of a key's numbers of a strategy; none known is
+    None. A key without numbers of a strategy reads it as this project does."""
     course = Course(question)
-    evidence = Evidence(course, _predict_numbers(course, lines), numbers, {}, is_key=True)
-    pair = diagnose(evidence)[0]
-    has_faults = any(number.fault for number in read.numbers.values())
-    if has_faults or any({*evidence.list_wrong(it.strategy)} - {*it.lines} for it in pair):
-        return Key(text is None, course, False, numbers, missing)
-    given = {line.strategy for line in numbers}
-    tensor, pipeline = (
-        one._replace(lines=(), misses=0) if one.strategy in given else _adopt(other, one.strategy)
-        for one, other in (pair, pair[::-1])
-    )
-    course = Course(question, (tensor, pipeline))
-    return Key(text is None, course, True, _predict_numbers(course, lines), missing)
-
-
-def _predict_numbers(course: Course, lines: Sequence[Line]) -> Numbers:
-    return {line: Number(amounts=(predict(course, line.strategy)[line],)) for line in lines}
-
-
-def _adopt(other: Explanation, strategy: str) -> Explanation:
-    """Take over the changes of the other strategy that are of both."""
-    changes = tuple(change for change in other.changes if change.strategies == BOTH)
-    return Explanation(strategy, changes, other.only)
+    numbers = {line: number for line, number in given.items() if line.strategy == strategy}
+    if not find_wrong(course, strategy, numbers):
+        return ()
+    if all(number.digits >= LEAST_DIGITS for number in numbers.values()):
+        for amount in 1, 2:
+            for found in find_explanations(course, strategy, numbers, amount):
+                if not found.left:
+                    return found.mistakes
+    return None
 
 
 def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
@@ -165,13 +190,12 @@ def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
         and not number.fault
         and (number.amount or number.equals(key.right[line]))
     }
-    others = {line: _find_other_line(line, given, key.right) for line in given}
-    aside = {line: other for line, other in others.items() if other}
-    return Evidence(key.course, key.right, given, aside)
+    others = {line: find_other_line(line, given, key.right) for line in given}
+    return Evidence(key, given, {line: other for line, other in others.items() if other})
 
 
-def _find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
-    """Find the line whose right number a wrong one is. Q1's in Q2 may follow from a change, unless
+def find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
+    """Find the line whose right number a wrong one is. Q1's in Q2 may follow from a mistake, unless
     Q1 has Q2's."""
     number = given[line]
     if number.equals(right[line]):
@@ -187,68 +211,55 @@ def _find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
 # ------------------------------------------------ numbers
 
 
-def _judge_number(
+def judge_number(
     evidence: Evidence, pair: Pair, line: Line, number: Number | None
 ) -> tuple[str, str]:
     """Say what a number is as that of a line: its kind, and the same in words."""
+    right = evidence.key.right
     if number is None:
-        is_as_in_the_sample = [it for it in evidence.right if it not in evidence.given] == [LACKED]
+        is_as_in_the_sample = [it for it in right if it not in evidence.given] == [LACKED]
         return "missing", LACKS if is_as_in_the_sample else "missing"
     if line not in evidence.given:
         return ("no number", number.fault) if number.fault else ("zero", ZERO[line.kind])
-    answer = evidence.right[line]
-    if number.equals(answer):
-        if number.has_digits(answer.amount):
+    if number.equals(right[line]):
+        if number.has_digits(right[line].amount):
             return "right", "right"
         digits = count(number.digits, "digit")
         words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
         return "too few digits", words
     if line in evidence.aside:
         return "another line's number", f"this is {evidence.aside[line]}'s right number"
-    if any(line in explanation.lines for explanation in pair):
+    if any(line in explanation.made for explanation in pair):
         return "explained", "explained"
-    if multiple := _find_multiple(evidence.course.question, number, answer.amount):
-        return multiple, multiple
-    if times := _find_origin(evidence, line):
-        if times == evidence.course.question.inputs:
+    if times := find_origin(evidence, line):
+        if times == evidence.key.course.question.inputs:
             return FOLLOWS, f"{times:,} times your wrong Q1, no further mistake"
         origin = "the same as" if times == 1 else f"{times:,} times"
         return f"{origin} your wrong Q1", f"{origin} your wrong Q1"
-    has_few = line.kind == "latency" and number.digits < ENOUGH_DIGITS
-    far = _describe_distance(number, answer.amount, line.kind)
-    return "unexplained", f"unexplained, {far}{MORE_DIGITS if has_few else ''}"
+    far = describe_distance(number, right[line].amount, line.kind)
+    is_explained = line.strategy in evidence.key.explained
+    is_short = is_explained and line.kind == "latency" and number.digits <= FEW_DIGITS
+    return "unexplained", f"unexplained, {far}{MORE_DIGITS if is_short else ''}"
 
 
-def _find_multiple(question: Question, number: Number, right: Rate) -> str:
-    """Find which multiple or part of the right number it is, if any."""
-    nodes, links = question.system.nodes, count_links(question.system)
-    for times in (2, 3, 4, 8, 10, nodes, links, question.inputs, 1000, 1024, 10**6):
-        for value, words in (
-            (times * right, "twice" if times == 2 else f"{times:,} times"),
-            (Fraction(right) / times, "half" if times == 2 else f"1/{times:,} of"),
-        ):
-            if number.agrees(value) and number.has_digits(value):
-                return f"{words} the right number"
-    return ""
-
-
-def _find_origin(evidence: Evidence, line: Line) -> int:
+def find_origin(evidence: Evidence, line: Line) -> int:
     """Find how many times the submission's own wrong number of Q1 one of Q2 is; 0 if none. For the
     pipeline's latency this would be a mistake of its own."""
+    given, right = evidence.given, evidence.key.right
     of_q1 = line._replace(question="Q1")
-    is_wrong = of_q1 in evidence.given and not evidence.given[of_q1].equals(evidence.right[of_q1])
+    is_wrong = of_q1 in given and not given[of_q1].equals(right[of_q1])
     if of_q1 == line or not is_wrong or line[1:] == ("pipeline", "latency"):
         return 0
-    number, own = evidence.given[line], evidence.given[of_q1]
-    inputs = evidence.course.question.inputs
-    for times in (inputs, inputs - 1, 1):
+    number, own = given[line], given[of_q1]
+    inputs = evidence.key.course.question.inputs
+    for times in (inputs, 1):
         off = abs(number.amount - times * own.amount)
         if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
             return times
     return 0
 
 
-def _describe_distance(number: Number, right: Rate, kind: str) -> str:
+def describe_distance(number: Number, right: Rate, kind: str) -> str:
     """Say how far a number is from the right one."""
     if not right:
         return "the right number is 0"
@@ -267,23 +278,23 @@ def _describe_distance(number: Number, right: Rate, kind: str) -> str:
 def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
     """List what both strategies share, then what each has for itself, as alternatives; whole pairs
     if not all of these go together."""
-    rows = [_split(*pair) for pair in pairs]
+    rows = [split_pair(*pair) for pair in pairs]
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    tensor, pipeline = ([*it.lines] for it in pairs[0])
+    tensor, pipeline = ([*it.made] for it in pairs[0])
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
-        return [Cause([[it for it in row if it.changes] for row in rows], tensor + pipeline)]
+        return [Cause([[it for it in row if it.mistakes] for row in rows], tensor + pipeline)]
     return [
         Cause([[it] for it in column], lines)
         for column, lines in zip(columns, (tensor + pipeline, tensor, pipeline), strict=True)
-        if any(it.changes for it in column)
+        if any(it.mistakes for it in column)
     ]
 
 
-def _split(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
+def split_pair(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
     """Split a pair into what both share, and what each has for itself."""
-    shared = list_shared(tensor, pipeline)
-    parts = [Explanation("both", shared, tensor.only if shared else None)]
+    shared = tuple(it for it in tensor.mistakes if it in pipeline.mistakes)
+    parts = [Explanation("both", shared)]
     for one in (tensor, pipeline):
-        own = tuple(change for change in one.changes if change not in shared)
-        parts.append(Explanation(one.strategy, own, one.only if own else None))
+        own = tuple(it for it in one.mistakes if it not in shared)
+        parts.append(Explanation(one.strategy, own))
     return parts

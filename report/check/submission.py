@@ -276,6 +276,7 @@ class Submission(NamedTuple):
     numbers: dict[Line, Number]  # without lines that are missing
     notes: list[str]  # which lines are read as others, and how the program failed
     format: list[str]  # the rows of a diff; none if the format is the handout's
+    unread: dict[Line, str] = {}
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
@@ -350,3 +351,7 @@ def _compare(own: Sequence[Row], wanted: Sequence[Row]) -> list[str]:
     ]
     more = [f"  and {count(len(shown) - MOST_SHOWN, 'more row')}"] if shown[MOST_SHOWN:] else []
     return [mark + shorten(row, ROOM) for mark, row in shown[:MOST_SHOWN]] + more
+
+
+def decode(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")
