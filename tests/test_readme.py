@@ -9,6 +9,9 @@ from fnmatch import fnmatch
 
 import pytest
 
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+
 from program import PROJECT, copy_project, play, read_sessions, shell
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")

@@ -1,12 +1,16 @@
 """The lecture's toys, counted by hand, and laws: how the numbers change if a question does."""
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
 from lab3 import ConvLayer, System
-from machines import cases_of_both, closed_forms
+from machines import closed_forms
+from random_machines import cases_of_both
 from report import sram
 from report.steps import all_gather, compute_bound, slowest_node_bound
 from report.timeline import jobs

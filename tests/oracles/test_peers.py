@@ -4,12 +4,17 @@ here, is given the seconds of the pipeline's steps, and has closed forms of its 
 from fractions import Fraction
 
 import pytest
+
+pytest.importorskip("hypothesis")
+pytest.importorskip("heteropipe")
+
 from heteropipe import makespan_async
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import NETWORK, SYSTEM, pipeline_parallel_latency, tensor_parallel_latency
-from machines import cases_of_both
+from lab3 import pipeline_parallel_latency, tensor_parallel_latency
+from machines import NETWORK, SYSTEM
+from random_machines import cases_of_both
 from report.steps import pipeline_steps
 
 # ------------------------------------------------ ASTRA-sim, recorded

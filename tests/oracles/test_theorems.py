@@ -8,13 +8,17 @@ The proofs are about formulas written here; that lab3.py computes those is teste
 from fractions import Fraction
 
 import pytest
+
+pytest.importorskip("hypothesis")
+pytest.importorskip("z3")
+
 import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
-from machines import cases_of_both
 from oracles.simulation import places
+from random_machines import cases_of_both
 from report.steps import compute_bound, slowest_node_bound
 
 

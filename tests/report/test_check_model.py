@@ -6,6 +6,9 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,14 +5,14 @@ from fractions import Fraction
 import pytest
 
 import lab3
-from lab3 import NETWORK, SYSTEM, ConvLayer
-from machines import ODD, ODD_NUMBERS, ODD_OPTIONS
+from lab3 import ConvLayer
+from machines import INPUTS, LAB, NETWORK, ODD, ODD_NUMBERS, ODD_OPTIONS, SYSTEM
 from program import ask, output, refusal
 from report import question
-from report.question import LAB, describe_question, find_impossible
+from report.question import describe_question, find_impossible
 
 
-def on(network=NETWORK, inputs=lab3.INPUTS, **system):
+def on(network=NETWORK, inputs=INPUTS, **system):
     """Make the lab's question with something else in it."""
     return question.Question(network, SYSTEM._replace(**system), inputs)
 
@@ -65,6 +65,11 @@ def test_options_ask_a_question_that_is_described_and_answered(line, expected, d
     above, heading, answers = output(f"whatif {line}").partition("-----Q1")
     assert f"{heading}{answers}" == f"{lab3.answers(*expected)}\n"
     assert " ".join(above.split()) == (described and f"what if: {described}")
+
+
+def test_the_lab_of_the_tests_is_that_of_lab3():
+    assert (lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS) == LAB
+    assert question.LAB == question.Question() == LAB  # also while they differ
 
 
 def test_a_machine_that_differs_in_everything_is_answered():

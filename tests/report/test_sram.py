@@ -6,9 +6,8 @@ import pytest
 
 import machines
 from lab3 import ConvLayer, System
-from machines import ODD
+from machines import LAB, ODD
 from report import sram
-from report.question import LAB
 
 FUNCTIONS = {
     "tensor": sram.tensor_sram,

@@ -3,12 +3,15 @@
 from fractions import Fraction
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 import machines
-from lab3 import NETWORK, SYSTEM
-from machines import ODD, ODD_ALL_TO_ALL, cases_of_both, closed_forms
+from machines import NETWORK, ODD, ODD_ALL_TO_ALL, SYSTEM, closed_forms
+from random_machines import cases_of_both
 from report.question import LAB
 from report.steps import (
     compute_bound,
