@@ -7,6 +7,7 @@ import pytest
 import machines
 from lab3 import ConvLayer, System
 from machines import LAB, ODD
+from program import output
 from report import sram
 
 FUNCTIONS = {
@@ -49,6 +50,8 @@ def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_wa
     [
         ((1, 1, 1, 1, 1), ("node 2", 76)),  # all compute 50 ops: 1 + 2 * 25 + 25
         ((1, 1, 1, 1, 2), ("node 4", 102)),  # node 4 computes 100: 2 + 2 * 25 + 50
+        ((1, 1, 2, 1), ("node 3", 127)),  # nodes 2 and 3 compute 100: 2 + 2 * 50 + 25, not 102
+        ((1, 2, 1, 2), ("node 2", 127)),  # nodes 1 to 3 do
         ((1, 1, 2, 2, 1), ("node 3", 154)),  # node 3 computes 200: 4 + 2 * 50 + 50
         ((10, 1, 1), None),  # node 1 computes 500, and receives nothing
         ((1, 1), None),
@@ -70,3 +73,15 @@ def test_one_node_gathers_nothing():
     # it holds all weights, 10,512 bytes, and each layer's whole input and output
     uses = sram.tensor_sram(ODD.network, ODD.system._replace(nodes=1))
     assert [use[2:] for use in uses] == [row[2:6] for row in machines.ODD_SRAM["data"]]
+
+
+def test_what_fits_exactly_fits():
+    # 2,048 bytes of weights, 1,024 of input and 1,024 of output
+    def explain(kib, inputs):
+        options = f"--inputs {inputs} --sram-kib {kib} --nodes 1 --layer 32,32,1,1,4,4"
+        return output(f"explain Q3 {options}")
+
+    assert explain(4, 1).count(" 0 free") == 3
+    assert not any(word in explain(4, 1) for word in (" over", "impossible"))
+    assert "4,096 bytes" not in explain(4, 4) and "5,120 bytes" in explain(4, 5)  # of outputs
+    assert "by 0" not in explain(2, 1) and "impossible" in explain(2, 1)
