@@ -1,13 +1,26 @@
-"""The machines of the tests: the lab, ODD, which differs from it in everything, both worked out by
-hand; and networks, systems and questions for Hypothesis to choose."""
+"""The machines of the tests, worked out by hand: the lab, and ODD, which differs from it in all."""
 
-from fractions import Fraction
-
-from hypothesis import strategies as st
+from unittest.mock import patch
 
 import lab3
-from lab3 import ALL_TO_ALL, NETWORK, RING, ConvLayer, System
-from report.question import Question
+from lab3 import ALL_TO_ALL, RING, ConvLayer, System
+
+NETWORK = (
+    ConvLayer(128, 3, 3, 3, 32, 32, 2),
+    ConvLayer(128, 128, 3, 3, 30, 30, 2),
+    ConvLayer(128, 128, 3, 3, 28, 28, 2),
+    ConvLayer(128, 128, 3, 3, 26, 26, 2),
+)
+SYSTEM = System(4, 50 * 10**9, 2 * 10**9, 512 * 1024, ALL_TO_ALL)
+INPUTS = 32
+
+# The tests of report/ ask about this lab, whatever lab3.py's constants are. report/ takes those
+# when it is imported, which conftest.py does before any test is read. Only processes of their own,
+# such as `python3 lab3.py | python3 report check`, have the constants that are in the file.
+with patch.multiple(lab3, NETWORK=NETWORK, SYSTEM=SYSTEM, INPUTS=INPUTS):
+    from report.question import Question
+
+LAB = Question(NETWORK, SYSTEM, INPUTS)
 
 # Steps: layer, work, ops of a node, bytes of the busiest link, bytes of all links, microseconds.
 # Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's.
@@ -142,7 +155,7 @@ ODD_SRAM = {
     ],
 }
 
-# ------------------------------------------------ any machine
+# ------------------------------------------------ lab3.py
 
 CLOSED_FORMS = {
     "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
@@ -153,50 +166,3 @@ CLOSED_FORMS = {
 def closed_forms(*question):
     """Seconds and bytes of tensor parallelism, then of the pipeline."""
     return [function(*question) for functions in CLOSED_FORMS.values() for function in functions]
-
-
-RATES = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**6))
-
-
-@st.composite
-def networks(draw, layers, filters_of=1):
-    """As many layers or fewer, not square, the filters of each a multiple of filters_of."""
-    sizes = st.integers(1, 4)
-    x, y, element_bytes = draw(sizes), draw(sizes), draw(sizes)  # of the last output
-    filters = [filters_of * draw(sizes) for _ in range(draw(st.integers(1, layers)))]
-    in_channels = [draw(sizes), *filters[:-1]]
-    network = []
-    for layer in reversed(range(len(filters))):
-        fx, fy = draw(sizes), draw(sizes)
-        x, y = x + fx - 1, y + fy - 1
-        network.append(ConvLayer(filters[layer], in_channels[layer], fx, fy, x, y, element_bytes))
-    return tuple(reversed(network))
-
-
-@st.composite
-def systems(draw):
-    """Of any rates, from fast links to such slow ones that sends decide."""
-    ops_per_s = draw(RATES)
-    slow = st.sampled_from([10, 1_000, 100_000]).map(lambda ops_per_byte: ops_per_s / ops_per_byte)
-    nodes, sram_bytes = draw(st.integers(1, 12)), draw(st.integers(1, 10**6))
-    topology = draw(st.sampled_from([ALL_TO_ALL, RING]))
-    return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes, topology)
-
-
-@st.composite
-def cases_of_both(draw):
-    system = draw(systems())
-    return draw(networks(min(6, system.nodes), filters_of=system.nodes)), system
-
-
-@st.composite
-def questions(draw):
-    """Of which one strategy is possible or both: the lab's network or small ones."""
-    system = draw(systems())
-    if draw(st.booleans()):
-        nodes, sram_bytes = draw(st.sampled_from([1, 2, 4, 5, 8])), draw(st.integers(10**5, 10**7))
-        network, system = NETWORK, system._replace(nodes=nodes, sram_bytes=sram_bytes)
-    else:
-        limits = st.sampled_from([(5, system.nodes), (min(5, system.nodes), 1)])
-        network = draw(networks(*draw(limits)))
-    return Question(network, system, draw(st.sampled_from([1, 2, 3, 32, 10**6])))

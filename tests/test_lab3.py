@@ -124,6 +124,16 @@ def test_one_node_sends_nothing(topology):
     assert four_numbers(*smallest) == exact(2, 0, 2, 0)
 
 
+@pytest.mark.parametrize(
+    ("layers", "inputs", "slots"), [(2, 3, 5), (1, 7, 7), (4, 1, 7), (3, 6, 10)]
+)
+def test_a_pipeline_of_equal_stages(layers, inputs, slots):
+    # L layers are M = 2 L - 1 stages, computing and sending by turns: M + N - 1 slots, not M * N;
+    # 3 stages and 3 inputs take 5, not 9. One filter of 1 x 1 on 1 x 1 makes 2 ops and 2 bytes.
+    network, system = [ConvLayer(1, 1, 1, 1, 1, 1)] * layers, System(layers, 2, 2)
+    assert lab3.pipeline_parallel_latency(network, system, inputs) == slots
+
+
 # ------------------------------------------------ its output
 
 ANSWERS = """\

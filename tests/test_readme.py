@@ -6,28 +6,27 @@ import io
 import re
 import tarfile
 from fnmatch import fnmatch
+from fractions import Fraction
 
 import pytest
 
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+
+import machines
 from program import PROJECT, copy_project, play, read_sessions, shell
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
-TESTS_README = (PROJECT / "tests" / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language, text=README):
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
 SCRIPTS = [block for block in blocks("sh") if block.startswith("for ")]
-LINES = [
-    line
-    for block in blocks("sh") + blocks("sh", TESTS_README)
-    if block not in SCRIPTS
-    for line in block.splitlines()
-]
+LINES = [line for block in blocks("sh") if block not in SCRIPTS for line in block.splitlines()]
 INSTALLING = [line for line in LINES if "pip install" in line]  # is for people and for .ci/run
-COMMANDS = [line for line in LINES if line not in INSTALLING and "tests" not in line]
+COMMANDS = [line for line in LINES if line not in INSTALLING]
 SESSIONS = [session for block in blocks("console") for session in read_sessions(block)]
 IGNORED = (PROJECT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
@@ -57,33 +56,49 @@ def test_its_commands_work(copied, command):
             assert archive.getnames() == ["lab3.py"]
 
 
+# ------------------------------------------------ a class
+
 CODE = (PROJECT / "lab3.py").read_text(encoding="utf-8")
-SUBMITTED = {
-    "111_Right_Rae": CODE,
-    "222_Wrong_Will": CODE.replace("return 2 * self.macs", "return self.macs"),
-    "333_Crash_Cy": "print(latency)",
-    "444_Slow_Sue": f"import time\n\ntime.sleep(9)\n{CODE}",
+WRONG = CODE.replace("return 2 * self.macs", "return self.macs")
+MACOS = {"._lab3.py": "\0", "__MACOSX/._lab3.py": "\0"}
+SUBMITTED = {  # how it is packed, its files, and what is in the last row of its output
+    "111_Right_Rae": ("w:gz", {"lab3.py": CODE}, "19333120 bytes"),
+    "222_Wrong_Will": ("w", {**MACOS, "Lab 3/src/lab3.py": WRONG}, "19333120 bytes"),
+    "333_Crash_Cy": ("w:gz", {"lab3.py": "print(latency)"}, "NameError: name 'latency'"),
+    "444_Slow_Sue": ("w:gz", {"lab3.py": "import time\ntime.sleep(9)"}, "timeout: sending signal"),
+    "555_Other_Ole": ("w:gz", {**MACOS, "lab.py": CODE}, "lab3.py is missing"),
 }
+
+
+def pack(tarball, mode, files):
+    with tarfile.open(tarball, mode) as archive:
+        for name, text in files.items():
+            packed = tarfile.TarInfo(name)
+            packed.size = len(text.encode())
+            archive.addfile(packed, io.BytesIO(text.encode()))
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_its_script_checks_the_tarballs_of_a_class(copied, script):
     folder = copied / "submissions"
     folder.mkdir()
-    for student, code in SUBMITTED.items():
-        packed = tarfile.TarInfo("lab3.py")
-        packed.size = len(code.encode())
-        with tarfile.open(folder / f"{student}_Lab3_pin1234.tar.gz", "w:gz") as archive:
-            archive.addfile(packed, io.BytesIO(code.encode()))
-    result = shell(script.replace("timeout 10", "timeout 2"), cwd=copied)
-    assert result.returncode == 2  # two of these files cannot be judged
+    for student, (mode, files, _) in SUBMITTED.items():
+        pack(folder / f"{student}_Lab3_pin1234.tar.gz", mode, files)
+    result = shell(script.replace("timeout -v 10", "timeout -v 1"), cwd=copied)
+    assert result.returncode == 2  # three of these files cannot be judged
     table = result.stdout.partition("\n\n")[0].splitlines()
     rows = [row for row in table if row.startswith("submissions/")]
     assert [row.split("_Lab3")[0] for row in rows] == [f"submissions/{it}" for it in SUBMITTED]
-    assert "8 of 8" in rows[0] and "4 of 8" in rows[1] and " of 8" not in rows[2] + rows[3]
+    judged = [re.findall(r"\d of 8", row) for row in rows]
+    assert judged == [["8 of 8"], ["4 of 8"], [], [], []]
     assert "1 MAC is 1 op" in result.stdout
-    crashed = folder / "333_Crash_Cy_Lab3_pin1234.txt"
-    assert "NameError: name 'latency' is not defined" in crashed.read_text(encoding="utf-8")
+    for student, (_, _, why) in SUBMITTED.items():
+        printed = (folder / f"{student}_Lab3_pin1234.txt").read_text(encoding="utf-8")
+        assert why in printed.splitlines()[-1]
+    assert "/submissions/" in IGNORED
+
+
+# ------------------------------------------------ its Python, its figures, its files
 
 
 @pytest.mark.parametrize("block", blocks("python"))
@@ -93,11 +108,27 @@ def test_its_python_works(block):
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
-def test_ci_runs_the_three_steps():
-    testing = [line for line in INSTALLING if "pytest" in line]
-    run = (PROJECT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    alone = testing[0].partition(" && ")[2].replace(".venv", '"$small"')
-    assert len(testing) == 3 and {alone, *testing[1:]} <= {*run}
+def evaluate(formula):
+    """Compute "3 nodes * 57,600 bytes / 2,000 bytes/us" exactly."""
+    plain = re.sub(r"\b[a-z]+(/[a-z]+)?|,", "", formula)
+    return eval(re.sub(r"[\d.]+", r"Fraction('\g<0>')", plain), {"Fraction": Fraction})
+
+
+def test_its_figures_were_worked_out_by_hand():
+    text = re.sub(r"^```.*?^```$|`.*?`", "", README, flags=re.DOTALL | re.MULTILINE)
+    equations = re.findall(r"^    \w+ +(.+) = (.+)$", text, re.MULTILINE)
+    assert equations and all(evaluate(left) == evaluate(right) for left, right in equations)
+    steps = machines.LAB_TENSOR_STEPS + machines.LAB_PIPELINE_STEPS
+    by_hand = {size for row in steps + machines.LAB_SRAM["tensor"] for size in row}
+    by_hand |= {sum(step[2] for step in machines.LAB_PIPELINE_STEPS), machines.SYSTEM.sram_bytes}
+    by_hand |= {50_000, 2_000} | {evaluate(right) for _, right in equations}  # rates per us
+    figures = {evaluate(it) for it in re.findall(r"\d[\d,]*,\d{3}(?:\.\d+)?", text)}
+    assert len(figures) > 10 and figures <= by_hand
+
+
+def test_ci_runs_its_tests():
+    [testing] = [line for line in INSTALLING if "pytest" in line]
+    assert testing in (PROJECT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
 def test_every_file_that_a_text_names_exists():

@@ -3,9 +3,15 @@
 from ctypes import c_uint
 from io import BytesIO
 
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("pypdf")
+pytest.importorskip("pypdfium2")
+pytest.importorskip("typst")
+
 import numpy
 import pypdfium2
-import pytest
 from PIL import Image
 from pypdf import PdfReader
 from pypdfium2.raw import (

@@ -7,8 +7,11 @@ from fractions import Fraction
 
 import pytest
 
-from lab3 import NETWORK, SYSTEM
-from machines import closed_forms
+pytest.importorskip("matplotlib")
+pytest.importorskip("pypdfium2")
+pytest.importorskip("typst")
+
+from machines import NETWORK, SYSTEM, closed_forms
 from report.deck import build, facts
 from report.question import LAB
 from report.results import compute_results

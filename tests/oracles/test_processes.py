@@ -7,10 +7,16 @@ import multiprocessing
 from collections import Counter
 from itertools import permutations
 
+import pytest
+
+pytest.importorskip("numpy")
+pytest.importorskip("simpy")
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from lab3 import NETWORK, SYSTEM, pipeline_parallel_traffic, tensor_parallel_traffic
+from lab3 import pipeline_parallel_traffic, tensor_parallel_traffic
+from machines import NETWORK, SYSTEM
 from oracles.simulation import simulate
 from report import sram
 

@@ -2,12 +2,16 @@
 nodes and links, and no closed form: equal, exactly, in every case."""
 
 import pytest
+
+pytest.importorskip("hypothesis")
+pytest.importorskip("simpy")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab3 import NETWORK, SYSTEM
-from machines import CLOSED_FORMS, ODD, ODD_ALL_TO_ALL, cases_of_both
+from machines import CLOSED_FORMS, NETWORK, ODD, ODD_ALL_TO_ALL, SYSTEM
 from oracles.simulation import simulate
+from random_machines import cases_of_both
 from report.steps import STRATEGIES
 from report.timeline import jobs
 

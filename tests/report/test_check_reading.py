@@ -6,6 +6,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 

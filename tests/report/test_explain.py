@@ -7,13 +7,17 @@ from fractions import Fraction
 from math import ceil, prod
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lab3
 from lab3 import ALL_TO_ALL, RING
-from machines import CLOSED_FORMS, ODD_OPTIONS, questions
+from machines import CLOSED_FORMS, ODD_OPTIONS
 from program import output, refusal
+from random_machines import questions
 from report import derivations, sram
 from report.check.changes import CHANGES
 from report.explain import DERIVATIONS, TOPICS, explain_topics

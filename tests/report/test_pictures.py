@@ -9,8 +9,11 @@ from io import BytesIO
 from itertools import pairwise
 from math import ceil
 
-import matplotlib as mpl
 import pytest
+
+pytest.importorskip("matplotlib")
+
+import matplotlib as mpl
 from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 from PIL import Image

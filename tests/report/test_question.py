@@ -5,14 +5,14 @@ from fractions import Fraction
 import pytest
 
 import lab3
-from lab3 import NETWORK, SYSTEM, ConvLayer
-from machines import ODD, ODD_NUMBERS, ODD_OPTIONS
+from lab3 import ConvLayer
+from machines import INPUTS, LAB, NETWORK, ODD, ODD_NUMBERS, ODD_OPTIONS, SYSTEM
 from program import ask, output, refusal
 from report import question
-from report.question import LAB, describe_question, find_impossible
+from report.question import describe_question, find_impossible
 
 
-def on(network=NETWORK, inputs=lab3.INPUTS, **system):
+def on(network=NETWORK, inputs=INPUTS, **system):
     """Make the lab's question with something else in it."""
     return question.Question(network, SYSTEM._replace(**system), inputs)
 
@@ -24,14 +24,19 @@ def of_elements(size, network=NETWORK):
 # ------------------------------------------------ what is asked
 
 OTHERS = (ConvLayer(64, 3, 5, 4, 32, 31), ConvLayer(32, 64, 3, 3, 28, 28))
-LAB_LAYERS = " ".join(f"--layer {','.join(map(str, layer[:6]))}" for layer in NETWORK)
+WIDER = tuple(layer._replace(x=layer.x + 1) for layer in NETWORK)
+HIGHER = tuple(layer._replace(y=layer.y + 1) for layer in NETWORK)
+
+
+def options(network):
+    return " ".join(f"--layer {','.join(map(str, layer[:6]))}" for layer in network)
 
 
 @pytest.mark.parametrize(
     ("line", "expected", "described"),
     [
         ("", LAB, ""),
-        (LAB_LAYERS, LAB, ""),  # the lab's numbers are no difference
+        (options(NETWORK), LAB, ""),  # the lab's numbers are no difference
         ("--nodes 4 --gops 5e1 --link-gbs 2.0 --sram-kib 512 --element-bytes 2", LAB, ""),
         ("--inputs 7 --inputs=1", on(inputs=1), "1 input"),
         ("--nodes 8 --inputs 1000", on(inputs=1000, nodes=8), "1,000 inputs, 8 nodes"),
@@ -45,6 +50,16 @@ LAB_LAYERS = " ".join(f"--layer {','.join(map(str, layer[:6]))}" for layer in NE
         ),
         ("--sram-kib 3", on(sram_bytes=3_072), "3 KiB of SRAM"),
         ("--element-bytes 1", of_elements(1), "elements of 1 byte"),
+        (
+            options(WIDER),
+            on(WIDER),
+            "128x3x3x3 on 33x32, 128x128x3x3 on 31x30, 128x128x3x3 on 29x28, and 1 more layer",
+        ),
+        (
+            options(HIGHER),
+            on(HIGHER),
+            "128x3x3x3 on 32x33, 128x128x3x3 on 30x31, 128x128x3x3 on 28x29, and 1 more layer",
+        ),
         (
             "--layer 8,8,1,1,9,9 --element-bytes 1",
             of_elements(1, (ConvLayer(8, 8, 1, 1, 9, 9),)),
@@ -65,6 +80,11 @@ def test_options_ask_a_question_that_is_described_and_answered(line, expected, d
     above, heading, answers = output(f"whatif {line}").partition("-----Q1")
     assert f"{heading}{answers}" == f"{lab3.answers(*expected)}\n"
     assert " ".join(above.split()) == (described and f"what if: {described}")
+
+
+def test_the_lab_of_the_tests_is_that_of_lab3():
+    assert (lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS) == LAB
+    assert question.LAB == question.Question() == LAB  # also while they differ
 
 
 def test_a_machine_that_differs_in_everything_is_answered():
@@ -104,7 +124,8 @@ BOUNDS = {
     "--gops": ("0.000001", "100000000"),
     "--link-gbs": ("0.000001", "100000"),
 }
-BAD = ["", "a", "0", "-1", "0x10", "1/3", "1,000", "1 GB/s", "nan", "inf", "1e1000", "9" * 40_000]
+BAD = ["", "a", "0", "-1", "0x10", "1/3", "1,000", "1_000", "1 GB/s", "nan", "inf", "1e1000"]
+BAD += ["\u0663\u0662", "9" * 40_000]  # 32 in Arabic
 
 
 @pytest.mark.parametrize("option", BOUNDS)
@@ -113,7 +134,7 @@ def test_a_bad_value_is_refused_with_the_option_and_its_bounds(option):
     beyond = ["1.5", "1e3", "1025000000"] if least == "1" else ["0.0000009", f"{most}.000001"]
     for value in [*BAD, *beyond, "--", f"{1:031}"]:
         message = refusal(["whatif", f"{option}={value}"])
-        assert all(part in message for part in (option, repr(value)[1:25]))
+        assert all(part in message for part in (option, ascii(value)[1:25]))
         if value != "--":
             assert f"from {least} to {int(most):,}" in message
 

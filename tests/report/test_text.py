@@ -63,6 +63,22 @@ def test_numbers_are_equal_only_if_all_are_printed_whole():
     assert text.choose_sign(Fraction("1.0000000000001"), 2) == "~"
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("explian", "explain"),
+        ("deks", "deck"),
+        ("PIC", "picture"),
+        ("q", "Q1"),
+        ("", None),
+        ("chart", None),  # "hat" is in whatif, but that is not enough
+    ],
+)
+def test_the_name_that_a_word_begins_or_is_like(word, meant):
+    names = ("whatif", "explain", "check", "picture", "deck", "Q1")
+    assert text.find_meant(word, names) == meant
+
+
 def test_columns_that_do_not_fit_follow_below_the_table():
     rows = [("a", 10**20, 10**25, 5, "word " * 9), ("bb", 1, 10**25, 5, "longer" * 5)]
     lines = text.format_table(["name", "one", "two", "three", "what"], rows).splitlines()

@@ -5,10 +5,14 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines import CLOSED_FORMS, ODD, cases_of_both
+from machines import CLOSED_FORMS, ODD
+from random_machines import cases_of_both
 from report.timeline import jobs
 
 # ------------------------------------------------ by hand: milliseconds of ODD
