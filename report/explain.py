@@ -83,7 +83,7 @@ def explain_q2(results: Results) -> str:
     ]
     why = [
         compare_latencies(found),
-        "Used = lower bound / latency; the lower bound, with all nodes always at work, is"
+        f"Used = lower bound / latency; the bound, no node idle, is"
         f" {format_ms(results.bounds[-1].lower_bound_s)}.",
         explain_interval(found),
         describe_time_per_input(found),
@@ -116,28 +116,29 @@ def compare_traffic(results: Results) -> str:
         return ""
     bytes_ratio = Fraction(found["tensor"].traffic_bytes, found["pipeline"].traffic_bytes)
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
-    why = (
-        "each node's part of an output goes to all other nodes; only the last layer's parts go to a"
-        " single node"
-    )
+    why = "each part of an output goes to all other nodes, the last layer's only to one"
     if system.nodes == 2:
         why = "half of the last output is sent, too"
     more = f"{format_rounded(bytes_ratio, 3)} times the" if bytes_ratio > SAME else "slightly more"
-    text = f"Tensor parallelism sends {more} bytes, because {why}."
+    name = (
+        "It"
+        if found["tensor"].latency_s * SAME < found["pipeline"].latency_s
+        else "Tensor parallelism"
+    )
+    text = f"{name} sends {more} bytes, because {why}."
     if system.topology == lab3.ALL_TO_ALL and time_ratio < 2 - SAME:
         links = system.nodes * (system.nodes - 1)
         text += (
-            f" Yet its communication takes less time, {format_rounded(100 * time_ratio, 2)} % of"
-            f" the pipeline's, because up to {links:,} links work at once."
+            f" Yet it communicates for {format_rounded(100 * time_ratio, 2)} % of the pipeline's"
+            f" time, on up to {links:,} links at once."
         )
     return text
 
 
 def explain_interval(found: dict[str, Result]) -> str:
     """Say what each further input adds, for the strategies that are possible."""
-    times = {"tensor": "all steps with tensor parallelism", "pipeline": "the pipeline's bottleneck"}
-    of = ", of ".join(times[name] for name in found)
-    return f"Each further input adds one interval: the time of {of}."
+    times = {"tensor": "all steps of tensor parallelism", "pipeline": "the pipeline's bottleneck"}
+    return f"Each further input adds one interval: {', '.join(times[name] for name in found)}."
 
 
 def describe_time_per_input(found: dict[str, Result]) -> str:
@@ -157,7 +158,7 @@ def describe_time_per_input(found: dict[str, Result]) -> str:
         tensor_s = found["tensor"].interval_s
         text = f"{format_rounded(tensor_s * MS)} ms with tensor parallelism; {text}"
         if tensor_s < pipeline.interval_s:
-            text += ": so tensor parallelism is faster for any N"
+            text += ": more for any N"
     return f"Averaged over N inputs, one takes {text}."
 
 
@@ -165,7 +166,7 @@ def warn_of_sram(results: Results) -> str:
     """Say which strategies do not fit in SRAM."""
     names = {"tensor": "Tensor parallelism", "pipeline": "The pipeline"}
     unfit = [names[name] for name in results.strategies if results.sram[name].free_bytes < 0]
-    text = "does not fit in SRAM (Q3); its latency is what it would be with enough SRAM."
+    text = "does not fit in SRAM (Q3); its latency is as if it did."
     return " ".join(f"{name} {text}" for name in unfit)
 
 
@@ -243,11 +244,11 @@ def list_sram_notes(results: Results) -> list[str]:
     if following:
         notes.append(
             f"In the pipeline, {following.where} computes without a break, so its next input"
-            f" arrives meanwhile; with it, it holds at least {judge(following.total_bytes)}."
+            f" arrives meanwhile: it holds at least {judge(following.total_bytes)}."
         )
     if results.totals.output_bytes > results.totals.sram_bytes:
         notes.append(
-            f"{count(inputs, 'output')} of {results.totals.output_bytes:,} bytes in all"
+            f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
             f" exceed{'s' * (inputs == 1)} the SRAM of all nodes together"
             f" ({results.totals.sram_bytes:,}), so finished ones must leave."
         )

@@ -108,7 +108,7 @@ def add_question_options(parser: ArgumentParser) -> None:
         raise ValueError(f"lab3.py: {error}") from None
     group = parser.add_argument_group(
         "what if",
-        "Defaults are lab3.py's. SRAM changes only what fits; latency is as if everything does.",
+        "Defaults: lab3.py's. SRAM changes only what fits, not latency or traffic.",
     )
 
     def add(option: str, default: Rate, unit: int, parse: Callable[[str], Rate], what: str) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from machines import CLOSED_FORMS, NETWORK, ODD, ODD_ALL_TO_ALL, SYSTEM
 from oracles.simulation import simulate
 from random_machines import cases_of_both
-from report.steps import STRATEGIES
+from report.model import Model
 from report.timeline import jobs
 
 
@@ -23,7 +23,7 @@ def compare(network, system, strategy, inputs):
     assert latency_s == latency(network, system, inputs)
     assert sum(link_bytes.values()) == traffic(network, system, inputs)
     # With tensor parallelism one link is the busiest in each step; each send has its own.
-    sent = [step.link_bytes for step in STRATEGIES[strategy](network, system)]
+    sent = [step.link_bytes for step in Model(strategy, network, system).steps]
     busiest_bytes = sum(sent) if strategy == "tensor" else max(sent)
     assert max(link_bytes.values(), default=0) == inputs * busiest_bytes
     if strategy == "pipeline":

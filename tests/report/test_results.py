@@ -15,10 +15,9 @@ from lab3 import ALL_TO_ALL, RING, ConvLayer, System
 from machines import CLOSED_FORMS, NETWORK, ODD, SYSTEM
 from program import output, refusal
 from random_machines import cases_of_both, questions
-from report.check import model
+from report.model import compute_bound
 from report.question import LAB, Question
 from report.results import compute_results
-from report.steps import compute_bound
 from report.timeline import jobs
 
 
@@ -189,19 +188,19 @@ def add_one(right):
         ("pipeline_parallel_traffic", "604161 bytes", "604160 bytes"),
     ],
 )
-def test_every_command_says_if_lab3_is_not_what_the_steps_add_up_to(
+def test_every_command_says_if_lab3_is_not_what_the_model_gives(
     change, tmp_path, monkeypatch, name, given, added
 ):
     monkeypatch.chdir(tmp_path)
     change(name, add_one)
-    why = f"lab3.py's {name} gives {given}, the steps of report/steps.py add up to {added}:"
+    why = f"lab3.py's {name} gives {given}, report/model.py gives {added}:"
     for command in ("explain", "explain Q3", "explain all", "explain --json"):
         assert f"for 1 input, {why} change both" in refusal(command)
     for command in ("picture timeline", "picture limits", "deck --output ."):
         assert why in refusal(command)
     assert list(tmp_path.iterdir()) == []
     printed = output("whatif")
-    assert printed == f"{lab3.answers(*LAB)}\n" and given.split()[0] in printed
+    assert printed.startswith(f"{lab3.answers(*LAB)}\n") and given.split()[0] in printed
 
 
 @pytest.mark.parametrize(
@@ -243,34 +242,3 @@ def test_of_several_differences_the_first_on_the_page_is_told(change):
     assert "for 1 input, lab3.py's pipeline_parallel_traffic" in refusal("explain")
     ring = refusal("explain --topology ring")
     assert "for 1 input, lab3.py's tensor_parallel_latency" in ring
-
-
-@pytest.mark.parametrize(
-    ("strategy", "field", "why"),
-    [
-        ("tensor", "of all", "for 32 inputs, lab3.py's tensor_parallel_latency"),
-        ("tensor", "traffic_bytes", "61538304 bytes, report/check/model.py gives 61538305 bytes"),
-        ("pipeline", "of all", "0.1557861376 s, report/check/model.py gives 1.1557861376 s"),
-        ("tensor", "of one", "for 1 input, lab3.py's tensor_parallel_latency gives 0.00312726016"),
-        ("pipeline", "traffic_bytes", "for 32 inputs, lab3.py's pipeline_parallel_traffic"),
-    ],
-)
-def test_readings_are_printed_if_they_begin_with_lab3s_numbers(monkeypatch, strategy, field, why):
-    def list_others(question):
-        for it in before(question):
-            if (it.strategy, it.clause) == (strategy, ""):
-                first, last = it.latencies_s
-                yield {
-                    "of one": it._replace(latencies_s=[first + 1, last]),
-                    "of all": it._replace(latencies_s=[first, last + 1]),
-                    "traffic_bytes": it._replace(traffic_bytes=it.traffic_bytes + 1),
-                }[field]
-            else:
-                yield it
-
-    before = model.list_readings
-    assert output("explain readings") and output("explain mistakes")
-    monkeypatch.setattr(model, "list_readings", list_others)
-    for command in ("explain readings", "explain mistakes", "explain --json", "explain all"):
-        assert why in refusal(command)
-    assert output("explain") and output("explain pipeline")
