@@ -65,12 +65,13 @@ def explain_tensor(results: Results) -> str:
         " of S bytes. Between layers an all-gather sends each shard to all other nodes; after the"
         " last layer a gather sends all shards to one node. Only then does the next input start.",
         *list_paragraphs(lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
-        f"Here rounds = {tensor.rounds:,} and gather_hops = {tensor.gather_hops:,}.",
+        f"Here rounds = {tensor.rounds:,} and gather_hops = {tensor.gather_hops:,}. {STEP}",
         format_steps(results.strategies["tensor"].steps),
         *add_up(results, "tensor"),
     )
 
 
+STEP = "A step takes node ops / R + link bytes / B seconds."
 AS_READ = "(this project's reading)"
 LOSSES = (  # in the order of results.Losses
     ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
@@ -94,6 +95,7 @@ def explain_pipeline(results: Results) -> str:
         "Each layer has its own node, which computes C ops, then sends A bytes to the next layer's"
         " node while it computes the next input.",
         *list_paragraphs(lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),
+        STEP,
         format_steps(results.strategies["pipeline"].steps),
         *add_up(results, "pipeline"),
         f"Where the time of {count(results.asked.inputs, 'input')} goes:",
@@ -126,7 +128,7 @@ def add_up(results: Results, strategy: str) -> list[str]:
     steps = results.strategies[strategy].steps
     ops, link_bytes = sum(it.node_ops for it in steps), sum(it.link_bytes for it in steps)
     lines = [
-        f"1 input: {ops:,} ops / R + {link_bytes:,} bytes / B"
+        f"1 input: {ops:,} / R + {link_bytes:,} / B"
         f" {choose_sign(*parts_us)} {compute} (compute) + {communication} (communication)"
         f" {choose_sign(*parts_us, one_us)} {latency} us"
     ]
