@@ -222,8 +222,7 @@ def tabulate_mistakes(results: Results, only_readings: bool = False) -> list[str
     for strategy in results.strategies:
         rows = [
             (*example.latencies_s, example.traffic_bytes, example.clause or AS_READ)
-            for example in list_examples(results.asked, strategy)
-            if not only_readings or example.is_reading or not example.clause
+            for example in list_examples(results.asked, strategy, only_readings)
         ]
         blocks += [f"{strategy.capitalize()} parallelism:", format_table(heads, rows)]
     return blocks

@@ -84,17 +84,17 @@ class Model:
         self.find(nodes=self.system.nodes)
         self.find_links()
         self.find_layers()
-        self.find(op_s=1 / Fraction(self.system.ops_per_s))
-        self.find(byte_s=1 / Fraction(self.system.link_bytes_per_s))
-        if strategy == "tensor":
+        self.find(op_s=Fraction(1, self.system.ops_per_s))
+        self.find(byte_s=Fraction(1, self.system.link_bytes_per_s))
+        is_tensor = strategy == "tensor"
+        if is_tensor:
             self.split_layers()
         else:
             self.place_layers()
         self.find(compute_s=[ops * self.op_s for ops in self.node_ops])
         self.find(send_s=[size * self.byte_s for size in self.link_bytes])
-        self.find(first_s=sum(self.compute_s) + sum(self.send_s))
-        longest_s = max(*self.compute_s, *self.send_s)
-        self.find(interval_s=self.first_s if strategy == "tensor" else longest_s)
+        self.find(first_s=sum([*self.compute_s, *self.send_s]))
+        self.find(interval_s=self.first_s if is_tensor else max(*self.compute_s, *self.send_s))
         self.find(input_traffic=sum(self.traffic_bytes))
 
     def find(self, **quantities: Any) -> None:
@@ -134,9 +134,9 @@ class Model:
 
         Source: handout, "Tensor Parallelism", "Notes and assumptions" and "Hints".
         """
-        self.find(node_ops=[Fraction(ops) / self.nodes for ops in self.ops])
+        self.find(node_ops=[Fraction(ops, self.nodes) for ops in self.ops])
         held = [self.input_bytes, *self.output_bytes]
-        self.find(shard_bytes=[Fraction(size) / self.nodes for size in held])
+        self.find(shard_bytes=[Fraction(size, self.nodes) for size in held])
         self.find(broadcast=Exchange(0, 0))
         self.find(all_gather=Exchange(self.rounds, self.nodes * self.peers))
         self.find(gather=Exchange(self.rounds, self.gather_hops))

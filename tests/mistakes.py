@@ -2,9 +2,9 @@
 symbols.
 
 A mistake is a line: formulas that take the place of those below; on the right a name is what it was
-before. So two mistakes combine unless they are about the same formula. Lists are of all layers: C, A
-and S as in lab3.py; F filters, I input channels; FX, FY, X, Y, X1, Y1 the width and height of
-filters, inputs and outputs; K products of an output's element. E is bytes of an element, G lab3.py's
+before. So two mistakes combine unless they are about the same formula. Lists are of all layers: C,
+A and S as in lab3.py; F filters, I input channels; FX, FY, X, Y, X1, Y1 the width and height of
+filters, inputs and outputs; K products of an output's element. E is bytes of an element, G is
 gather_hops, I0 bytes of the network's input, W all weights; Q2 is 1 in Q2 and 0 in Q1.
 """
 

@@ -19,16 +19,12 @@ LINES = [
 UNITS = {"latency": "seconds", "traffic": "bytes"}
 
 
-def answer(tensor=(), pipeline=(), only="", question=LAB):
-    """Compute the numbers of somebody who makes these changes, by line; the right ones outside
-    `only`."""
+def answer(tensor=(), pipeline=(), question=LAB):
+    """Compute the numbers of somebody who makes these mistakes, by line."""
     numbers = {}
     for strategy, clauses in (("tensor", tensor), ("pipeline", pipeline)):
-        right = mistakes.compute(question, strategy, ())
-        made = mistakes.compute(question, strategy, clauses)
-        for (asked, kind), value in made.items():
-            is_changed = only in ("", asked, kind)
-            numbers[f"{asked} {strategy} {kind}"] = value if is_changed else right[asked, kind]
+        for (asked, kind), value in mistakes.compute(question, strategy, clauses).items():
+            numbers[f"{asked} {strategy} {kind}"] = value
     return {line: numbers[line] for line in LINES if line in numbers}
 
 
@@ -63,17 +59,12 @@ def judge(folder, text, *options):
 
 
 def list_ways(found):
-    """List for each strategy that is explained the alternatives: (changes, scope)."""
+    """List for each strategy that is explained the alternatives: sets of clauses."""
     of = {}
     for strategy in STRATEGIES:
-        ways = []
-        for each in found["explanations"]:
-            if strategy in each["strategies"]:
-                scopes = each["only"]
-                if not isinstance(scopes, list):  # is that of all alternatives
-                    scopes = [scopes] * len(each["changes"])
-                ways.append([*zip(each["changes"], scopes, strict=True)])
-        for parts in product(*ways) if ways else []:
-            [scope] = {only for _, only in parts}
-            of.setdefault(strategy, []).append(({it for its, _ in parts for it in its}, scope))
+        ways = [it["mistakes"] for it in found["explanations"] if strategy in it["strategies"]]
+        if ways:
+            of[strategy] = [
+                {clause for part in parts for clause in part} for parts in product(*ways)
+            ]
     return of

@@ -7,7 +7,6 @@ mistake, add a row here and a line in tests/report/test_mistakes.py.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,15 +21,21 @@ CONSTANT, MULTIPLE = "constant", "multiple"  # things of which nothing is combin
 PRINTED = "latency unit", "traffic unit"  # things: units of what is printed
 
 
-@dataclass(frozen=True, eq=False)
 class Mistake:
-    """Something that somebody computes otherwise than lab3.py."""
+    """Something that somebody computes otherwise than lab3.py. Its clause is what stands behind
+    "if", where N is the number of inputs; if it is another reading of the handout, it has what the
+    handout says against it."""
 
-    clause: str  # what stands behind "if"; N is the number of inputs
-    thing: str
-    edit: Edit
-    strategies: tuple[str, ...] = BOTH
-    handout: str = ""  # what the handout says against it, if this is another reading of it
+    def __init__(
+        self,
+        clause: str,
+        thing: str,
+        edit: Edit,
+        strategies: tuple[str, ...] = BOTH,
+        handout: str = "",
+    ) -> None:
+        self.clause, self.thing, self.edit = clause, thing, edit
+        self.strategies, self.handout = strategies, handout
 
     @property
     def is_alone(self) -> bool:
@@ -416,13 +421,13 @@ def list_constants(question: Question) -> list[Mistake]:
     the handout's table, perhaps once for ops and once for bytes."""
     network, system, inputs = question
     found = {}
-    for at, layer in enumerate(network):
-        for fields, describe in FIELDS.items():
-            rows = [layer, *network[max(at - 1, 0) : at + 2]]
-            for values in vary(*(tuple(getattr(row, it) for it in fields) for row in rows)):
-                typed = layer._replace(**dict(zip(fields, values, strict=True)))
-                if min(typed.out_x, typed.out_y) > 0:
-                    for words, names in PLACES.items():
+    for words, names in PLACES.items():
+        for at, layer in enumerate(network):
+            for fields, describe in FIELDS.items():
+                rows = [layer, *network[max(at - 1, 0) : at + 2]]
+                for values in vary(*(tuple(getattr(row, it) for it in fields) for row in rows)):
+                    typed = layer._replace(**dict(zip(fields, values, strict=True)))
+                    if min(typed.out_x, typed.out_y) > 0:
                         clause = f"layer {at + 1} has {describe(*values)}{words}"
                         found[clause] = put_layer(at, typed, *names)
     for [nodes] in vary((system.nodes,)):
@@ -485,19 +490,25 @@ class Example(NamedTuple):
     traffic_bytes: Rate  # for all
 
 
-def list_examples(question: Question, strategy: str) -> list[Example]:
-    """List what a strategy takes, then what with each mistake of the table that makes a difference,
-    and more than a wrong unit."""
+def list_examples(question: Question, strategy: str, only_readings: bool = False) -> list[Example]:
+    """List what a strategy takes, then what with each mistake of the table, or with each reading,
+    that makes a difference, and more than a wrong unit."""
     right = compute(question, strategy)
-    made = {"": (False, right)}
+    examples = [make_example(strategy, "", False, right)]
     for mistake in MISTAKES:
-        if strategy in mistake.strategies and mistake.thing not in PRINTED:
+        is_reading = bool(mistake.handout)
+        is_asked = mistake.thing not in PRINTED and (is_reading or not only_readings)
+        if strategy in mistake.strategies and is_asked:
             numbers = compute(question, strategy, (mistake,))
-            if numbers != right:
-                made.setdefault(mistake.clause, (bool(mistake.handout), numbers))
-    examples = []
-    for clause, (is_reading, numbers) in made.items():
-        latencies_s = [value for (_, kind), value in numbers.items() if kind == "latency"]
-        *_, traffic_bytes = numbers.values()
-        examples.append(Example(strategy, clause, is_reading, latencies_s, traffic_bytes))
+            if numbers != right and mistake.clause not in {it.clause for it in examples}:
+                examples.append(make_example(strategy, mistake.clause, is_reading, numbers))
     return examples
+
+
+def make_example(
+    strategy: str, clause: str, is_reading: bool, numbers: dict[tuple[str, str], Rate]
+) -> Example:
+    """Make an example of a strategy's numbers."""
+    latencies_s = [value for (_, kind), value in numbers.items() if kind == "latency"]
+    *_, traffic_bytes = numbers.values()
+    return Example(strategy, clause, is_reading, latencies_s, traffic_bytes)

@@ -276,7 +276,7 @@ class Submission(NamedTuple):
     numbers: dict[Line, Number]  # without lines that are missing
     notes: list[str]  # which lines are read as others, and how the program failed
     format: list[str]  # the rows of a diff; none if the format is the handout's
-    unread: dict[Line, str] = {}
+    unread: dict[Line, str]
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
@@ -297,7 +297,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
         raise NoSubmissionError("has no results", *failure or [f"rows like {example!r} are read"])
     wanted = [row for row in answers if isinstance(row.about, Line)]
     wanted = [_want(row, own.get(row.about, Row("", ""))) for row in wanted]
-    return Submission(numbers, notes + failure, _compare(rows, wanted))
+    return Submission(numbers, notes + failure, _compare(rows, wanted), {})
 
 
 def _check_output(text: str) -> None:

@@ -18,7 +18,7 @@ from lab3 import ALL_TO_ALL, RING
 from machines import CLOSED_FORMS, ODD_OPTIONS
 from program import output, refusal
 from random_machines import questions
-from report import derivations, sram
+from report import sram
 from report.check.mistakes import MISTAKES
 from report.explain import DERIVATIONS, TOPICS, explain_topics
 from report.question import LAB, Question, find_impossible

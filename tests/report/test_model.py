@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import machines
-from random_machines import cases_of_both
 from machines import CLOSED_FORMS, LAB, ODD, ODD_ALL_TO_ALL, closed_forms
+from random_machines import cases_of_both
 from report.model import Model, compute_bound, slowest_node_bound
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
