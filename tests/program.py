@@ -25,7 +25,7 @@ PLAIN = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.envir
 def run(*command, **more):
     """A process of its own in a plain environment, in the project's folder."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    options = {"env": PLAIN, "cwd": PROJECT, "text": True, "timeout": 60, **pipes, **more}
+    options = {"env": PLAIN, "cwd": PROJECT, "encoding": "utf-8", "timeout": 60, **pipes, **more}
     return subprocess.run(command, check=False, **options)
 
 
