@@ -1,7 +1,6 @@
 """How tests run `python3 report COMMAND`, in this process or in one of its own, and how they play
 what a text shows: commands behind "$ ", each with its output."""
 
-import filecmp
 import os
 import re
 import shlex
@@ -25,7 +24,7 @@ PLAIN = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.envir
 def run(*command, **more):
     """A process of its own in a plain environment, in the project's folder."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    options = {"env": PLAIN, "cwd": PROJECT, "text": True, "timeout": 60, **pipes, **more}
+    options = {"env": PLAIN, "cwd": PROJECT, "encoding": "utf-8", "timeout": 60, **pipes, **more}
     return subprocess.run(command, check=False, **options)
 
 
@@ -55,10 +54,15 @@ def ask(line):
     return question.read_options(parser.parse_args(shlex.split(line)))
 
 
-def copy_project(folder):
-    """Copy lab3.py and report/, so that what commands write and change is not the project's."""
+LAB3 = (PROJECT / "lab3.py").read_text(encoding="utf-8")
+
+
+def copy_project(folder, lab3=LAB3):
+    """Copy report/, and lab3.py or this text in its place, so that what commands write and change
+    is not the project's."""
     shutil.copytree(PROJECT / "report", folder / "report", ignore=shutil.ignore_patterns("__py*"))
-    shutil.copy2(PROJECT / "lab3.py", folder)
+    (folder / "lab3.py").write_text(lab3, encoding="utf-8")
+    return folder
 
 
 def read_sessions(text):
@@ -75,7 +79,7 @@ def play(command, folder):
     was edited.
     """
     is_plain = re.fullmatch(r"python3 report(?: [\w ./,'\"=-]*)?", command)
-    if is_plain and filecmp.cmp(folder / "lab3.py", PROJECT / "lab3.py", shallow=False):
+    if is_plain and (folder / "lab3.py").read_text(encoding="utf-8") == LAB3:
         with chdir(folder):
             status, out, err = call(shlex.split(command)[2:])
     else:

@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 
 import machines
-from program import PROJECT, copy_project, play, read_sessions, shell
+from program import LAB3, PROJECT, copy_project, play, read_sessions, shell
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
@@ -58,15 +58,14 @@ def test_its_commands_work(copied, command):
 
 # ------------------------------------------------ a class
 
-CODE = (PROJECT / "lab3.py").read_text(encoding="utf-8")
-WRONG = CODE.replace("return 2 * self.macs", "return self.macs")
+WRONG = LAB3.replace("return 2 * self.macs", "return self.macs")
 MACOS = {"._lab3.py": "\0", "__MACOSX/._lab3.py": "\0"}
 SUBMITTED = {  # how it is packed, its files, and what is in the last row of its output
-    "111_Right_Rae": ("w:gz", {"lab3.py": CODE}, "19333120 bytes"),
+    "111_Right_Rae": ("w:gz", {"lab3.py": LAB3}, "19333120 bytes"),
     "222_Wrong_Will": ("w", {**MACOS, "Lab 3/src/lab3.py": WRONG}, "19333120 bytes"),
     "333_Crash_Cy": ("w:gz", {"lab3.py": "print(latency)"}, "NameError: name 'latency'"),
     "444_Slow_Sue": ("w:gz", {"lab3.py": "import time\ntime.sleep(9)"}, "timeout: sending signal"),
-    "555_Other_Ole": ("w:gz", {**MACOS, "lab.py": CODE}, "lab3.py is missing"),
+    "555_Other_Ole": ("w:gz", {**MACOS, "lab.py": LAB3}, "lab3.py is missing"),
 }
 
 
@@ -84,12 +83,11 @@ def test_its_script_checks_the_tarballs_of_a_class(copied, script):
     folder.mkdir()
     for student, (mode, files, _) in SUBMITTED.items():
         pack(folder / f"{student}_Lab3_pin1234.tar.gz", mode, files)
-    result = shell(script.replace("timeout -v 10", "timeout -v 1"), cwd=copied)
+    result = shell(script.replace("timeout -v 10", "timeout -v 2"), cwd=copied)
     assert result.returncode == 2  # three of these files cannot be judged
-    table = result.stdout.partition("\n\n")[0].splitlines()
-    rows = [row for row in table if row.startswith("submissions/")]
-    assert [row.split("_Lab3")[0] for row in rows] == [f"submissions/{it}" for it in SUBMITTED]
-    judged = [re.findall(r"\d of 8", row) for row in rows]
+    lines = result.stdout.splitlines()
+    rows = [next(line for line in lines if student in line) for student in SUBMITTED]
+    judged = [re.findall(r"[1-8] of 8", row) for row in rows]
     assert judged == [["8 of 8"], ["4 of 8"], [], [], []]
     assert "1 MAC is 1 op" in result.stdout
     for student, (_, _, why) in SUBMITTED.items():

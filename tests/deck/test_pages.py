@@ -131,7 +131,7 @@ def test_formulas_are_lab3s(pages):
 
 
 def test_every_fact_is_said():
-    words = (build.HERE / "slides.typ").read_text()
+    words = (build.HERE / "slides.typ").read_text(encoding="utf-8")
     assert {*re.findall(r"\bf\.([a-z]+(?:-[a-z0-9]+)*)", words)} == {
         *facts.compute_facts(compute_results(LAB))
     }

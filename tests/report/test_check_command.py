@@ -97,7 +97,7 @@ def test_one_layer_sends_nothing_in_a_pipeline(tmp_path):
 def edit_lab3(folder, old, new):
     """Copy the project, with another formula in lab3.py, and return what that prints."""
     copy_project(folder)
-    text = (folder / "lab3.py").read_text()
+    text = (folder / "lab3.py").read_text(encoding="utf-8")
     assert text.count(old) == 1
     (folder / "lab3.py").write_text(text.replace(old, new))
     (folder / "output.txt").write_text(python("lab3.py", cwd=folder).stdout)

@@ -16,7 +16,18 @@ pytest.importorskip("matplotlib")
 import lab3
 from lab3 import System
 from machines import ODD
-from program import PLAIN, PROJECT, output, python, refusal, run, sentence, shell
+from program import (
+    LAB3,
+    PLAIN,
+    PROJECT,
+    copy_project,
+    output,
+    python,
+    refusal,
+    run,
+    sentence,
+    shell,
+)
 from report.__main__ import COMMANDS, INSTALL
 
 REPORT = PROJECT / "report"
@@ -42,14 +53,6 @@ def test_help_needs_no_library_and_ends_with_examples(name):
     examples = [f"  python3 report {example}" for example in COMMANDS[name][2:]]
     assert result.stdout.splitlines()[-len(examples) :] == examples
     assert output(f"{name} -h") == result.stdout
-
-
-def copy_project(folder, source=None):
-    """Copy report/ and lab3.py, or this source in lab3.py's place."""
-    shutil.copytree(REPORT, folder / "report", ignore=shutil.ignore_patterns("__pycache__"))
-    text = (PROJECT / "lab3.py").read_text(encoding="utf-8") if source is None else source
-    (folder / "lab3.py").write_text(text, encoding="utf-8")
-    return folder
 
 
 EXAMPLES = [example for _, _, *examples in COMMANDS.values() for example in examples]
@@ -101,7 +104,7 @@ MAIN = 'if __name__ == "__main__":'
 
 def change_lab3(folder, **constants):
     """Copy the project with other constants in lab3.py."""
-    before, main = (PROJECT / "lab3.py").read_text(encoding="utf-8").split(MAIN)
+    before, main = LAB3.split(MAIN)
     lines = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
     return copy_project(folder, f"{before}{lines}\n{MAIN}{main}")
 
