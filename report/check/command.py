@@ -7,7 +7,7 @@ from pathlib import Path
 
 from report.check.changes import BOTH
 from report.check.judge import Cause, Judgement, Key, judge, read_key
-from report.check.submission import PIPE, NoSubmissionError
+from report.check.submission import PIPE, NoSubmissionError, decode
 from report.check.words import (
     Judgements,
     count_occurrences,
@@ -88,7 +88,7 @@ def _describe_refusal(name: str, error: Exception) -> str:
 
 
 def _read_text(name: str) -> str:
-    """Read a file. Bytes that are no UTF-8 become replacement characters."""
+    """Read a file."""
     if name == "-":
         if sys.stdin is None:
             raise NoSubmissionError("is closed", PIPE)
@@ -100,8 +100,7 @@ def _read_text(name: str) -> str:
             data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", "an output has ten lines")
-    is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))  # as PowerShell writes it
-    return data.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace")
+    return decode(data)
 
 
 # ------------------------------------------------ JSON

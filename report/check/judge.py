@@ -92,6 +92,8 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     for line, answer in known.right.items():
         number = numbers.get(line)
         kind, words = _judge_number(evidence, pairs[0], line, number)
+        if line in submission.unread:
+            words = f"missing; not read: '{shorten(submission.unread[line], 60)}'"
         given, right = number and _quote(number, line), answer.amounts[0]
         times = number.amount / right if number and number.amount and right else None
         judged.append(JudgedNumber(line, given, right, kind, words, times))
