@@ -4,12 +4,12 @@ A row is read only if it is a result or a heading and says nothing else.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from decimal import Decimal
-from difflib import SequenceMatcher
+from difflib import unified_diff
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from typing import NamedTuple
 
 import lab3
@@ -68,6 +68,32 @@ def shorten(text: str, most: int = 24) -> str:
     return printable if len(printable) <= most else f"{printable[: most - 3]}..."
 
 
+# ------------------------------------------------ text
+
+ZEROS = {"utf-32-le": ".000", "utf-32-be": "000.", "utf-16-le": ".0.0", "utf-16-be": "0.0."}
+ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\a\x1b\n]*(?:\a|\x1b\\))")  # CSI, OSC
+ONE_LETTER = str.maketrans("\u00b5\u03bc\u2212\u00a0", "uu- ")  # micro, mu, minus, space
+
+
+def decode(data: bytes) -> str:
+    """Decode UTF-16 and UTF-32 by their mark or where they have zero bytes, UTF-8, or cp1252."""
+    quarters = [data[place::4] for place in range(4)]
+    zeros = "".join("0" if 4 * it.count(0) > len(it) else "." for it in quarters)
+    for encoding, pattern in ZEROS.items():
+        if zeros == pattern or data.startswith("\ufeff".encode(encoding)):
+            return _clean(data.decode(encoding, "replace"))
+    try:
+        return _clean(data.decode())
+    except UnicodeDecodeError:
+        return _clean(data.decode("cp1252", "replace"))
+
+
+def _clean(text: str) -> str:
+    """Drop zero bytes, invisible characters such as byte order marks, and terminal escapes."""
+    dropped = {char for char in {*text} if char == "\0" or unicodedata.category(char) == "Cf"}
+    return ESCAPE.sub("", text.translate({ord(char): None for char in dropped}))
+
+
 # ------------------------------------------------ numbers
 
 UNITS: dict[str, tuple[str, str, list[Rate]]] = {
@@ -87,13 +113,13 @@ UNITS: dict[str, tuple[str, str, list[Rate]]] = {
 SPELLINGS = {word: name for name, (_, spelt, _) in UNITS.items() for word in spelt.split()}
 WHOLE = ("bytes", "bits")  # whole numbers of them are exact
 LEAST = Fraction(1, 10**200)  # the last place of a zero, with which nothing else agrees
-ONE_LETTER = str.maketrans("\u00b5\u03bc\u2212\u00a0", "uu- ")  # micro, mu, minus, space
 FLAGS = re.ASCII | re.IGNORECASE
-NUMBER = (
-    r"(?P<mantissa>(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d+)(?:\.\d*)?|\.\d+)"
-    r"(?P<power>e[+-]?0?\d\d?)?"  # of two digits: any such number is computed with at once
+AMOUNT = re.compile(  # its power has two digits: any such number is computed with at once
+    r"(-?(?:(?P<mantissa>[\d.,_]+)(?P<power>e[+-]?0?\d\d?)?|nan|inf)|none|x*) ?(?P<unit>[a-z]*)",
+    FLAGS,
 )
-AMOUNT = re.compile(rf"(-?(?:{NUMBER}|nan|inf)|none|x*) ?(?P<unit>[a-z]*)", FLAGS)
+THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d*)?", re.ASCII)
+DECIMAL = re.compile(r"\d+(?:\.\d*|,\d+)?|\.\d+", re.ASCII)
 PLAIN = re.compile(r"\d*\.?\d+", re.ASCII)
 
 
@@ -103,14 +129,14 @@ class Number(NamedTuple):
     text: str = ""  # as it is written, without its unit
     fault: str = ""  # why it is no number; then the rest says nothing
     unit: str = ""  # as it is written: one of UNITS, or empty
-    digits: int = 0  # that count
+    digits: int = 0  # that count, of the first amount
     amounts: tuple[Rate, ...] = (0,)  # in seconds or bytes: one of them is meant
-    rounding: Fraction = Fraction(0)  # half of what the last digit counts for
+    rounding: Fraction = Fraction(0)  # half of what the last digit counts for, of the first amount
     spans: tuple[tuple[Fraction, Fraction], ...] = ()  # of the answers with which it agrees
 
     @property
     def amount(self) -> Fraction:
-        """The number in seconds or bytes, where 1 KB is 1,000 bytes."""
+        """The first of the amounts, where 1 KB is 1,000 bytes."""
         return Fraction(self.amounts[0])
 
     def agrees(self, answer: Rate) -> bool:
@@ -119,50 +145,62 @@ class Number(NamedTuple):
 
     def equals(self, other: "Number") -> bool:
         """Tell whether one of two numbers agrees with the other."""
-        return self.agrees(other.amount) or other.agrees(self.amount)
+        return any(map(self.agrees, other.amounts)) or any(map(other.agrees, self.amounts))
 
     def has_digits(self, answer: Rate) -> bool:
         """Tell whether the digits suffice to call this number an answer with which it agrees."""
         return answer in self.amounts or self.digits >= LEAST_DIGITS
 
 
-def _read_value(text: str, kind: str) -> Number | None:
+def _read_value(text: str, kind: str, unit: str) -> Number | None:
     """Read an amount, perhaps with the same once more behind it: 0.0031 s (3.1 ms)."""
     first, bracket, again = text.removesuffix(".").partition("(")
-    number = _read_amount(first.strip(), kind)
+    number = _read_amount(first.strip(), kind, unit)
     if not number or not bracket:
         return number
     same = _read_amount(again.removesuffix(")"), kind) if again.endswith(")") else None
-    pairs = product(number.spans, same.spans if same else ())
-    return number if any(max(a, c) < min(b, d) for (a, b), (c, d) in pairs) else None
+    return number if same and number.equals(same) else None
 
 
-def _read_amount(text: str, kind: str) -> Number | None:
-    """Read a number, perhaps with a unit of this kind, and no more."""
+def _read_amount(text: str, kind: str, unit: str = "") -> Number | None:
+    """Read a number, perhaps with a unit of this kind before or behind it, and no more."""
     match = AMOUNT.fullmatch(text)
-    word = match["unit"] if match else ""
-    name = SPELLINGS.get(word.lower(), "") if word else ASKED_UNIT[kind]
-    if not match or not name or UNITS[name][0] != kind or re.fullmatch("[KMG]b", word):  # bits
+    words = {unit, match["unit"]} - {""} if match else set()
+    names = {"" if re.fullmatch("[KMG]b", it) else SPELLINGS.get(it.lower(), "") for it in words}
+    name = " and ".join(names or {ASKED_UNIT[kind]})  # two are none
+    if not match or name not in UNITS or UNITS[name][0] != kind:
         return None
-    number = Number(match[1], unit=name if word else "")
-    if not match["mantissa"] or number.text.startswith("-"):
-        return number._replace(fault="negative" if match["mantissa"] else "no number")
-    mantissa, power = re.sub("[,_]", "", match["mantissa"]), match["power"] or ""
-    value = Decimal(mantissa + power)
-    written = "".join(map(str, value.as_tuple().digits)).lstrip("0")
-    digits = min(len(written if "." in mantissa else written.rstrip("0")), MOST_DIGITS)
-    is_exact = name in WHOLE and (mantissa + power).isdigit()
-    last_place = Fraction(1) if is_exact else Fraction(10) ** (value.adjusted() - digits + 1)
-    low, high = Fraction(value) - last_place / 2, Fraction(value) + last_place
-    if not value:
-        low, high = Fraction(0), LEAST
-    sizes = [Fraction(size) for size in UNITS[name][2]]
-    return number._replace(
-        digits=digits,
-        amounts=tuple(Fraction(value) * size for size in sizes),
-        rounding=last_place / 2 * sizes[0],
-        spans=tuple((low * size, high * size) for size in sizes),
-    )
+    number = Number(match[1], unit=name if words else "")
+    if not match["mantissa"]:
+        return number._replace(fault="no number")
+    written = [it + (match["power"] or "") for it in _list_mantissas(match["mantissa"], name)]
+    if not written or number.text.startswith("-"):
+        return number._replace(fault="negative") if written else None
+    ways = [_measure(it, name, Fraction(size)) for it in written for size in UNITS[name][2]]
+    amounts, spans, digits, roundings = zip(*ways, strict=True)
+    return number._replace(amounts=amounts, spans=spans, digits=digits[0], rounding=roundings[0])
+
+
+def _list_mantissas(text: str, unit: str) -> list[str]:
+    """List what separators may mean: groups of thousands, then a decimal point or comma."""
+    groups = THOUSANDS.fullmatch(text)
+    has_groups = groups and (groups[1] != "." or unit in WHOLE)  # 3.127 ms are no 3127 ms
+    mantissas = [text.replace(groups[1], "")] if groups and has_groups else []
+    return [*mantissas, text.replace(",", ".")] if DECIMAL.fullmatch(text) else mantissas
+
+
+def _measure(
+    written: str, unit: str, size: Fraction
+) -> tuple[Fraction, tuple[Fraction, Fraction], int, Fraction]:
+    """Measure a number such as 3.1e-3: amount, span, digits and rounding, as a Number has them."""
+    value = Decimal(written)
+    counted = "".join(map(str, value.as_tuple().digits)).lstrip("0")
+    digits = min(len(counted if "." in written else counted.rstrip("0")), MOST_DIGITS)
+    is_exact = unit in WHOLE and written.isdigit()
+    place = size * (1 if is_exact else Fraction(10) ** (value.adjusted() - digits + 1))
+    amount = Fraction(value) * size
+    span = (amount - place / 2, amount + place) if amount else (amount, LEAST)
+    return amount, span, digits, place / 2
 
 
 # ------------------------------------------------ rows
@@ -172,37 +210,54 @@ OTHER_WORDS = {
     "latency": {"total", "of", "for", "with", "the", "in", "parallelism", "parallel"},
     "traffic": {"network", "communication"},
 }
-RESULT = re.compile(r"(?:[-*] |\d{1,3}\. )?([a-z -]+?)(?: is ?[:=]?| ?[:=]) ?(\S.*|)", FLAGS)
+RESULT = re.compile(
+    r"(?:[-*] |\d{1,3}\. |q(?:uestion)? ?(?P<question>[12])(?:: ?| ))?(?P<label>[a-z -]+?)"
+    r"(?: ?\((?P<unit>[a-z]+)\))?(?: is ?[:=]?| ?[:=]) ?(?P<value>\S.*|)",
+    FLAGS,
+)
 ASIDE = r"(?:for |a |the |results? |part \d+ )*"
 ASKED = r"(?:q(?:uestion)? ?(\d+)|(single|one|\d+) inputs?) "
 HEADING = re.compile(rf"{ASIDE}{ASKED}{ASIDE}(?:{ASKED}{ASIDE})?", FLAGS)
+NOTHING = Line("", "", "")
 
 
 class Row(NamedTuple):
     """A row that is not blank."""
 
     text: str
-    about: Line | str  # a result's line, of a heading its question alone, or else the text
-    label: str = ""
+    about: Line = NOTHING  # what it is or seems to be about, of a heading the question alone
+    is_headed: bool = False  # whether a heading or the row itself says the question
+    label: str = ""  # of a result
     number: Number = Number()
 
 
 def _read_rows(text: str, inputs: int) -> list[Row]:
     """Read the rows of a text, whose results are those of the question above them."""
-    rows, question = [], "Q1"
+    rows, question = [], ""
     read = cache(_read_row)  # a long text may have one row very often
     for row in filter(None, map(str.strip, text.split("\n"))):
         rows.append(read(row, question, inputs))
-        if isinstance(about := rows[-1].about, Line):
-            question = about.question
+        if rows[-1].is_headed and not rows[-1].about.kind:
+            question = rows[-1].about.question or question
     return rows
 
 
-def _read_row(row: str, question: str, inputs: int) -> Row:
-    words = " ".join(row.split()) if len(row) <= MOST_ROW else ""
+def _read_row(text: str, question: str, inputs: int) -> Row:
+    """Read a heading, or a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
+    words = " ".join(text.split()) if len(text) <= MOST_ROW else ""
     if heading := _read_heading(words, inputs):
-        return Row(row, Line(heading, "", ""))
-    return _read_result(words, row, question) or Row(row, row)
+        return Row(text, Line(heading, "", ""), True)
+    match = RESULT.fullmatch(words)
+    if match and match["question"]:
+        question = f"Q{match['question']}"
+    about = _find_line(words, question or "Q1")
+    if match and about.kind:
+        label = match["label"].lower().replace("-parallel", " parallel")
+        known = {*SPELT, about.kind, *OTHER_WORDS["latency"], *OTHER_WORDS[about.kind]}
+        number = _read_value(match["value"], about.kind, match["unit"] or "")
+        if number and known.issuperset(label.split()):
+            return Row(text, about, bool(question), label, number)
+    return Row(text, about)
 
 
 def _read_heading(words: str, inputs: int) -> str:
@@ -211,93 +266,90 @@ def _read_heading(words: str, inputs: int) -> str:
     match = HEADING.match(words)
     if not match or (match.end() < len(words) and match[1] in (None, "1", "2")):
         return ""  # what says more is no heading, but "Q3: on a ring" ends those before
-    numbers = {f"Q{number}" for number in match.group(1, 3) if number}
-    amounts = {re.sub("single|one", "1", amount) for amount in match.group(2, 4) if amount}
-    asked = {f"{inputs}": "Q2", "1": "Q1"}
-    found = numbers or {asked.get(amount, "none") for amount in amounts}
+    asked = {f"{inputs}": "Q2", "1": "Q1", "single": "Q1", "one": "Q1"}
+    found = {f"Q{number}" for number in match.group(1, 3) if number}
+    found |= {asked.get(amount, "none") for amount in match.group(2, 4) if amount}
     return found.pop() if len(found) == 1 else "none"
 
 
-def _read_result(words: str, row: str, question: str) -> Row | None:
-    """Read a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
-    if not (match := RESULT.fullmatch(words)):
-        return None
-    label = match[1].lower().replace("-parallel", " parallel")
-    parts = {*label.split()}
-    strategies, kinds = parts & SPELT.keys(), parts & ASKED_UNIT.keys()
-    if len({SPELT[word] for word in strategies}) != 1 or len(kinds) != 1:
-        return None
-    strategy, kind = SPELT[strategies.pop()], kinds.pop()
-    if parts - {*SPELT, kind} - OTHER_WORDS["latency"] - OTHER_WORDS[kind]:
-        return None
-    number = _read_value(match[2], kind)
-    return Row(row, Line(question, strategy, kind), label, number) if number else None
+def _find_line(words: str, question: str) -> Line:
+    """Find the line that a row with words of one strategy and one kind seems to be about."""
+    parts = {*re.findall("[a-z]+", words.lower())}
+    strategies, kinds = {SPELT[word] for word in parts & SPELT.keys()}, parts & ASKED_UNIT.keys()
+    is_one = len(strategies) == len(kinds) == 1
+    return Line(question, strategies.pop(), kinds.pop()) if is_one else NOTHING
 
 
-def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[list[Row], list[str]]:
-    """Leave each line and heading to one row, the first, and tell which rows are read as others.
+def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[dict[Line, Row], list[str]]:
+    """Find the row of each line, the first, and note of which lines there are several numbers.
 
-    Without a heading for Q2, the second of two rows with one label is Q2's. If one label has two
-    numbers, as in the handout's sample, and the other strategy has none, the second is its.
+    Rows above a heading count last; without headings the second of two with one label is Q2's. If
+    one label has two numbers, as in the handout's sample, and the other strategy has none, the
+    second is its.
     """
-    found: dict[Line, list[int]] = {}
-    has_q2 = any(row.about == Line("Q2", "", "") for row in rows)
-    for place, row in enumerate(rows):
-        if isinstance(line := row.about, Line):
-            is_repeat = line in found and row.label == rows[found[line][0]].label
-            if is_repeat and line.question == "Q1" and not has_q2:
+    found: dict[Line, list[Row]] = {}
+    headed = {row.about for row in rows if row.is_headed}
+    has_heading = any(line.question in ("Q1", "Q2") for line in headed)
+    for row in rows:
+        line = row.about
+        if row.label and (row.is_headed or line not in headed):
+            is_repeat = line in found and row.label == found[line][0].label
+            if is_repeat and not row.is_headed and not has_heading:
                 line = line._replace(question="Q2")
-            found.setdefault(line, []).append(place)
-    notes = []
-    for line, places in [*found.items()]:
-        places.sort(key=lambda place: bool(rows[place].number.fault))
-        others = [it for it in lines if it not in found and it[::2] == line[::2]]
-        numbers = [place for place in places if others and not rows[place].number.fault]
-        firsts = {rows[place].number.amount: place for place in reversed(numbers)}
-        if len(firsts) == 2 and len({rows[place].label for place in firsts.values()}) == 1:
-            found[others[0]] = [max(firsts.values())]
-            notes.append(f"the second {line} is read as {others[0]}, which is missing")
-    counts = {places[0]: line for line, places in found.items()}
-    return [
-        row if row.about == row.text else row._replace(about=counts.get(place, row.text))
-        for place, row in enumerate(rows)
-    ], notes
+            found.setdefault(line, []).append(row)
+    own, notes = {}, []
+    for line in (line for line in lines if line in found):
+        numbers = [row for row in found[line] if not row.number.fault] or found[line]
+        first = own[line] = numbers[0]
+        others = [row for row in numbers if row.number.amount != first.number.amount]
+        lacking = [other for other in lines if other not in found and other[::2] == line[::2]]
+        is_one = len({row.number.amount for row in others}) == 1
+        if lacking and is_one and others[0].label == first.label:
+            own[lacking[0]] = others[0]
+            notes.append(f"the second {line} is read as {lacking[0]}, which is missing")
+        elif others:
+            notes.append(f"{line} is printed {len(numbers)} times; the first counts")
+    return own, notes
 
 
 # ------------------------------------------------ submissions
 
 PROGRAM = re.compile(r"^(?:import \w|from [\w.]+ import\b|def \w|print ?[(\"'])", re.M | re.ASCII)
-ERROR = re.compile(r"^(?:\w+\.)*\w+(?:Error|Exception|Interrupt)\b(?::.*)?$", re.M | re.ASCII)
+FAILURE = re.compile(r"^Traceback \(most recent call last\):\n(?:(?:[ \t].*)?\n)*(\S.*)", re.M)
 
 
 class Submission(NamedTuple):
     """What a text says."""
 
     numbers: dict[Line, Number]  # without lines that are missing
-    notes: list[str]  # which lines are read as others, and how the program failed
+    unread: dict[Line, str]  # a row that seems to be about a line that is missing
+    notes: list[str]  # which lines have several numbers, and how the program failed
     format: list[str]  # the rows of a diff; none if the format is the handout's
-    unread: dict[Line, str]
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
-    text = "\n".join(text.translate(ONE_LETTER).splitlines())
+    text = "\n".join(_clean(text).translate(ONE_LETTER).splitlines())
     _check_output(text)
     answers = _read_rows(lab3.answers(*question), question.inputs)
     remarks = _list_remarks(question, answers)
-    read = [row for row in _read_rows(text, question.inputs) if row.text not in remarks]
+    rows = [row for row in _read_rows(text, question.inputs) if row.text not in remarks]
     lines = list_lines(question, impossible)
-    rows, notes = _place_rows(read, lines)
-    own = {row.about: row for row in rows}
-    numbers = {line: own[line].number for line in lines if line in own}
-    errors = ERROR.findall(text)
+    own, notes = _place_rows(rows, lines)
+    errors = FAILURE.findall(text)
     failure = [f"your program failed: {shorten(it, 100).rstrip('.')}" for it in errors[-1:]]
-    if not numbers:
-        example = f"Total latency of {lines[0].strategy} parallelism is 0.1 seconds"
-        raise NoSubmissionError("has no results", *failure or [f"rows like {example!r} are read"])
-    wanted = [row for row in answers if isinstance(row.about, Line)]
-    wanted = [_want(row, own.get(row.about, Row("", ""))) for row in wanted]
-    return Submission(numbers, notes + failure, _compare(rows, wanted), {})
+    if not own:
+        last = text.rstrip().rpartition("\n")[2].strip()
+        ends = [f"it ends with: {shorten(last, 100)}"]
+        raise NoSubmissionError("has no results", *failure or ends)
+    unread = {row.about: row.text for row in reversed(rows) if not row.label}
+    wanted = [_want(row, own.get(row.about)) for row in answers if row.about != NOTHING]
+    return Submission(
+        {line: own[line].number for line in lines if line in own},
+        {line: unread[line] for line in lines if line in unread and line not in own},
+        notes + failure,
+        _compare([row.text for row in rows], wanted),
+    )
 
 
 def _check_output(text: str) -> None:
@@ -316,42 +368,26 @@ def _check_output(text: str) -> None:
 def _list_remarks(question: Question, answers: Sequence[Row]) -> set[str]:
     """List the rows beside answers, as lab3.py and as `whatif` print them: what is asked if not the
     lab, and which strategy is impossible."""
-    reasons = [row.text for row in answers if row.about == row.text]
+    reasons = [row.text for row in answers if row.about == NOTHING]
     wrapped = prefix_question(question, "\n".join(wrap(it, "  ") for it in reasons), "\n")
     return {*reasons, *map(str.strip, wrapped.splitlines())}
 
 
-def _want(row: Row, own: Row) -> Row:
+def _want(row: Row, own: Row | None) -> str:
     """Write a row of the answers with one's own number, if that can stand there, else with dots."""
     if not row.label:
-        return row
+        return row.text
+    number = own.number if own else Number()
     dots = row.text.replace(f" {row.number.text} ", " ... ")
-    written = dots.replace("...", own.number.text)
-    is_asked = PLAIN.fullmatch(own.number.text) and own.number.unit in ("", row.number.unit)
-    fits = len(written) <= ROOM or written == own.text
-    return row._replace(text=written if is_asked and fits else dots)
+    written = dots.replace("...", number.text)
+    is_plain = PLAIN.fullmatch(number.text) and len(number.amounts) == 1
+    fits = len(written) <= ROOM or (own and written == own.text)
+    return written if is_plain and fits and number.unit in ("", row.number.unit) else dots
 
 
-def _compare(own: Sequence[Row], wanted: Sequence[Row]) -> list[str]:
-    """List the rows that differ, aligned by what they are about, each with a row around it."""
-    rows: list[tuple[str, str]] = []
-    abouts = [row.about for row in own], [row.about for row in wanted]
-    for tag, first, last, start, end in SequenceMatcher(None, *abouts, False).get_opcodes():
-        if tag == "equal":  # in what they are about
-            for row, other in zip(own[first:last], wanted[start:end], strict=True):
-                is_same = row.text == other.text
-                rows += [("  ", row.text)] if is_same else [("- ", row.text), ("+ ", other.text)]
-        else:
-            rows += [("- ", row.text) for row in own[first:last]]
-            rows += [("+ ", row.text) for row in wanted[start:end]]
-    shown = [
-        row
-        for place, row in enumerate(rows)
-        if any(mark != "  " for mark, _ in rows[max(place - 1, 0) : place + 2])
-    ]
-    more = [f"  and {count(len(shown) - MOST_SHOWN, 'more row')}"] if shown[MOST_SHOWN:] else []
-    return [mark + shorten(row, ROOM) for mark, row in shown[:MOST_SHOWN]] + more
-
-
-def decode(data: bytes) -> str:
-    return data.decode("utf-8-sig", "replace")
+def _compare(own: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """List the rows that differ, each with a row around it."""
+    diff = [*unified_diff(own, wanted, n=1, lineterm="")][2:]  # without its headers
+    rows = [row for row in diff if not row.startswith("@@")]
+    more = [f"  and {count(len(rows) - MOST_SHOWN, 'more row')}"] if rows[MOST_SHOWN:] else []
+    return [f"{row[0]} {shorten(row[1:], ROOM)}" for row in rows[:MOST_SHOWN]] + more
