@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import Rate
-from report.question import Question, prefix_question
-from report.text import COLUMNS, count, wrap
+from report.question import Question, answer, prefix_question
+from report.text import COLUMNS, count
 
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_DIGITS = 10  # that count: beyond, floats are noise
@@ -367,10 +367,10 @@ def _check_output(text: str) -> None:
 
 def _list_remarks(question: Question, answers: Sequence[Row]) -> set[str]:
     """List the rows beside answers, as lab3.py and as `whatif` print them: what is asked if not the
-    lab, and which strategy is impossible."""
-    reasons = [row.text for row in answers if row.about == NOTHING]
-    wrapped = prefix_question(question, "\n".join(wrap(it, "  ") for it in reasons), "\n")
-    return {*reasons, *map(str.strip, wrapped.splitlines())}
+    lab, which strategy is impossible, and which fits in SRAM."""
+    printed = prefix_question(question, answer(question), "\n")
+    rows = [*answers, *_read_rows(printed, question.inputs)]
+    return {row.text for row in rows if row.about == NOTHING}
 
 
 def _want(row: Row, own: Row | None) -> str:
