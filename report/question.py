@@ -214,8 +214,8 @@ def answer(question: Question) -> str:
     possible = [it for it in STRATEGIES if it not in find_impossible(question)]
     room = system.sram_bytes
     fitting = [it for it in possible if find_fullest(it, network, system).total_bytes <= room]
-    names = " and ".join(f"{it} parallelism" for it in fitting) or "nothing"
-    fits = f"In {format_in(KIB, room)} KiB of SRAM per node fits: {names}."
+    names = " and ".join(f"{it} parallelism" for it in fitting) or "none"
+    fits = f"Fits in {format_in(KIB, room)} KiB of SRAM per node: {names}."
     rows = [*lab3.answers(*question).splitlines(), fits]
     return "\n".join(wrap(row, "  ") for row in rows)
 

@@ -16,6 +16,8 @@ from report.check.mistakes import BOTH, CONSTANT, Mistake, compute, list_mistake
 from report.check.submission import LEAST_DIGITS, Line, Number
 from report.question import Question
 
+UNLIKE = "unlike your course, you do not assume that"
+
 Mistakes = tuple[Mistake, ...]  # of different things, in the table's order
 Answers = Mapping[Line, Rate]  # exact: seconds, bytes
 Numbers = Mapping[Line, Number]
@@ -73,10 +75,7 @@ def predict_all(course: Course, strategy: str, amount: int) -> dict[Mistakes, An
 def list_known(course: Course) -> list[Mistake]:
     """List all mistakes, first that somebody does not read the handout as the course does."""
     readings = dict.fromkeys(it for of in course.readings for it in of)
-    ignored = [
-        Mistake(f"your course assumes that {it.clause}; you do not", it.thing, {}, it.strategies)
-        for it in readings
-    ]
+    ignored = [Mistake(f"{UNLIKE} {it.clause}", it.thing, {}, it.strategies) for it in readings]
     return ignored + list_mistakes(course.question)
 
 
@@ -109,11 +108,16 @@ def find_wrong(course: Course, strategy: str, given: Numbers) -> list[Line]:
 
 def diagnose(course: Course, given: Mapping[str, Numbers]) -> list[Pair]:
     """Find the best explanations of both strategies; several if they are equally good. Two mistakes
-    are tried only if one leaves numbers wrong."""
+    are tried only if one leaves numbers wrong, or if it makes more than two of both."""
     found = {of: [Explanation(of, left=len(find_wrong(course, of, given[of])))] for of in BOTH}
     for amount in 1, 2:
         for of in BOTH:
-            if any(it.left for it in choose(course, given, found)[0]) or amount == 1:
+            best = choose(course, given, found)[0]
+            if (
+                amount == 1
+                or any(it.left for it in best)
+                or count_mistakes(course, given, best) > 2
+            ):
                 found[of] += find_explanations(course, of, given[of], amount)
     return choose(course, given, found)
 

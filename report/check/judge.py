@@ -157,8 +157,9 @@ def read_key(question: Question, text: str | None = None) -> Key:
     right = {}
     for line in lines:
         if line.strategy in explained:
-            answers = predict(course, line.strategy)
-            right[line] = Number(amounts=(answers[line],))
+            answer = predict(course, line.strategy)[line]
+            whole = int(answer) if answer.denominator == 1 else answer
+            right[line] = Number(amounts=(whole,))
         elif line in given:
             right[line] = given[line]
     missing = [line for line in lines if line not in given]

@@ -74,10 +74,13 @@ def describe_key(key: Key) -> str:
     name, of = ("lab3.py", "lab3.py's") if key.is_lab3 else ("The key", "the key's")
     readings = [Explanation(*it) for it in zip(BOTH, key.course.readings, strict=True)]
     causes = list_causes([(readings[0], readings[1])])
-    reading = "; ".join(map(describe_cause, causes)) if causes else "as this project does"
-    sentences = [f"{name} reads the handout {'as follows: ' * bool(causes)}{reading}."]
-    if not key.explained:
-        sentences = []
+    sentences = []
+    if causes:
+        sentences = [
+            f"{name} reads the handout as follows: {'; '.join(map(describe_cause, causes))}."
+        ]
+    elif len(key.explained) == len(BOTH):
+        sentences = [f"{name} reads the handout as this project does."]
     for strategy in BOTH:
         if strategy not in key.explained:
             sentences.append(

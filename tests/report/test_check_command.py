@@ -1,6 +1,8 @@
 """`python3 report check`: what it reads, refuses and returns."""
 
+import csv
 import json
+from io import StringIO
 
 import pytest
 
@@ -89,7 +91,7 @@ def test_one_layer_sends_nothing_in_a_pipeline(tmp_path):
     text = output("whatif --gops 100 --layer 4,3,3,3,32,32").split("\n", 1)[1]
     status, found = judge(tmp_path, text, "--layer=4,3,3,3,32,32")
     assert (status, found["right"]) == (1, 4)
-    assert [it["changes"] for it in found["explanations"]] == [[["1 MAC is 1 op"]]]
+    assert [it["mistakes"] for it in found["explanations"]] == [[["1 MAC is 1 op"]]]
     zeros = [it["line"] for it in found["numbers"] if it["given"] == "0"]
     assert zeros == ["Q1 pipeline traffic", "Q2 pipeline traffic"]
 
@@ -103,7 +105,7 @@ def edit_lab3(folder, old, new):
     (folder / "output.txt").write_text(python("lab3.py", cwd=folder).stdout)
 
 
-EDITS = {  # of each of lab3.py's functions; whether a known reading makes the numbers
+EDITS = {  # of each of lab3.py's functions; whether a known reading makes the strategy's numbers
     ("return inputs * (compute_s + communication_s)", "return inputs * compute_s"): True,
     ("gather_hops * shards[-1])", "2 * gather_hops * shards[-1])"): False,
     (
@@ -122,7 +124,7 @@ def test_an_edited_lab3_is_the_key(tmp_path, edit, is_explained):
     found = json.loads(result.stdout)
     own, as_read = found["submissions"]
     assert own["right"] == 8 > as_read["right"]
-    assert found["key"]["explained"] == is_explained
+    assert found["key"]["explained"] == ["tensor", "pipeline"][not is_explained :]
     assert is_explained or as_read["explanations"] == []
 
 
@@ -153,14 +155,112 @@ def test_many_files(tmp_path, monkeypatch):
     whole = json.loads(out)
     assert (status, err) == (1, "")
     assert {*whole} == {"version", "asked", "key", "occurrences", "submissions"}
-    assert [each["changes"] for each in whole["key"]["readings"]] == [[], [SENDS]]
-    assert (whole["key"]["explained"], whole["key"]["missing"]) == (True, [])
+    assert whole["key"]["readings"] == {"tensor": [], "pipeline": [SENDS]}
+    assert whole["key"]["explained"] == ["tensor", "pipeline"] and whole["key"]["missing"] == []
     assert whole["occurrences"][FP32] == 2
     found = {each["file"]: each["right"] for each in whole["submissions"]}
     assert found == dict(zip(files, [8, 7, 0, 0], strict=True))
     status, out, err = call(["check", *odd])
-    assert (status, err) == (1, "") and "2 files have 0.0071234567" in " ".join(out.split())
+    assert (status, err) == (1, "")
+    often = "2  0.0071234567 seconds for Q1 tensor latency, unexplained"
+    assert often in [line.strip() for line in out.splitlines()]
     assert call("check as_read.txt as_read.txt")[0] == 0
+
+
+# ------------------------------------------------ a class
+
+
+def write_class(folder):
+    """Write a class of files whose numbers and causes are known."""
+    tensor_ms = {"Q1 tensor latency": "0.0071234567"}
+    others = {"Q2 pipeline latency": "0.16362162176"}  # two mistakes that make one number
+    files = {
+        "right.txt": LAB_TEXT,
+        "504123456_Some_Long_Family_Name_Some_Long_Given_Name_Lab3_pin1234.txt": LAB_TEXT,
+        "with blanks in it.txt": write(answer([FP32], [FP32])),
+        "or.txt": write(answer(["communication takes no time"])),
+        "few.txt": write(answer() | {"Q1 tensor latency": "0.0031"}),
+        "odd.txt": write(answer() | tensor_ms),
+        "doubt.txt": write(answer() | others),
+        "format.txt": LAB_TEXT.replace("-----Q1", "Q1"),
+        "no results.txt": "hello\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [*files]
+
+
+def test_a_class_is_a_line_per_file_whatever_the_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = write_class(tmp_path)
+    status, out, err = call(["check", *names])
+    assert (status, err) == (2, "")
+    files, *_, summary = out.split("\n\n")
+    lines = [line for line in files.splitlines() if not line.startswith("        ")]
+    assert [line[8:] for line in lines] == names
+    right = ["8 of 8"] * 2 + ["0 of 8", "6 of 8", "7 of 8", "7 of 8", "7 of 8", "8 of 8", "-"]
+    assert [line[:8].strip() for line in lines] == right
+    below = files.split(names[0])[1].split(names[1])[0]
+    assert below.splitlines()[1:] == ["8 of 8  "]  # a file that is right is one line
+    # read by hand: what is not read, not explained, by this or that, or by more than it makes
+    by_hand = summary.split("Look at by hand:\n")[1].splitlines()
+    wanted = ["or.txt", "few.txt", "odd.txt", "doubt.txt", "no results.txt"]
+    assert [line.strip() for line in by_hand] == wanted
+    assert "3 of 9 files have every number right, 2 also" in summary
+
+
+def test_nobody_to_look_at_by_hand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [
+        name for name in write_class(tmp_path) if name in ("right.txt", "with blanks in it.txt")
+    ]
+    status, out, _ = call(["check", *names])
+    assert status == 1 and out.endswith("Look at by hand: none\n")
+
+
+def test_a_class_as_csv(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = write_class(tmp_path)
+    status, out, err = call(["check", "--csv", *names])
+    assert (status, err) == (2, "")
+    rows = list(csv.DictReader(StringIO(out)))
+    assert [row["file"] for row in rows] == names
+    assert [row["right"] for row in rows] == ["8", "8", "0", "6", "7", "7", "7", "8", ""]
+    assert [row["format"] for row in rows] == ["right"] * 7 + ["differs", ""]
+    assert rows[2]["causes"] == f"both strategies: {FP32}" and rows[0]["what else"] == ""
+    assert "hello" in rows[-1]["what else"]
+
+
+def test_two_hundred_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"{number:09}_Lab3.txt" for number in range(200)]
+    for name in names:
+        (tmp_path / name).write_text(LAB_TEXT, encoding="utf-8")
+    status, out, _ = call(["check", *names])
+    assert status == 0 and out.splitlines()[:200] == [f"8 of 8  {name}" for name in names]
+
+
+def test_a_refused_file_is_json_too(tmp_path):
+    path = tmp_path / "bad.txt"
+    path.write_text("hello\n", encoding="utf-8")
+    status, out, err = call(["check", "--json", str(path)])
+    [found] = json.loads(out)["submissions"]
+    assert (status, err, {*found}) == (2, "", {"file", "refused"}) and "hello" in found["refused"]
+
+
+def test_right_numbers_in_another_format_end_with_1(tmp_path):
+    status, found = judge(tmp_path, LAB_TEXT.replace("-----Q1", "Q1"))
+    assert (status, found["right"], found["format"] != []) == (1, 8, True)
+
+
+def test_a_reading_is_marked_and_has_a_footnote(tmp_path):
+    """What the handout says for this project's reading stands in the footnote, once."""
+    path = tmp_path / "output.txt"
+    for made, is_marked in (([SENDS], True), (["inputs do not overlap"], True), ([FP32], False)):
+        path.write_text(write(answer([], made)), encoding="utf-8")
+        _, out, _ = call(["check", str(path)])
+        assert out.count("[reading]") == (2 if is_marked else 0)
+        assert ("simultaneously working" in " ".join(out.split())) == is_marked
 
 
 def test_the_json_of_a_file(tmp_path):
@@ -175,7 +275,7 @@ def test_the_json_of_a_file(tmp_path):
     assert (first["given"], first["right"]) == ("0.0071234567", 0.00312726016)
     assert first["times_right"] == pytest.approx(0.0071234567 / 0.00312726016)
     [both] = found["explanations"]
-    assert both["strategies"] == ["tensor", "pipeline"] and both["changes"] == [[FP32]]
+    assert both["strategies"] == ["tensor", "pipeline"] and both["mistakes"] == [[FP32]]
     assert {*both["numbers"]} == {*LINES[1:]}
 
 

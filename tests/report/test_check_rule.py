@@ -299,7 +299,7 @@ def test_what_is_no_number(tmp_path, number, kind, words):
 
 
 def ignore(clause):
-    return f"your course assumes that {clause}; you do not"
+    return f"unlike your course, you do not assume that {clause}"
 
 
 @pytest.mark.parametrize(

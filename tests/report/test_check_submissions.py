@@ -5,9 +5,7 @@ import pytest
 from report.check.mistakes import MISTAKES
 from submissions import LINES, STRATEGIES, judge, list_ways, write
 
-OF = {
-    of: {mistake.clause for mistake in MISTAKES if of in mistake.strategies} for of in STRATEGIES
-}
+OF = {of: {mistake.clause for mistake in MISTAKES if of in mistake.strategies} for of in STRATEGIES}
 MADE = """\
 a node sends and receives one shard at a time & ops are counted with the input's x and y
   0.00379720704 1923072 0.01436348416 604160 0.12151062528 61538304 0.17892438016 19333120

@@ -75,8 +75,8 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
     folder = tmp_path if REPORT in arguments else PROJECT
     (tmp_path / "lab3.py").write_text("raise SystemExit('not this one')")
     result = python(*arguments, "whatif", cwd=folder)
-    answers = f"{lab3.answers(lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS)}\n"
-    assert (result.returncode, result.stdout, result.stderr) == (0, answers, "")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(lab3.answers(lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS))
 
 
 @pytest.mark.parametrize(
@@ -128,14 +128,16 @@ def test_changed_constants_hold_in_every_command(tmp_path, constants):
         return result.stdout
 
     answers = f"{lab3.answers(*question)}\n"
-    assert printed("lab3.py") == printed("report", "whatif") == answers
+    assert printed("lab3.py") == answers
+    whatif = printed("report", "whatif")
+    assert whatif.startswith(answers) and whatif.count("\n") == answers.count("\n") + 1
     assert printed("report", "check", input=answers)  # status 0: all right
     found = json.loads(printed("report", "explain", "--json"))["strategies"]["tensor"]["results"]
     latencies_s = [it["latency_s"] for it in found if it["topology"] == question[1].topology]
     assert latencies_s[-1] == float(lab3.tensor_parallel_latency(*question))
     # what no option names stays lab3.py's
     more = f"what if: 9 inputs\n{lab3.answers(*question[:2], 9)}\n"
-    assert printed("report", "whatif", "--inputs", "9") == more
+    assert printed("report", "whatif", "--inputs", "9").startswith(more)
     shown = printed("report", "whatif", "--help")
     assert f"(default: {question[2]})" in shown and f"(default: {question[1].nodes})" in shown
 
