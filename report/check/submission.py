@@ -76,8 +76,7 @@ ONE_LETTER = str.maketrans("\u00b5\u03bc\u2212\u00a0", "uu- ")  # micro, mu, min
 
 def decode(data: bytes) -> str:
     """Decode UTF-16 and UTF-32 by their mark or where they have zero bytes, UTF-8, or cp1252."""
-    quarters = [data[place::4] for place in range(4)]
-    zeros = "".join("0" if 4 * it.count(0) > len(it) else "." for it in quarters)
+    zeros = "".join(".0"[4 * data[at::4].count(0) > len(data) // 4] for at in range(4))
     for encoding, pattern in ZEROS.items():
         if zeros == pattern or data.startswith("\ufeff".encode(encoding)):
             return _clean(data.decode(encoding, "replace"))
@@ -165,12 +164,12 @@ def _read_value(text: str, kind: str, unit: str) -> Number | None:
 def _read_amount(text: str, kind: str, unit: str = "") -> Number | None:
     """Read a number, perhaps with a unit of this kind before or behind it, and no more."""
     match = AMOUNT.fullmatch(text)
-    words = {unit, match["unit"]} - {""} if match else set()
-    names = {"" if re.fullmatch("[KMG]b", it) else SPELLINGS.get(it.lower(), "") for it in words}
-    name = " and ".join(names or {ASKED_UNIT[kind]})  # two are none
-    if not match or name not in UNITS or UNITS[name][0] != kind:
+    word = (match["unit"] or unit) if match else ""
+    name = SPELLINGS.get(word.lower(), "") if word else ASKED_UNIT[kind]
+    is_other = (unit and word != unit) or re.fullmatch("[KMG]b", word)  # bits
+    if not match or is_other or not name or UNITS[name][0] != kind:
         return None
-    number = Number(match[1], unit=name if words else "")
+    number = Number(match[1], unit=name if word else "")
     if not match["mantissa"]:
         return number._replace(fault="no number")
     written = _list_meanings(match["mantissa"], match["power"] or "", name)
@@ -208,7 +207,7 @@ def _measure(written: str, unit: str, size: Fraction) -> tuple[Fraction, Span, i
 
 SPELT = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
 OTHER_WORDS = {"total", "of", "for", "with", "the", "in", "parallelism", "parallel"}
-TRAFFIC_WORDS = {"network", "communication"}
+WORDS_OF = {"latency": {"latency"}, "traffic": {"traffic", "network", "communication"}}
 RESULT = re.compile(
     r"(?:[-*] |\d{1,3}\. |q(?:uestion)? ?(?P<question>[12])(?:: ?| ))?(?P<label>[a-z -]+?)"
     r"(?: ?\((?P<unit>[a-z]+)\))?(?: is ?[:=]?| ?[:=]) ?(?P<value>\S.*|)",
@@ -249,13 +248,13 @@ def _read_row(text: str, question: str, inputs: int) -> Row:
     if match and match["question"]:
         question = f"Q{match['question']}"
     about = _find_line(words, question or "Q1")
-    if match and about.kind:
-        label = match["label"].lower().replace("-parallel", " parallel")
-        other = {*label.split()} - SPELT.keys() - OTHER_WORDS - {about.kind}
-        number = _read_value(match["value"], about.kind, match["unit"] or "")
-        if number and not (other - TRAFFIC_WORDS if about.kind == "traffic" else other):
-            return Row(text, about, bool(question), label, number)
-    return Row(text, about)
+    if not match or not about.kind:
+        return Row(text, about)
+    number = _read_value(match["value"], about.kind, match["unit"] or "")
+    label = match["label"].lower().replace("-parallel", " parallel")
+    is_known = {*label.split()} <= {*SPELT, *OTHER_WORDS, *WORDS_OF[about.kind]}
+    read = (bool(question), label, number) if number and is_known else ()
+    return Row(text, about, *read)
 
 
 def _read_heading(words: str, inputs: int) -> str:
@@ -279,11 +278,10 @@ def _find_line(words: str, question: str) -> Line:
 
 
 def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[dict[Line, Row], list[str]]:
-    """Find the row of each line, the first, and note of which lines there are several numbers.
+    """Find the row of each line, the first below a heading or else the first, and note the others.
 
-    Rows above a heading count last; without headings the second of two with one label is Q2's. If
-    one label has two numbers, as in the handout's sample, and the other strategy has none, the
-    second is its.
+    Without headings the second of two rows with one label is Q2's. If one label has two numbers, as
+    in the handout's sample, and the other strategy has none, the second is its.
     """
     found: dict[Line, list[Row]] = {}
     headed = {row.about for row in rows if row.is_headed}
