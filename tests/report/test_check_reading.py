@@ -185,15 +185,11 @@ def test_a_row_that_says_anything_else_is_not_read(start):
         assert found.format[1] == f"- {shorten(start + end, 78)}"
 
 
-@pytest.mark.parametrize(
-    ("line", "row"),
-    [
-        (TL, "TP latency: 3.1 + 0.02"),
-        (TT, "Total network traffic of tensor parallelism is 1 923 072 bytes"),
-        (PL, "pipeline_latency = 3"),
-        (PT, "PP traffic: 4 bytes  # 4 nodes"),
-    ],
-)
+SEEMS = ["TP latency: 3.1 + 0.02", "Total network traffic of tensor parallelism is 1 923 072 bytes"]
+SEEMS += ["pipeline_latency = 3", "PP traffic: 4 bytes  # 4 nodes"]
+
+
+@pytest.mark.parametrize(("line", "row"), [*zip(LINES, SEEMS, strict=False)])
 def test_a_row_that_seems_to_be_about_a_missing_line(line, row):
     rest = [one for one in ROWS if one != ROWS[1 + LINES.index(line)]]
     for rows in ([row, *rest], [ROWS[0], row, f"{row}!", *rest], [*rest, "Q1", "TP and PP", row]):
@@ -266,9 +262,9 @@ def test_without_headings_the_second_rows_are_q2s():
     for rows in ([*ROWS[1:5], *ROWS[6:]], pairs, [*ROWS[1:5], *ROWS[6:], "Q3", ROWS[1], ROWS[1]]):
         assert read("\n".join(rows)) == ODD_RIGHT
     assert read("tensor latency: 3\nTotal tensor latency: 4") == {TL: 3}  # not the same row
-    for rows in ("Q1\n{}{}{}", "{}{}{}Q1", "{}{}{}Q2", "Q1: {}Q1: {}{}"):
-        text = rows.format(BLOCK, "tensor latency: 4\n", "pipeline latency: 5\n")
-        assert read(text) == {TL: 3, PL: 5}
+    for text in ("Q1\n{}{}{}", "{}{}{}Q1", "{}{}{}Q2", "Q1: {}Q1: {}{}", "{2}{0}Q3\n{1}{1}"):
+        rows = BLOCK, "tensor latency: 4\n", "pipeline latency: 5\n"
+        assert read(text.format(*rows)) == {TL: 3, PL: 5}
     one = ODD._replace(inputs=1)
     assert read("\n".join(ROWS[1:5] * 2), one) == {line: ODD_RIGHT[line] for line in LINES[:4]}
 
@@ -308,31 +304,32 @@ def test_a_label_twice_is_the_missing_lines():
 # ------------------------------------------------ numbers
 
 
-@pytest.mark.parametrize(
-    ("text", "amount", "unit", "digits"),
-    [
-        ("1,923,072 bytes", 1923072, "bytes", 7),
-        ("1_923_072 B", 1923072, "bytes", 7),
-        ("1.90E+06 byte", 1900000, "bytes", 3),
-        ("1920000 bytes", 1920000, "bytes", 3),
-        ("1923072.", 1923072, "", 7),
-        ("0.003100 s", Fraction("0.0031"), "seconds", 4),
-        ("604160.0000000001 bytes", Fraction("604160.0000000001"), "bytes", 10),
-        ("3.1e\u221203 s", Fraction("0.0031"), "seconds", 2),
-        ("3.1e-003 s", Fraction("0.0031"), "seconds", 2),
-        ("3,127.5 us", Fraction("0.0031275"), "us", 5),
-        ("12.0 KB", 12_000, "KB", 3),
-        ("0,100 seconds", Fraction("0.1"), "seconds", 3),
-        ("604.160 bytes", 604160, "bytes", 5),
-        ("1.923.072 bytes", 1923072, "bytes", 7),
-        ("12 MiB", 12 * 2**20, "MiB", 2),
-        ("0.000 s", 0, "seconds", 0),
-    ],
-)
-def test_numbers(text, amount, unit, digits):
+NUMBERS = {  # which is read: its first amount, its unit and its digits that count
+    "1,923,072 bytes": "1923072 bytes 7",
+    "1_923_072 B": "1923072 bytes 7",
+    "1.923.072 bytes": "1923072 bytes 7",
+    "604.160 bytes": "604160 bytes 5",
+    "1.90E+06 byte": "1900000 bytes 3",
+    "1920000 bytes": "1920000 bytes 3",
+    "604160.0000000001 bytes": "604160.0000000001 bytes 10",
+    "12.0 KB": "12000 KB 3",
+    "12 MiB": "12582912 MiB 2",
+    "0.003100 s": "0.0031 seconds 4",
+    "3.1e\u221203 s": "0.0031 seconds 2",
+    "3.1e-003 s": "0.0031 seconds 2",
+    "0,100 seconds": "0.1 seconds 3",
+    "3,127.5 us": "0.0031275 us 5",
+    "0.000 s": "0 seconds 0",
+}
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_numbers(text):
     number = read_one(text)
-    assert (number.fault, number.amount, number.unit, number.digits) == ("", amount, unit, digits)
-    assert text.replace("\u2212", "-").startswith(number.text)
+    amount, unit, digits = NUMBERS[text].split()
+    assert (number.fault, number.amount, number.unit) == ("", Fraction(amount), unit)
+    assert number.digits == int(digits)
+    assert text.replace("\u2212", "-").startswith(number.text) and not read_one("3.").unit
 
 
 @pytest.mark.parametrize("text", ["-nan", "inf s", "None s", "xxx seconds", "", "-3"])
@@ -364,6 +361,12 @@ def test_with_what_a_number_agrees(how):
         number = read_one(text)
         assert number.agrees(Fraction(answer)) == (how != "not"), text
         assert how == "not" or number.has_digits(Fraction(answer)) == bool(how), text
+
+
+def test_two_numbers_that_are_equal_one_way():
+    number = read_one("3,127 ms")
+    for text, is_equal in {"3.1 ms": True, "3.12726 s": True, "3.2 ms": False}.items():
+        assert number.equals(read_one(text)) == read_one(text).equals(number) == is_equal
 
 
 UNITS = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9, "B": 1, "MB": Fraction(1, 10**6)}
@@ -421,14 +424,17 @@ def test_what_is_refused():
     assert refuse(" \n\t\n") == ("is empty", "did your program fail?")
     what, advice = refuse(f"\n%PDF-1.4\n{ODD_TEXT}")
     assert what == "is a PDF" and "python3" not in advice and "YOURS" not in advice
-    for program in (
-        "import sys\n",
-        f'"""\n{ODD_TEXT}"""\nprint("Total")\n',
-        "from fractions import Fraction",
-        "def main():\n    pass\n",
-        "x = 3\nprint 'x'\n",
+    for code in (
+        "import sys",
+        "from os import path",
+        "def main():\n  pass",
+        "print 'x'",
+        "print(x)",
     ):
-        assert refuse(program) == ("is a program", "python3 YOURS | python3 report check")
+        assert refuse(f'"""\n{ODD_TEXT}"""\n{code}\n') == (
+            "is a program",
+            "python3 YOURS | python3 report check",
+        )
     assert read(f"    import numpy\n  print(x)\nimportant: \n{ODD_TEXT}") == ODD_RIGHT
     for text, last in {
         "hello\n": "hello",
@@ -490,28 +496,28 @@ def test_the_diff_by_hand():
     ]
 
 
-@pytest.mark.parametrize(
-    ("end", "wanted"),
-    [
-        ("is 1434.304 ms", "is ... seconds"),
-        ("is 1.434304 s", "is 1.434304 seconds"),
-        ("is 1.434304 seconds (1434 ms)", "is 1.434304 seconds"),
-        ("is 5.5", "is 5.5 seconds"),  # not the right one
-        ("is 1,434.304 seconds", "is ... seconds"),
-        ("(s) is 1.434304", "is 1.434304 seconds"),
-        ("(s) is 1,434304", "is ... seconds"),
-        ("1.434304 seconds", "is ... seconds"),
-        (f"is: {'1' * 60}", "is ... seconds"),  # no room
-    ],
-)
-def test_the_diff_of_a_row(end, wanted):
-    row = replaced("is 1.434304 seconds", end, ROWS[1])
-    assert read_submission("\n".join([ROWS[0], row, *ROWS[2:]]), ODD).format == [
-        f"  {ROWS[0]}",
-        f"- {row[:75] + '...' if len(row) > 78 else row}",
-        f"+ Total latency of tensor parallelism {wanted}",
-        f"  {ROWS[2]}",
-    ]
+ENDS = {  # of the handout's row: of one's own, each between "|"
+    "is 1.434304 seconds": "is 1.434304 s|is 1.434304 seconds (1434 ms)|(s) is 1.434304",
+    "is 5.5 seconds": "is 5.5|= 5.5 seconds",  # not the right one
+    "is ... seconds": "is 1434.304 ms|is 1,434.304 seconds|(s) is 1,434304|1.434304 seconds|"
+    f"is xxx seconds|is: {'1' * 60}",  # no room
+}
+
+
+@pytest.mark.parametrize("wanted", ENDS)
+def test_the_diff_of_a_row(wanted):
+    for end in ENDS[wanted].split("|"):
+        row = replaced("is 1.434304 seconds", end, ROWS[1])
+        assert read_submission("\n".join([ROWS[0], row, *ROWS[2:]]), ODD).format == [
+            f"  {ROWS[0]}",
+            f"- {row[:75] + '...' if len(row) > 78 else row}",
+            f"+ Total latency of tensor parallelism {wanted}",
+            f"  {ROWS[2]}",
+        ]
+    assert read(text := replaced(" 7920 ", " 7.920 ")) == ODD_RIGHT
+    assert "+ Total network traffic of tensor parallelism is ... bytes" in (
+        read_submission(text, ODD).format
+    )
 
 
 @pytest.mark.parametrize("number", ["5", "0.25", "0", "0." + "3" * 60])
