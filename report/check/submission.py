@@ -37,9 +37,9 @@ class NoSubmissionError(ValueError):
 class Line(NamedTuple):
     """What a line of the answers is about."""
 
-    question: str  # Q1 or Q2
-    strategy: str
-    kind: str  # latency or traffic
+    question: str = ""  # Q1 or Q2
+    strategy: str = ""
+    kind: str = ""  # latency or traffic
 
     def __str__(self) -> str:
         return " ".join(self)
@@ -56,10 +56,9 @@ def list_lines(question: Question, impossible: Collection[str]) -> list[Line]:
 
 def describe_lines(lines: Sequence[Line]) -> str:
     """Name one or two lines, or say how many there are, with the words that they share."""
-    if len(lines) <= 2:
-        return " and ".join(map(str, lines))
     shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
-    return " ".join([str(len(lines)), *shared, "numbers"])
+    many = " ".join([str(len(lines)), *shared, "numbers"])
+    return many if lines[2:] else " and ".join(map(str, lines))
 
 
 def shorten(text: str, most: int = 24) -> str:
@@ -77,8 +76,7 @@ ONE_LETTER = str.maketrans("\u00b5\u03bc\u2212\u00a0", "uu- ")  # micro, mu, min
 
 def decode(data: bytes) -> str:
     """Decode UTF-16 and UTF-32 by their mark or where they have zero bytes, UTF-8, or cp1252."""
-    quarters = [data[place::4] for place in range(4)]
-    zeros = "".join("0" if 4 * it.count(0) > len(it) else "." for it in quarters)
+    zeros = "".join(".0"[4 * data[at::4].count(0) > len(data) // 4] for at in range(4))
     for encoding, pattern in ZEROS.items():
         if zeros == pattern or data.startswith("\ufeff".encode(encoding)):
             return _clean(data.decode(encoding, "replace"))
@@ -111,12 +109,13 @@ UNITS: dict[str, tuple[str, str, list[Rate]]] = {
     "bits": ("traffic", "bit bits", [Fraction(1, 8)]),
 }  # what they measure, how they are spelt, and how many seconds or bytes they are: one or the other
 SPELLINGS = {word: name for name, (_, spelt, _) in UNITS.items() for word in spelt.split()}
+Span = tuple[Fraction, Fraction]  # the least, and what is greater than all
 WHOLE = ("bytes", "bits")  # whole numbers of them are exact
 LEAST = Fraction(1, 10**200)  # the last place of a zero, with which nothing else agrees
 FLAGS = re.ASCII | re.IGNORECASE
-AMOUNT = re.compile(  # its power has two digits: any such number is computed with at once
-    r"(-?(?:(?P<mantissa>[\d.,_]+)(?P<power>e[+-]?0?\d\d?)?|nan|inf)|none|x*) ?(?P<unit>[a-z]*)",
-    FLAGS,
+POWER = r"(?P<power>e[+-]?0?\d\d?)?"  # of two digits: any such number is computed with at once
+AMOUNT = re.compile(
+    rf"(-?(?:(?P<mantissa>[\d.,_]+){POWER}|nan|inf)|none|x*) ?(?P<unit>[a-z]*)", FLAGS
 )
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d*)?", re.ASCII)
 DECIMAL = re.compile(r"\d+(?:\.\d*|,\d+)?|\.\d+", re.ASCII)
@@ -132,7 +131,7 @@ class Number(NamedTuple):
     digits: int = 0  # that count, of the first amount
     amounts: tuple[Rate, ...] = (0,)  # in seconds or bytes: one of them is meant
     rounding: Fraction = Fraction(0)  # half of what the last digit counts for, of the first amount
-    spans: tuple[tuple[Fraction, Fraction], ...] = ()  # of the answers with which it agrees
+    spans: tuple[Span, ...] = ()  # of the answers with which it agrees
 
     @property
     def amount(self) -> Fraction:
@@ -165,15 +164,15 @@ def _read_value(text: str, kind: str, unit: str) -> Number | None:
 def _read_amount(text: str, kind: str, unit: str = "") -> Number | None:
     """Read a number, perhaps with a unit of this kind before or behind it, and no more."""
     match = AMOUNT.fullmatch(text)
-    words = {unit, match["unit"]} - {""} if match else set()
-    names = {"" if re.fullmatch("[KMG]b", it) else SPELLINGS.get(it.lower(), "") for it in words}
-    name = " and ".join(names or {ASKED_UNIT[kind]})  # two are none
-    if not match or name not in UNITS or UNITS[name][0] != kind:
+    word = (match["unit"] or unit) if match else ""
+    name = SPELLINGS.get(word.lower(), "") if word else ASKED_UNIT[kind]
+    is_other = (unit and word != unit) or re.fullmatch("[KMG]b", word)  # bits
+    if not match or is_other or not name or UNITS[name][0] != kind:
         return None
-    number = Number(match[1], unit=name if words else "")
+    number = Number(match[1], unit=name if word else "")
     if not match["mantissa"]:
         return number._replace(fault="no number")
-    written = [it + (match["power"] or "") for it in _list_mantissas(match["mantissa"], name)]
+    written = _list_meanings(match["mantissa"], match["power"] or "", name)
     if not written or number.text.startswith("-"):
         return number._replace(fault="negative") if written else None
     ways = [_measure(it, name, Fraction(size)) for it in written for size in UNITS[name][2]]
@@ -181,17 +180,18 @@ def _read_amount(text: str, kind: str, unit: str = "") -> Number | None:
     return number._replace(amounts=amounts, spans=spans, digits=digits[0], rounding=roundings[0])
 
 
-def _list_mantissas(text: str, unit: str) -> list[str]:
+def _list_meanings(mantissa: str, power: str, unit: str) -> list[str]:
     """List what separators may mean: groups of thousands, then a decimal point or comma."""
-    groups = THOUSANDS.fullmatch(text)
-    has_groups = groups and (groups[1] != "." or unit in WHOLE)  # 3.127 ms are no 3127 ms
-    mantissas = [text.replace(groups[1], "")] if groups and has_groups else []
-    return [*mantissas, text.replace(",", ".")] if DECIMAL.fullmatch(text) else mantissas
+    groups = None if power else THOUSANDS.fullmatch(mantissa)
+    meanings = []
+    if groups and (groups[1] != "." or unit in WHOLE):  # 3.127 ms are never 3127 ms
+        meanings.append(mantissa.replace(groups[1], ""))
+    if DECIMAL.fullmatch(mantissa):
+        meanings.append(mantissa.replace(",", ".") + power)
+    return meanings
 
 
-def _measure(
-    written: str, unit: str, size: Fraction
-) -> tuple[Fraction, tuple[Fraction, Fraction], int, Fraction]:
+def _measure(written: str, unit: str, size: Fraction) -> tuple[Fraction, Span, int, Fraction]:
     """Measure a number such as 3.1e-3: amount, span, digits and rounding, as a Number has them."""
     value = Decimal(written)
     counted = "".join(map(str, value.as_tuple().digits)).lstrip("0")
@@ -206,10 +206,8 @@ def _measure(
 # ------------------------------------------------ rows
 
 SPELT = {"tensor": "tensor", "tp": "tensor", "pipeline": "pipeline", "pp": "pipeline"}
-OTHER_WORDS = {
-    "latency": {"total", "of", "for", "with", "the", "in", "parallelism", "parallel"},
-    "traffic": {"network", "communication"},
-}
+OTHER_WORDS = {"total", "of", "for", "with", "the", "in", "parallelism", "parallel"}
+WORDS_OF = {"latency": {"latency"}, "traffic": {"traffic", "network", "communication"}}
 RESULT = re.compile(
     r"(?:[-*] |\d{1,3}\. |q(?:uestion)? ?(?P<question>[12])(?:: ?| ))?(?P<label>[a-z -]+?)"
     r"(?: ?\((?P<unit>[a-z]+)\))?(?: is ?[:=]?| ?[:=]) ?(?P<value>\S.*|)",
@@ -218,14 +216,13 @@ RESULT = re.compile(
 ASIDE = r"(?:for |a |the |results? |part \d+ )*"
 ASKED = r"(?:q(?:uestion)? ?(\d+)|(single|one|\d+) inputs?) "
 HEADING = re.compile(rf"{ASIDE}{ASKED}{ASIDE}(?:{ASKED}{ASIDE})?", FLAGS)
-NOTHING = Line("", "", "")
 
 
 class Row(NamedTuple):
     """A row that is not blank."""
 
     text: str
-    about: Line = NOTHING  # what it is or seems to be about, of a heading the question alone
+    about: Line = Line()  # what it is or seems to be about, of a heading the question alone
     is_headed: bool = False  # whether a heading or the row itself says the question
     label: str = ""  # of a result
     number: Number = Number()
@@ -246,18 +243,18 @@ def _read_row(text: str, question: str, inputs: int) -> Row:
     """Read a heading, or a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
     words = " ".join(text.split()) if len(text) <= MOST_ROW else ""
     if heading := _read_heading(words, inputs):
-        return Row(text, Line(heading, "", ""), True)
+        return Row(text, Line(heading), True)
     match = RESULT.fullmatch(words)
     if match and match["question"]:
         question = f"Q{match['question']}"
     about = _find_line(words, question or "Q1")
-    if match and about.kind:
-        label = match["label"].lower().replace("-parallel", " parallel")
-        known = {*SPELT, about.kind, *OTHER_WORDS["latency"], *OTHER_WORDS[about.kind]}
-        number = _read_value(match["value"], about.kind, match["unit"] or "")
-        if number and known.issuperset(label.split()):
-            return Row(text, about, bool(question), label, number)
-    return Row(text, about)
+    if not match or not about.kind:
+        return Row(text, about)
+    number = _read_value(match["value"], about.kind, match["unit"] or "")
+    label = match["label"].lower().replace("-parallel", " parallel")
+    is_known = {*label.split()} <= {*SPELT, *OTHER_WORDS, *WORDS_OF[about.kind]}
+    read = (bool(question), label, number) if number and is_known else ()
+    return Row(text, about, *read)
 
 
 def _read_heading(words: str, inputs: int) -> str:
@@ -277,15 +274,14 @@ def _find_line(words: str, question: str) -> Line:
     parts = {*re.findall("[a-z]+", words.lower())}
     strategies, kinds = {SPELT[word] for word in parts & SPELT.keys()}, parts & ASKED_UNIT.keys()
     is_one = len(strategies) == len(kinds) == 1
-    return Line(question, strategies.pop(), kinds.pop()) if is_one else NOTHING
+    return Line(question, strategies.pop(), kinds.pop()) if is_one else Line()
 
 
 def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[dict[Line, Row], list[str]]:
-    """Find the row of each line, the first, and note of which lines there are several numbers.
+    """Find the row of each line, the first below a heading or else the first, and note the others.
 
-    Rows above a heading count last; without headings the second of two with one label is Q2's. If
-    one label has two numbers, as in the handout's sample, and the other strategy has none, the
-    second is its.
+    Without headings the second of two rows with one label is Q2's. If one label has two numbers, as
+    in the handout's sample, and the other strategy has none, the second is its.
     """
     found: dict[Line, list[Row]] = {}
     headed = {row.about for row in rows if row.is_headed}
@@ -329,32 +325,33 @@ class Submission(NamedTuple):
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
-    text = "\n".join(_clean(text).translate(ONE_LETTER).splitlines())
+    text = "\n".join(_clean(text).translate(ONE_LETTER).rstrip().splitlines())
     _check_output(text)
-    answers = _read_rows(lab3.answers(*question), question.inputs)
-    remarks = _list_remarks(question, answers)
-    rows = [row for row in _read_rows(text, question.inputs) if row.text not in remarks]
+    answers = lab3.answers(*question)
+    whatif = prefix_question(question, answer(question), "\n")
+    remarks = {row.strip() for row in f"{answers}\n{whatif}".splitlines()}  # beside the answers
+    rows = _read_rows(text, question.inputs)
+    rows = [row for row in rows if row.about != Line() or row.text not in remarks]
     lines = list_lines(question, impossible)
     own, notes = _place_rows(rows, lines)
     errors = FAILURE.findall(text)
     failure = [f"your program failed: {shorten(it, 100).rstrip('.')}" for it in errors[-1:]]
     if not own:
-        last = text.rstrip().rpartition("\n")[2].strip()
-        ends = [f"it ends with: {shorten(last, 100)}"]
-        raise NoSubmissionError("has no results", *failure or ends)
+        last = shorten(text.split("\n")[-1], 100)
+        raise NoSubmissionError("has no results", *failure or [f"it ends with: {last}"])
     unread = {row.about: row.text for row in reversed(rows) if not row.label}
-    wanted = [_want(row, own.get(row.about)) for row in answers if row.about != NOTHING]
+    wanted = [row for row in _read_rows(answers, question.inputs) if row.about != Line()]
     return Submission(
         {line: own[line].number for line in lines if line in own},
         {line: unread[line] for line in lines if line in unread and line not in own},
         notes + failure,
-        _compare([row.text for row in rows], wanted),
+        _compare([row.text for row in rows], [_want(row, own) for row in wanted]),
     )
 
 
 def _check_output(text: str) -> None:
     """Raise NoSubmissionError for what no lab3.py printed."""
-    if not text.strip():
+    if not text:
         raise NoSubmissionError("is empty", "did your program fail?")
     if text.lstrip().startswith("%PDF"):
         raise NoSubmissionError("is a PDF", "check reads what a program prints, not a report")
@@ -365,24 +362,14 @@ def _check_output(text: str) -> None:
 # ------------------------------------------------ the handout's format
 
 
-def _list_remarks(question: Question, answers: Sequence[Row]) -> set[str]:
-    """List the rows beside answers, as lab3.py and as `whatif` print them: what is asked if not the
-    lab, which strategy is impossible, and which fits in SRAM."""
-    printed = prefix_question(question, answer(question), "\n")
-    rows = [*answers, *_read_rows(printed, question.inputs)]
-    return {row.text for row in rows if row.about == NOTHING}
-
-
-def _want(row: Row, own: Row | None) -> str:
+def _want(row: Row, own: dict[Line, Row]) -> str:
     """Write a row of the answers with one's own number, if that can stand there, else with dots."""
-    if not row.label:
-        return row.text
-    number = own.number if own else Number()
-    dots = row.text.replace(f" {row.number.text} ", " ... ")
+    text, *_, number = own.get(row.about, Row(""))
+    dots = row.text.replace(f" {row.number.text} ", " ... ") if row.label else row.text
     written = dots.replace("...", number.text)
     is_plain = PLAIN.fullmatch(number.text) and len(number.amounts) == 1
-    fits = len(written) <= ROOM or (own and written == own.text)
-    return written if is_plain and fits and number.unit in ("", row.number.unit) else dots
+    is_asked = is_plain and number.unit in ("", row.number.unit)
+    return written if is_asked and (len(written) <= ROOM or written == text) else dots
 
 
 def _compare(own: Sequence[str], wanted: Sequence[str]) -> list[str]:

@@ -47,10 +47,19 @@ def test_what_cannot_be_judged(tmp_path, content):
     assert {*refused} == {"file", "refused"} and judged["right"] == 8
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
-def test_a_text_with_a_byte_order_mark_is_read(tmp_path, encoding):
-    status, found = judge(tmp_path, f"\ufeff{LAB_TEXT}".encode(encoding))
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le"])
+def test_the_encoding_of_a_file_does_not_matter(tmp_path, encoding, mark):
+    status, found = judge(tmp_path, f"{mark}{LAB_TEXT}".encode(encoding))
     assert (status, found["right"], found["format"]) == (0, 8, [])
+
+
+def test_a_row_that_is_not_read_is_quoted(tmp_path):
+    row = f"TP latency: 3.1 \u00b1 0.02 {'.' * 150}"
+    numbers = judge(tmp_path, LAB_TEXT.replace(LAB_TEXT.splitlines()[1], row))[1]["numbers"]
+    assert [number["kind"] for number in numbers] == ["missing"] + ["right"] * 7
+    words = numbers[0]["words"]
+    assert "'TP latency: 3.1 ? 0.02 ..." in words and words.isascii() and len(words) < 100
 
 
 def test_standard_input(tmp_path):
