@@ -78,8 +78,25 @@ def test_options_ask_a_question_that_is_described_and_answered(line, expected, d
     assert [*map(type, found.system)] == [*map(type, expected.system)]  # a whole rate is an int
     assert describe_question(found) == described
     above, heading, answers = output(f"whatif {line}").partition("-----Q1")
-    assert f"{heading}{answers}" == f"{lab3.answers(*expected)}\n"
     assert " ".join(above.split()) == (described and f"what if: {described}")
+    *rows, fits = f"{heading}{answers}".splitlines()
+    assert rows == lab3.answers(*expected).splitlines() and fits.startswith("Fits in ")
+
+
+@pytest.mark.parametrize(
+    ("options", "fits"),  # 503,488 bytes with tensor parallelism; node 2's 726,016 are 709 KiB
+    [
+        ("--sram-kib 491", "none"),
+        ("--sram-kib 492", "tensor parallelism"),
+        ("--sram-kib 708", "tensor parallelism"),
+        ("--sram-kib 709", "tensor parallelism and pipeline parallelism"),
+        ("--sram-kib 709 --nodes 6", "pipeline parallelism"),
+        ("--sram-kib 759 --nodes 2", "tensor parallelism"),  # 445,824 + 230,400 + 100,352 bytes
+    ],
+)
+def test_whatif_says_what_fits_in_sram(options, fits):
+    row = " ".join(output(f"whatif {options}").split()).rpartition(" Fits ")[2]
+    assert row == f"in {options.split()[1]} KiB of SRAM per node: {fits}."
 
 
 def test_the_lab_of_the_tests_is_that_of_lab3():
