@@ -5,6 +5,7 @@ stays text in an SVG. Floats are only places on paper: what is printed is exact 
 """
 
 import logging
+import os
 from argparse import ArgumentParser, Namespace
 from decimal import Decimal
 from fractions import Fraction
@@ -60,9 +61,12 @@ class Picture(NamedTuple):
 def draw(name: str, question: Question, ending: str, until_s: Fraction | None = None) -> Picture:
     """Draw a picture as ".svg" or ".png", the same on every run, whatever the user's settings for
     matplotlib are. Raises ValueError for too many bars, and as compute_results does."""
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # a face or setting may be wrong
+    os.environ["MATPLOTLIBRC"] = os.devnull
+    os.environ.pop("MPLBACKEND", None)  # of notebooks, which matplotlib may not know
+
     import matplotlib
 
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a face may be missing
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=FACES, size=FONT_PT)
@@ -229,7 +233,7 @@ def draw_job(
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
-LIMITS_LINES = 9.8
+LIMITS_LINES = 9.3
 
 
 def draw_limits(results: Results) -> "tuple[Figure, str]":
@@ -244,7 +248,9 @@ def draw_limits(results: Results) -> "tuple[Figure, str]":
 
     highest = 1.15 * max(scale(pace.latency_s) for pace in paces.values())
     title = f"Time per input, {unit} (latency ÷ inputs)"
-    figure, axes = make_axes(results, LINE_PT * LIMITS_LINES, 30, 180, title)
+    left_pt = max(30, LETTER_PT * (len(f"{ceil(highest):,}") + 1))
+    right_pt = 180 + LETTER_PT * max(0, len(f"{int(highest):,}") - 3)
+    figure, axes = make_axes(results, LINE_PT * LIMITS_LINES, left_pt, right_pt, title)
     axes.set(xscale="log", xlim=(1, 10 * inputs), ylim=(0, highest))
     asked = sorted({1, inputs})
     decades = (10**power for power in range(1, len(f"{10 * inputs - 1}")))
@@ -266,6 +272,8 @@ def draw_limits(results: Results) -> "tuple[Figure, str]":
         ends[label] = scale(bound_s), NOTE
     counts = [(10 * inputs) ** (dot / DOTS) for dot in range(DOTS + 1)]
     each_s = {(name, n): it.latency_s / n for n in asked for name, it in results.find(n).items()}
+    lines = [scale(it.interval_s) for it in paces.values()]
+    room = highest / LIMITS_LINES  # for a number above or below its dot
     for name, pace in paces.items():
         colour, interval_s = COLOURS[name][0], pace.interval_s
         floor, rest = scale(interval_s), scale(pace.latency_s - interval_s)
@@ -275,7 +283,11 @@ def draw_limits(results: Results) -> "tuple[Figure, str]":
         for n in asked:
             place = n, scale(each_s[name, n])
             is_highest = each_s[name, n] == max(each_s[it, n] for it in paces)
-            is_above = is_highest or place[1] < 1.5 * highest / LIMITS_LINES
+            below, above = (
+                sum(0.1 < abs(it - place[1]) / room < 1.2 and (it > place[1]) == up for it in lines)
+                for up in (False, True)
+            )
+            is_above = below > above or (below == above and is_highest) or place[1] < 1.5 * room
             axes.plot(*place, "o", color=colour, ms=7, clip_on=False, zorder=3)
             looks = {"va": "bottom"} if is_above else {"va": "top"}
             looks |= {"textcoords": "offset points", "color": colour, "weight": "bold"}

@@ -1,18 +1,19 @@
-"""The deck's numbers: texts by name, which slides.typ prints as they are. Of bars, it gets lengths
-as floats."""
+"""The deck's computed numbers: texts by name, which slides.typ prints as they are. Of bars, it gets
+lengths as floats. What the handout gives is written in slides.typ: build.py refuses other numbers.
+"""
 
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 import lab3
 from lab3 import Rate
 from report.results import Result, Results
 from report.sram import SramUse
-from report.text import GIGA, KIB, MS, US, format_places, format_rounded
+from report.text import GIGA, MS, US, format_number, format_places, format_rounded
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
-NUMBERS = ("none", "one", "two", "three", "four")
-DOT, TIMES = " \N{MIDDLE DOT} ", "\N{MULTIPLICATION SIGN}"
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def compute_facts(results: Results) -> Facts:
@@ -28,8 +29,8 @@ def compute_facts(results: Results) -> Facts:
     }
     return {
         **{name: tell_result(result) for name, result in answers.items()},
-        **tell_question(results),
         **tell_comparison(*answers.values()),
+        **tell_equal_layers(answers["tensor-1"], answers["pipeline-1"], results),
         **tell_layers(results),
         **tell_losses(results, answers["tensor-n"], answers["pipeline-n"]),
         **tell_flips(results),
@@ -42,9 +43,9 @@ def in_ms(value_s: Rate, places: int = 2) -> str:
     return format_places(value_s * MS, places)
 
 
-def in_us(value_s: Rate, places: int = 5) -> str:
-    """Format seconds as microseconds: with five decimals where they are exact for the lab."""
-    return format_places(value_s * US, places)
+def in_us(value_s: Rate) -> str:
+    """Format seconds as microseconds, exactly: with five decimals or fewer for the lab."""
+    return format_number(value_s * US)
 
 
 def in_percent(part: Rate, places: int = 0) -> str:
@@ -55,35 +56,14 @@ def in_percent(part: Rate, places: int = 0) -> str:
 def tell_result(result: Result) -> Facts:
     """Format a strategy's latency, its parts, and its traffic."""
     return {
-        "s": format_places(result.latency_s, 11),
+        "s": lab3.plain(result.latency_s),
         "us": in_us(result.latency_s),
-        "latency": in_us(result.latency_s, 2),
+        "latency": format_places(result.latency_s * US, 2),
         "compute": in_us(result.compute_s),
         "communication": in_us(result.communication_s),
-        "sends": in_us(result.communication_s, 2),
+        "sends": format_places(result.communication_s * US, 2),
         "bytes": f"{result.traffic_bytes:,}",
         "used": in_percent(result.utilisation, 1),
-    }
-
-
-def tell_question(results: Results) -> Facts:
-    """Format what is given."""
-    network, system, inputs = results.asked
-    return {
-        "inputs": f"{inputs:,}",
-        "later": f"{inputs - 1:,}",
-        "nodes": f"{system.nodes}",
-        "all": NUMBERS[system.nodes],
-        "others": NUMBERS[system.nodes - 1],
-        "links": f"{system.nodes * (system.nodes - 1)}",
-        "layers": f"{len(network)}",
-        "sent": f"{len(network) - 1}",
-        "gops": format_places(Fraction(system.ops_per_s, GIGA), 0),
-        "ops-us": format_places(Fraction(system.ops_per_s, US), 0),
-        "link-gbs": format_places(Fraction(system.link_bytes_per_s, GIGA), 0),
-        "bytes-us": format_places(Fraction(system.link_bytes_per_s, US), 0),
-        "filters": f"{network[0].filters}",
-        "share": f"{network[0].filters // system.nodes}",
     }
 
 
@@ -99,7 +79,6 @@ def tell_comparison(
         "slower-1": format_places(pipeline_1.latency_s / tensor_1.latency_s, 2),
         "slower-n": format_places(pipeline.latency_s / tensor.latency_s, 2),
         "more-bytes": format_places(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 2),
-        "bottleneck": pipeline.bottleneck,
         "pace-ms": in_ms(pipeline.interval_s, 3),
         "pace-us": in_us(pipeline.interval_s),
         "rest-ms": in_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
@@ -116,28 +95,39 @@ def tell_comparison(
     }
 
 
+def tell_equal_layers(tensor: Result, pipeline: Result, results: Results) -> Facts:
+    """Find from how many inputs on a pipeline of equal layers, which send the same, is faster."""
+    interval_s = results.bounds[0].lower_bound_s  # each node computes as long
+    more_s = pipeline.latency_s - interval_s
+    return {"equal-from": f"{floor(more_s / (tensor.interval_s - interval_s)) + 1:,}"}
+
+
 def tell_layers(results: Results) -> Facts:
     """List each layer's output, C, A, and both strategies' times and bytes."""
-    network, system, _ = results.asked
+    network = results.asked.network
     rows = []
     for number, layer in enumerate(network, 1):
         sizes = TIMES.join(map(str, (layer.filters, layer.out_x, layer.out_y)))
         row = [f"{number}: {sizes}", f"{layer.ops:,}", f"{layer.output_bytes:,}"]
         for strategy in ("tensor", "pipeline"):
-            steps = [it for it in results.strategies[strategy].steps if it.layer == number]
-            row.append(in_us(steps[0].time_s))
-            row.append(in_us(steps[1].time_s) if steps[1:] else "0")
-            row.append(f"{sum(step.traffic_bytes for step in steps):,}")
+            compute, *sends = (
+                it for it in results.strategies[strategy].steps if it.layer == number
+            )
+            row.append(in_us(compute.time_s))
+            row += [in_us(sends[0].time_s), f"{sends[0].traffic_bytes:,}"] if sends else ["", ""]
         rows.append(row)
-    first, ops = network[0], sum(layer.ops for layer in network)
+    ops = sum(layer.ops for layer in network)
+    busiest = {
+        name: [step.link_bytes for step in it.steps] for name, it in results.strategies.items()
+    }
     return {
         "layer-rows": rows,
         "ops": f"{ops:,}",
         "layer-2-percent": in_percent(Fraction(network[1].ops, ops)),
-        "weight-sizes": DOT.join(map(str, first[:4])),
-        "shard-1": f"{first.output_bytes // system.nodes:,}",
-        "shard-1-us": in_us(results.strategies["tensor"].steps[1].time_s, 1),
-        "pixels": DOT.join(map(str, (first.out_x, first.out_y))),
+        "shard-1": f"{network[0].output_bytes // results.asked.system.nodes:,}",
+        "shard-1-us": in_us(results.strategies["tensor"].steps[1].time_s),
+        "busiest-tensor": f"{sum(busiest['tensor']):,}",
+        "busiest-pipeline": f"{max(busiest['pipeline']):,}",
     }
 
 
@@ -196,14 +186,12 @@ def tell_sram(results: Results) -> Facts:
         "sram-rows": [tell_use(strategy, use, room, most) for strategy, use in uses],
         "sram-at": float(Fraction(room, most)),
         "sram": f"{room:,}",
-        "sram-sizes": f"{room // KIB}{DOT}{KIB:,}",
         "weights": f"{totals.weight_bytes:,}",
         "excess": f"{totals.weights_excess_bytes:,}",
         "kept-input": f"{kept_bytes:,}",
         "overlapping": f"{next_input.total_bytes:,}",
         "outputs-bytes": f"{totals.output_bytes:,}",
         "all-sram": f"{totals.sram_bytes:,}",
-        "fullest-layer": f"{held['tensor'].fullest.layer}",
     }
 
 
@@ -218,5 +206,5 @@ def tell_use(strategy: str, use: SramUse, room: int, most: int) -> Facts:
         "sum": f"{use.total_bytes:,}",
         "lengths": [size / most for size in sizes],
         "fits": free >= 0,
-        "room": f"{free:,} free" if free >= 0 else f"{-free:,} too many",
+        "room": f"{free:,} bytes free" if free >= 0 else f"{-free:,} bytes over",
     }

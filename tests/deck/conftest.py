@@ -30,3 +30,13 @@ def reader(built):
     from pypdf import PdfReader
 
     return PdfReader(BytesIO(built["slides.pdf"]))
+
+
+def find_elements(parent):
+    """Yield each element of a document's structure, in reading order."""
+    kids = parent.get("/K", [])
+    for kid in kids if isinstance(kids, list) else [kids]:
+        element = kid.get_object()
+        if isinstance(element, dict) and "/S" in element:
+            yield element
+            yield from find_elements(element)

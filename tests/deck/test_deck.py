@@ -24,7 +24,8 @@ from pypdfium2.raw import (
     FPDFText_GetUnicode,
 )
 
-from program import output, refusal
+from deck.conftest import find_elements
+from program import LAB3, PLAIN, REPORT, copy_project, output, python, refusal, sentence
 from report import pictures
 from report.deck import build
 from report.question import LAB
@@ -33,16 +34,6 @@ ROOT = build.HERE.parents[1]
 OUTPUTS = ("slides.pdf", "results.png")
 NAME = "Zoë O'Neil #[x] $y$ Ωж"
 WIDTH_PX = 1024  # of a page on a screen
-
-
-def find_elements(parent):
-    """Yield each element of a document's structure, in reading order."""
-    kids = parent.get("/K", [])
-    for kid in kids if isinstance(kids, list) else [kids]:
-        element = kid.get_object()
-        if isinstance(element, dict) and "/S" in element:
-            yield element
-            yield from find_elements(element)
 
 
 def find_letters(page):
@@ -108,7 +99,7 @@ def test_pictures_and_formulas_have_alternative_texts(reader):
         it["/Alt"] for it in elements if it["/S"] == "/Figure"
     )
     assert "pipeline falls to 4.62" in limits and "tensor stays at 3.13" in limits
-    assert "all-gather" in tensor and "sends its output" in pipeline
+    assert "all-gather" in tensor and "stays on node 4" in pipeline
     assert "then one every 4.62 ms" in timeline
     assert len(ring) == 5 and all(ring)
     assert all(it["/Alt"] for it in elements if it["/S"] == "/Formula")
@@ -242,7 +233,8 @@ def test_author_and_uid_are_at_the_foot_of_each_page_and_nothing_else_differs(bu
 @pytest.mark.parametrize(
     ("byline", "words"),
     [
-        (("Ada \N{CJK UNIFIED IDEOGRAPH-65E5}",), "\N{CJK UNIFIED IDEOGRAPH-65E5}"),
+        (("Ada \N{CJK UNIFIED IDEOGRAPH-65E5}",), r"--author: the deck's font has no '\\u65e5'"),
+        (("Ada", "\N{CJK UNIFIED IDEOGRAPH-65E5}"), "--uid: the deck's font"),
         (("M" * 60, "M" * 20), "too long for one line"),
     ],
 )
@@ -261,6 +253,37 @@ def test_other_numbers_than_the_handouts_are_refused(other, monkeypatch, tmp_pat
     monkeypatch.setattr(build, "LAB", other)
     assert "handout's numbers" in refusal(["deck", f"--output={tmp_path}"])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("element_bytes: int = 2", "element_bytes: int = 4"),
+        ("return 2 * self.macs", "return self.macs"),
+        ("nodes - 1) * sum(shards[:-1])", "nodes + 1) * sum(shards[:-1])"),
+        ("sram_bytes: int = 512 * 1024", "sram_bytes: int = 512 * 1000"),
+        ("INPUTS = 32", "INPUTS = 16"),
+    ],
+)
+def test_another_lab3_is_refused(tmp_path, old, new):
+    """It is told before anything is typeset, also if the model was changed in the same way."""
+    assert LAB3.count(old) == 1
+    copy_project(tmp_path, LAB3.replace(old, new))
+    result = python("report", "deck", "--output=.", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "handout's numbers" in sentence(result.stderr)
+
+
+def test_settings_of_matplotlib_change_nothing(tmp_path, built):
+    (tmp_path / "matplotlibrc").write_text("font.size: 40\nbackend: nonsense\nno: sense\n")
+    environment = PLAIN | {
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": str(tmp_path),
+    }
+    command = (REPORT, "deck", f"--output={tmp_path}")
+    result = python(*command, cwd=tmp_path, env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert {name: (tmp_path / name).read_bytes() for name in OUTPUTS} == built
 
 
 @pytest.mark.skipif(sys.getfilesystemencoding() != "utf-8", reason="there is no such folder")
