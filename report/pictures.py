@@ -233,7 +233,7 @@ def draw_job(
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
-LIMITS_LINES = 9.3
+LIMITS_LINES = 9.8
 
 
 def draw_limits(results: Results) -> "tuple[Figure, str]":

@@ -227,6 +227,8 @@ def judge_number(
             return "right", "right"
         digits = count(number.digits, "digit")
         words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
+        if Fraction(round_to(right[line].amount, LEAST_DIGITS)) == number.amount:
+            words += "; did a format drop zeros?"
         return "too few digits", words
     if line in evidence.aside:
         return "another line's number", f"this is {evidence.aside[line]}'s right number"

@@ -117,9 +117,9 @@ POWER = r"(?P<power>e[+-]?0?\d\d?)?"  # of two digits: any such number is comput
 AMOUNT = re.compile(
     rf"(-?(?:(?P<mantissa>[\d.,_]+){POWER}|nan|inf)|none|x*) ?(?P<unit>[a-z]*)", FLAGS
 )
-THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d*)?", re.ASCII)
-DECIMAL = re.compile(r"\d+(?:\.\d*|,\d+)?|\.\d+", re.ASCII)
-PLAIN = re.compile(r"\d*\.?\d+", re.ASCII)
+THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d*)?")
+DECIMAL = re.compile(r"\d+(?:\.\d*|,\d+)?|\.\d+")
+PLAIN = re.compile(r"\d*\.?\d+")
 
 
 class Number(NamedTuple):
@@ -151,16 +151,6 @@ class Number(NamedTuple):
         return answer in self.amounts or self.digits >= LEAST_DIGITS
 
 
-def _read_value(text: str, kind: str, unit: str) -> Number | None:
-    """Read an amount, perhaps with the same once more behind it: 0.0031 s (3.1 ms)."""
-    first, bracket, again = text.removesuffix(".").partition("(")
-    number = _read_amount(first.strip(), kind, unit)
-    if not number or not bracket:
-        return number
-    same = _read_amount(again.removesuffix(")"), kind) if again.endswith(")") else None
-    return number if same and number.equals(same) else None
-
-
 def _read_amount(text: str, kind: str, unit: str = "") -> Number | None:
     """Read a number, perhaps with a unit of this kind before or behind it, and no more."""
     match = AMOUNT.fullmatch(text)
@@ -183,12 +173,9 @@ def _read_amount(text: str, kind: str, unit: str = "") -> Number | None:
 def _list_meanings(mantissa: str, power: str, unit: str) -> list[str]:
     """List what separators may mean: groups of thousands, then a decimal point or comma."""
     groups = None if power else THOUSANDS.fullmatch(mantissa)
-    meanings = []
-    if groups and (groups[1] != "." or unit in WHOLE):  # 3.127 ms are never 3127 ms
-        meanings.append(mantissa.replace(groups[1], ""))
-    if DECIMAL.fullmatch(mantissa):
-        meanings.append(mantissa.replace(",", ".") + power)
-    return meanings
+    has_groups = groups and (groups[1] != "." or unit in WHOLE)  # 3.127 ms are never 3127 ms
+    whole = [mantissa.replace(groups[1], "")] if groups and has_groups else []
+    return whole + ([mantissa.replace(",", ".") + power] if DECIMAL.fullmatch(mantissa) else [])
 
 
 def _measure(written: str, unit: str, size: Fraction) -> tuple[Fraction, Span, int, Fraction]:
@@ -210,7 +197,8 @@ OTHER_WORDS = {"total", "of", "for", "with", "the", "in", "parallelism", "parall
 WORDS_OF = {"latency": {"latency"}, "traffic": {"traffic", "network", "communication"}}
 RESULT = re.compile(
     r"(?:[-*] |\d{1,3}\. |q(?:uestion)? ?(?P<question>[12])(?:: ?| ))?(?P<label>[a-z -]+?)"
-    r"(?: ?\((?P<unit>[a-z]+)\))?(?: is ?[:=]?| ?[:=]) ?(?P<value>\S.*|)",
+    r"(?: ?\((?P<unit>[a-z]+)\))?(?: is ?[:=]?| ?[:=]) ?"
+    r"(?P<amount>[^()]*?)(?: ?\((?P<again>[^()]*)\))?\.?",
     FLAGS,
 )
 ASIDE = r"(?:for |a |the |results? |part \d+ )*"
@@ -235,7 +223,7 @@ def _read_rows(text: str, inputs: int) -> list[Row]:
     for row in filter(None, map(str.strip, text.split("\n"))):
         rows.append(read(row, question, inputs))
         if rows[-1].is_headed and not rows[-1].about.kind:
-            question = rows[-1].about.question or question
+            question = rows[-1].about.question
     return rows
 
 
@@ -250,11 +238,13 @@ def _read_row(text: str, question: str, inputs: int) -> Row:
     about = _find_line(words, question or "Q1")
     if not match or not about.kind:
         return Row(text, about)
-    number = _read_value(match["value"], about.kind, match["unit"] or "")
+    number = _read_amount(match["amount"], about.kind, match["unit"] or "")
+    again = _read_amount(match["again"], about.kind) if match["again"] is not None else number
     label = match["label"].lower().replace("-parallel", " parallel")
     is_known = {*label.split()} <= {*SPELT, *OTHER_WORDS, *WORDS_OF[about.kind]}
-    read = (bool(question), label, number) if number and is_known else ()
-    return Row(text, about, *read)
+    if not number or not again or not is_known or not (number is again or number.equals(again)):
+        return Row(text, about)
+    return Row(text, about, bool(question), label, number)
 
 
 def _read_heading(words: str, inputs: int) -> str:
@@ -310,7 +300,12 @@ def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[dict[Line, 
 
 # ------------------------------------------------ submissions
 
-PROGRAM = re.compile(r"^(?:import \w|from [\w.]+ import\b|def \w|print ?[(\"'])", re.M | re.ASCII)
+CODE = r"(?:import \w|from [\w.]+ import\b|def \w|print ?[(\"'])"
+REFUSED = {  # a text that matches: what it is, and what to do
+    r"\Z": ("is empty", "did your program fail?"),
+    r"\s*%PDF": ("is a PDF", "check reads what a program prints, not a report"),
+    rf"(?:.*\n)*{CODE}": ("is a program", PIPE),
+}
 FAILURE = re.compile(r"^Traceback \(most recent call last\):\n(?:(?:[ \t].*)?\n)*(\S.*)", re.M)
 
 
@@ -326,7 +321,9 @@ class Submission(NamedTuple):
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
     text = "\n".join(_clean(text).translate(ONE_LETTER).rstrip().splitlines())
-    _check_output(text)
+    for pattern, why in REFUSED.items():
+        if re.match(pattern, text):
+            raise NoSubmissionError(*why)
     answers = lab3.answers(*question)
     whatif = prefix_question(question, answer(question), "\n")
     remarks = {row.strip() for row in f"{answers}\n{whatif}".splitlines()}  # beside the answers
@@ -337,7 +334,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     errors = FAILURE.findall(text)
     failure = [f"your program failed: {shorten(it, 100).rstrip('.')}" for it in errors[-1:]]
     if not own:
-        last = shorten(text.split("\n")[-1], 100)
+        last = shorten(text.split("\n")[-1].strip(), 100)
         raise NoSubmissionError("has no results", *failure or [f"it ends with: {last}"])
     unread = {row.about: row.text for row in reversed(rows) if not row.label}
     wanted = [row for row in _read_rows(answers, question.inputs) if row.about != Line()]
@@ -347,16 +344,6 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
         notes + failure,
         _compare([row.text for row in rows], [_want(row, own) for row in wanted]),
     )
-
-
-def _check_output(text: str) -> None:
-    """Raise NoSubmissionError for what no lab3.py printed."""
-    if not text:
-        raise NoSubmissionError("is empty", "did your program fail?")
-    if text.lstrip().startswith("%PDF"):
-        raise NoSubmissionError("is a PDF", "check reads what a program prints, not a report")
-    if PROGRAM.search(text):
-        raise NoSubmissionError("is a program", PIPE)
 
 
 # ------------------------------------------------ the handout's format
@@ -373,8 +360,9 @@ def _want(row: Row, own: dict[Line, Row]) -> str:
 
 
 def _compare(own: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """List the rows that differ, each with a row around it."""
-    diff = [*unified_diff(own, wanted, n=1, lineterm="")][2:]  # without its headers
+    """List the rows that differ, each with a row around it; of many, those that are wanted."""
+    diff = [*unified_diff(wanted, own, n=1, lineterm="")][2:]  # without its headers
     rows = [row for row in diff if not row.startswith("@@")]
+    marks = {"-": "+", "+": "-", " ": " "}
     more = [f"  and {count(len(rows) - MOST_SHOWN, 'more row')}"] if rows[MOST_SHOWN:] else []
-    return [f"{row[0]} {shorten(row[1:], ROOM)}" for row in rows[:MOST_SHOWN]] + more
+    return [f"{marks[row[0]]} {shorten(row[1:], ROOM)}" for row in rows[:MOST_SHOWN]] + more

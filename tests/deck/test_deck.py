@@ -25,7 +25,7 @@ from pypdfium2.raw import (
 )
 
 from deck.conftest import find_elements
-from program import LAB3, PLAIN, REPORT, copy_project, output, python, refusal, sentence
+from program import LAB3, PLAIN, PROJECT, copy_project, output, python, refusal, sentence
 from report import pictures
 from report.deck import build
 from report.question import LAB
@@ -280,7 +280,7 @@ def test_settings_of_matplotlib_change_nothing(tmp_path, built):
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": str(tmp_path),
     }
-    command = (REPORT, "deck", f"--output={tmp_path}")
+    command = (PROJECT / "report", "deck", f"--output={tmp_path}")
     result = python(*command, cwd=tmp_path, env=environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert {name: (tmp_path / name).read_bytes() for name in OUTPUTS} == built

@@ -9,14 +9,14 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("numpy")
 
+from formulas import evaluate
 from lab3 import ConvLayer, System
 from machines import closed_forms
 from report.deck import build
 from report.question import Question
-from report.test_formulas import evaluate
 
-# Four layers on four nodes, all-to-all, like the lab; all else is different. In the pipeline, node 4
-# and link 2 to 3 are the bottlenecks of MACHINE and of SLOW.
+# Four layers on four nodes, all-to-all, like the lab; all else is different. In the pipeline of
+# MACHINE node 4 is the bottleneck, in that of SLOW link 1 to 2.
 LAYERS = (
     ConvLayer(8, 5, 2, 3, 12, 11, 3),
     ConvLayer(4, 8, 1, 2, 11, 9, 3),
@@ -40,7 +40,7 @@ def translate(formula):
     )
     formula = re.sub(r"(\w)_([lk])\b", r"\1[\2]", formula)
     formula = re.sub(r"(\w)_(\d)", lambda it: f"{it[1]}[{int(it[2]) - 1}]", formula)
-    return re.sub(r"(?<=[A-Z)]) (?=[A-Z(]|sum|max)", " * ", formula)
+    return re.sub(r"(?<=[A-Z)\d]) (?=[A-Z(]|sum|max)", " * ", formula)
 
 
 def evaluate_set(formula, question):

@@ -1,5 +1,6 @@
-"""What the deck says: each figure in its place, worked out by hand; titles, and what page 1 and 4 say
-of equal layers and of slow links, by lab3.py's closed forms; what its diagrams show, counted."""
+"""What the deck says: each figure in its place, worked out by hand; titles, and what pages 1 and 4
+say of equal layers and of slow links, by lab3.py's closed forms; what diagrams show, counted.
+"""
 
 import re
 from fractions import Fraction
@@ -103,7 +104,7 @@ PAGES = {
 TOKEN = re.compile(
     r"\d[\d,.]*\d|\d(?= %)|%|(?<!\w)[mµ]s\b|\b(?:three|four|tensor|pipeline)\b", re.IGNORECASE
 )
-MOST_WORDS = 155  # those in diagrams and tables, too
+MOST_WORDS = 162  # those in diagrams and tables, too
 
 
 def find_text(page):

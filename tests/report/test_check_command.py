@@ -62,6 +62,13 @@ def test_a_row_that_is_not_read_is_quoted(tmp_path):
     assert "'TP latency: 3.1 ? 0.02 ..." in words and words.isascii() and len(words) < 100
 
 
+def test_too_few_digits_by_a_format_that_drops_zeros(tmp_path):
+    text = LAB_TEXT.replace("0.10007232512", "0.1").replace("0.00312726016", "0.003")
+    numbers = [judge(tmp_path, text)[1]["numbers"][place] for place in (0, 4)]
+    assert [number["kind"] for number in numbers] == ["too few digits"] * 2
+    assert ["zeros" in number["words"] for number in numbers] == [False, True]
+
+
 def test_standard_input(tmp_path):
     result = shell("python3 lab3.py | python3 report check")
     assert (result.returncode, result.stderr) == (0, "")
