@@ -88,13 +88,20 @@ def find_explanations(
     """Find the explanations by so many mistakes. One mistake may leave a wrong number, a slip."""
     wrong = find_wrong(course, strategy, given)
     evident = [line for line in wrong if given[line].digits >= LEAST_DIGITS]
-    right = [line for line in given if line not in wrong]
-    for mistakes, answers in predict_all(course, strategy, amount).items():
-        made = tuple(line for line in evident if given[line].agrees(answers[line]))
-        if made and all(given[line].agrees(answers[line]) for line in right):
-            missed = sum(not given[line].agrees(answers[line]) for line in wrong)
-            if missed <= (amount == 1):
-                yield Explanation(strategy, mistakes, made, missed)
+    most_left = 1 if amount == 1 else 0
+    checks = [(line, given[line], True) for line in wrong]  # first, because most fail at once
+    checks += [(line, number, False) for line, number in given.items() if line not in wrong]
+    for mistakes, answers in predict_all(course, strategy, amount).items() if evident else ():
+        left = 0
+        for line, number, is_wrong in checks:
+            if not number.agrees(answers[line]):
+                left += 1
+                if left > most_left or not is_wrong:
+                    break
+        else:
+            made = tuple(line for line in evident if given[line].agrees(answers[line]))
+            if made:
+                yield Explanation(strategy, mistakes, made, left)
 
 
 def find_wrong(course: Course, strategy: str, given: Numbers) -> list[Line]:
@@ -113,11 +120,7 @@ def diagnose(course: Course, given: Mapping[str, Numbers]) -> list[Pair]:
     for amount in 1, 2:
         for of in BOTH:
             best = choose(course, given, found)[0]
-            if (
-                amount == 1
-                or any(it.left for it in best)
-                or count_mistakes(course, given, best) > 2
-            ):
+            if any(it.left for it in best) or count_mistakes(course, given, best) > 2:
                 found[of] += find_explanations(course, of, given[of], amount)
     return choose(course, given, found)
 
