@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import lab3
 from lab3 import ALL_TO_ALL, RING
 from machines import CLOSED_FORMS, ODD_OPTIONS
-from program import output, refusal
+from program import output, python, refusal
 from random_machines import questions
 from report import sram
 from report.check.mistakes import MISTAKES
@@ -191,6 +191,53 @@ def test_q1_says_why_tensor_parallelism_sends_more_and_what_does_not_fit(questio
         held = hold(network, system) if name.lower() in possible else []
         is_unfit = any(use.total_bytes > system.sram_bytes for use in held)
         assert bool(re.search(f"{name}( parallelism)? does not fit", text)) == is_unfit
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--layer 8,3,3,3,10,10 --layer 8,8,3,3,8,8", "because each part of an output goes to all"),
+        ("--nodes 2 --layer 8,3,3,3,10,10 --layer 8,8,3,3,8,8", "because half of the last output"),
+        (
+            "--nodes 3 --layer 6,3,3,3,9,9 --layer 6,6,3,3,7,7",
+            "because each part of an output goes",
+        ),
+    ],
+)
+def test_why_more_bytes_are_sent_is_a_matter_of_nodes_not_of_layers(options, said):
+    assert said in " ".join(output(f"explain Q1 {options}").split())
+
+
+@pytest.mark.parametrize(
+    ("options", "signs"),  # 8 ops / 3 GOPS and 16 bytes / 3 GB/s are 8 ns; 187,904 / 7 is rounded
+    [
+        (
+            "--nodes 5 --topology ring --gops 3 --link-gbs 3 --element-bytes 1 --layer 5,1,1,1,2,2",
+            "~~",
+        ),
+        ("--link-gbs 7", "~~"),
+        ("--gops 7", "~~"),
+        ("", "=="),
+    ],
+)
+def test_a_sum_of_rounded_numbers_is_not_equal(options, signs):
+    text = " ".join(output(f"explain tensor {options}").split())
+    line = re.search(r"1 input: [^=~]+([=~]) \S+ \(compute\) \+ \S+ \(communication\) ([=~])", text)
+    assert "".join(line.groups()) == signs
+
+
+def test_where_both_take_equally_long():
+    alike = "--nodes 1 --layer 6,6,1,1,2,2"  # one node computes, whatever the links are
+    found = " ".join(output(f"explain bounds {alike}").split())
+    assert "neither every link bandwidth" in found and "no link" not in found
+    assert "1 input, all-to-all tensor no link bandwidth" in " ".join(
+        output("explain bounds").split()
+    )
+
+
+def test_without_docstrings_topics_say_nothing_in_their_place():
+    result = python("-OO", "report", "explain", "tensor", "pipeline", "readings")
+    assert (result.returncode, result.stderr) == (0, "") and "None" not in result.stdout
 
 
 @pytest.mark.parametrize(
