@@ -494,21 +494,15 @@ def list_examples(question: Question, strategy: str, only_readings: bool = False
     """List what a strategy takes, then what with each mistake of the table, or with each reading,
     that makes a difference, and more than a wrong unit."""
     right = compute(question, strategy)
-    examples = [make_example(strategy, "", False, right)]
+    made = {"": (False, right)}
     for mistake in MISTAKES:
-        is_reading = bool(mistake.handout)
-        is_asked = mistake.thing not in PRINTED and (is_reading or not only_readings)
-        if strategy in mistake.strategies and is_asked:
-            numbers = compute(question, strategy, (mistake,))
-            if numbers != right and mistake.clause not in {it.clause for it in examples}:
-                examples.append(make_example(strategy, mistake.clause, is_reading, numbers))
+        is_asked = mistake.handout or not only_readings
+        if is_asked and strategy in mistake.strategies and mistake.thing not in PRINTED:
+            numbers = compute(question, strategy, [mistake])
+            if numbers != right:
+                made.setdefault(mistake.clause, (bool(mistake.handout), numbers))
+    examples = []
+    for clause, (is_reading, numbers) in made.items():
+        latencies_s, traffic = [*numbers.values()][::2], [*numbers.values()][1::2]
+        examples.append(Example(strategy, clause, is_reading, latencies_s, traffic[-1]))
     return examples
-
-
-def make_example(
-    strategy: str, clause: str, is_reading: bool, numbers: dict[tuple[str, str], Rate]
-) -> Example:
-    """Make an example of a strategy's numbers."""
-    latencies_s = [value for (_, kind), value in numbers.items() if kind == "latency"]
-    *_, traffic_bytes = numbers.values()
-    return Example(strategy, clause, is_reading, latencies_s, traffic_bytes)
