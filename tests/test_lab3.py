@@ -242,6 +242,7 @@ def test_a_strategy_that_is_not_possible_has_its_reason(nodes, expected):
         (Fraction(123456789012345675, 10**18), "0.12345678901234568"),  # half, to even
         (Fraction(123456789012345665, 10**18), "0.12345678901234566"),
         (Fraction(1, 10**100), "0." + "0" * 99 + "1"),
+        (0.25, "0.25"),  # of a formula that was edited
     ],
 )
 def test_a_number_is_rounded_once(value, text):
@@ -250,6 +251,21 @@ def test_a_number_is_rounded_once(value, text):
         context.prec, context.rounding = 1, decimal.ROUND_UP
         context.traps[decimal.Inexact] = context.traps[decimal.FloatOperation] = True
         assert lab3.plain(value) == text
+
+
+def test_unbuffered_it_is_silent_if_its_reader_stops():
+    environment = dict(os.environ, PYTHONUNBUFFERED="1")
+    for _ in range(5):
+        writer = subprocess.Popen(
+            [sys.executable, lab3.__file__],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with writer:
+            assert writer.stdout.readline() == b"-----Q1 single input-----\n"
+            writer.stdout.close()
+            assert (writer.wait(), writer.stderr.read()) == (0, b"")
 
 
 # ------------------------------------------------ what it refuses

@@ -266,6 +266,29 @@ def test_labels_of_limits_do_not_meet(line, is_in_area):
     assert is_in_area == any(it.get_va() == "top" for it in dots)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "--gops 0.64", "--gops 0.00064", "--gops 0.000001", "--link-gbs 0.05"),
+        *("--link-gbs 0.0926 --inputs 1000", "--link-gbs 0.000001", "--nodes 128 --link-gbs 0.01"),
+        "--inputs 3 --link-gbs 0.09",
+    ],
+)
+def test_labels_of_limits_are_whole_and_no_line_goes_through_them(line):
+    axes, _ = draw_limits(line)
+    figure = axes.figure
+    figure.canvas.draw()
+    texts = [*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels(), axes.title]
+    for text in (it for it in texts if it.get_text()):
+        box = text.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.width, text.get_text()
+    numbers = [it for it in axes.texts if it.get_text()[0].isdigit()]
+    floors = {it.get_ydata()[0] for it in axes.lines if len({*it.get_ydata()}) == 1}
+    for number in numbers:
+        box = number.get_window_extent().transformed(axes.transData.inverted())
+        assert not [it for it in floors if box.y0 < it < box.y1], number.get_text()
+
+
 # ------------------------------------------------ files
 
 
