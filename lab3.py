@@ -17,11 +17,12 @@ follows:
                     lacks the pipeline's traffic
     layers          stride 1, no padding, no pooling: a filter of 3 x 3 leaves x and
                     y "reduced by 2"
-    precision       activations are FP16 like the weights: 2 bytes per element
+    precision       activations are FP16 like the weights: in the lab, 2 bytes per
+                    element
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in the SRAM of every node that needs it when it is
-                    needed, at no cost; with tensor parallelism, all 32
-                    in every node would not fit
+                    needed, at no cost (in the lab, all 32 would not fit in
+                    every node with tensor parallelism)
     one by one      with tensor parallelism, an input starts when the one before
                     is done; in a pipeline, a node computes one input at a time,
                     and the next one while it sends

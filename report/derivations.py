@@ -29,6 +29,14 @@ def quote_lab3(title: str) -> str:
 SYMBOLS = quote_lab3("Symbols of formulas")
 READINGS = quote_lab3("it is read as\nfollows")
 SUMS = "A shard is a node's part of an output; sum and max are over all layers."
+STEP = "A step takes node ops / R + link bytes / B seconds."
+AS_READ = "(this project's reading)"
+LOSSES = (  # in the order of results.Losses
+    ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
+    ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
+    ("fill and drain", "compute of 1 input on all nodes but the bottleneck"),
+    ("communication", "sends of 1 input; if a link is the bottleneck, also the waiting for it"),
+)
 LAYER_SIZES = """\
 out_x = x - fx + 1
 out_y = y - fy + 1
@@ -69,16 +77,6 @@ def explain_tensor(results: Results) -> str:
         format_steps(results.strategies["tensor"].steps),
         *add_up(results, "tensor"),
     )
-
-
-STEP = "A step takes node ops / R + link bytes / B seconds."
-AS_READ = "(this project's reading)"
-LOSSES = (  # in the order of results.Losses
-    ("ideal compute", "N * sum(C) / (P * R): all nodes compute all the time"),
-    ("load imbalance", "N * (max(C / R) - sum(C) / (P * R)): unequal layers, idle nodes"),
-    ("fill and drain", "compute of 1 input on all nodes but the bottleneck"),
-    ("communication", "sends of 1 input; if a link is the bottleneck, also the waiting for it"),
-)
 
 
 def explain_pipeline(results: Results) -> str:

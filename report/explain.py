@@ -129,8 +129,8 @@ def compare_traffic(results: Results) -> str:
     if system.topology == lab3.ALL_TO_ALL and time_ratio < 2 - SAME:
         links = system.nodes * (system.nodes - 1)
         text += (
-            f" Yet it communicates for {format_rounded(100 * time_ratio, 2)} % of the pipeline's"
-            f" time, on up to {links:,} links at once."
+            f" Yet its communication takes {format_rounded(100 * time_ratio, 2)} % as long as the"
+            f" pipeline's, on up to {links:,} links at once."
         )
     return text
 
@@ -153,12 +153,12 @@ def describe_time_per_input(found: dict[str, Result]) -> str:
     each, fill = (format_places(Fraction(it, 10**places), places) for it in (each, first - each))
     text = f"in the pipeline {each} ms"
     if first_ms > interval_ms:
-        text += f" and a share of the first input's way, {fill} / N ms"
+        text += f" + {fill} / N ms (its filling, shared by N inputs)"
     if "tensor" in found:
         tensor_s = found["tensor"].interval_s
         text = f"{format_rounded(tensor_s * MS)} ms with tensor parallelism; {text}"
         if tensor_s < pipeline.interval_s:
-            text += ": more for any N"
+            text += ", more for any N"
     return f"Averaged over N inputs, one takes {text}."
 
 

@@ -1,10 +1,9 @@
 """What is behind lab3.py's closed forms: the quantities of a strategy, one after the other.
 
-Each quantity has a name, and beside it lab3.py's symbol if there is one. An edit puts another value
-in the place of some: so report/check/mistakes.py says what somebody computes otherwise. Without
-edits the latencies and the traffic are those of lab3.py's functions, of which this is a second
-statement. A network and a system are expected to have passed report/question.py: the strategy is
-possible.
+Each quantity has a name, and beside it lab3.py's symbol if there is one. An edit replaces some
+quantities: report/check/mistakes.py describes each mistake as such an edit. Without edits the
+latencies and the traffic are those of lab3.py's functions, of which this is a second statement. A
+network and a system are expected to have passed report/question.py: the strategy is possible.
 """
 
 from collections.abc import Callable, Iterable
@@ -72,6 +71,7 @@ class Model:
     first_s: Rate  # of one input
     interval_s: Rate  # after which one more input is done
     input_traffic: Rate  # bytes of one input
+    asked: int  # inputs that are asked for
     inputs: int  # N
     latency_s: Rate  # of N inputs
     traffic: Rate  # bytes of N inputs
@@ -80,24 +80,24 @@ class Model:
         self, strategy: str, network: Network, system: System, edits: Iterable[Edit] = ()
     ) -> None:
         self.strategy, self.edits = strategy, [*edits]
-        self.find(network=network, system=system)
-        self.find(nodes=self.system.nodes)
-        self.find_links()
-        self.find_layers()
-        self.find(op_s=Fraction(1, self.system.ops_per_s))
-        self.find(byte_s=Fraction(1, self.system.link_bytes_per_s))
+        self.set(network=network, system=system)
+        self.set(nodes=self.system.nodes)
+        self.set_links()
+        self.set_layers()
+        self.set(op_s=Fraction(1, self.system.ops_per_s))
+        self.set(byte_s=Fraction(1, self.system.link_bytes_per_s))
         is_tensor = strategy == "tensor"
         if is_tensor:
             self.split_layers()
         else:
             self.place_layers()
-        self.find(compute_s=[ops * self.op_s for ops in self.node_ops])
-        self.find(send_s=[size * self.byte_s for size in self.link_bytes])
-        self.find(first_s=sum([*self.compute_s, *self.send_s]))
-        self.find(interval_s=self.first_s if is_tensor else max(*self.compute_s, *self.send_s))
-        self.find(input_traffic=sum(self.traffic_bytes))
+        self.set(compute_s=[ops * self.op_s for ops in self.node_ops])
+        self.set(send_s=[size * self.byte_s for size in self.link_bytes])
+        self.set(first_s=sum([*self.compute_s, *self.send_s]))
+        self.set(interval_s=self.first_s if is_tensor else max(*self.compute_s, *self.send_s))
+        self.set(input_traffic=sum(self.traffic_bytes))
 
-    def find(self, **quantities: Any) -> None:
+    def set(self, **quantities: Any) -> None:
         """Set quantities, each to what an edit computes in its place if there is one."""
         for name, value in quantities.items():
             setattr(self, name, value)
@@ -105,27 +105,27 @@ class Model:
                 if name in edit:
                     setattr(self, name, edit[name](self))
 
-    def find_links(self) -> None:
+    def set_links(self) -> None:
         """Count links, and how many of them shards cross.
 
         In an all-gather each node lacks P - 1 shards. All-to-all, each arrives over a link of its
         own; on a ring, all arrive over one, and a gather's shards cross 1, 2, ..., P - 1 links.
         """
         nodes, is_ring = self.nodes, self.system.topology == lab3.RING
-        self.find(peers=nodes - 1)
-        self.find(links=nodes if is_ring else max(1, nodes * self.peers))
-        self.find(rounds=self.peers if is_ring else min(1, self.peers))
-        self.find(gather_hops=sum(range(nodes)) if is_ring else self.peers)
+        self.set(peers=nodes - 1)
+        self.set(links=nodes if is_ring else max(1, nodes * self.peers))
+        self.set(rounds=self.peers if is_ring else min(1, self.peers))
+        self.set(gather_hops=sum(range(nodes)) if is_ring else self.peers)
 
-    def find_layers(self) -> None:
+    def set_layers(self) -> None:
         """Count C and A of each layer: ops, and bytes of the output."""
-        self.find(computed=[*self.network], sent=[*self.network])
-        self.find(ops=[layer.ops for layer in self.computed])
+        self.set(computed=[*self.network], sent=[*self.network])
+        self.set(ops=[layer.ops for layer in self.computed])
         first = self.network[0]
-        self.find(element_bytes=first.element_bytes)
-        self.find(input_bytes=first.in_channels * first.x * first.y * self.element_bytes)
+        self.set(element_bytes=first.element_bytes)
+        self.set(input_bytes=first.in_channels * first.x * first.y * self.element_bytes)
         elements = [layer.filters * layer.out_x * layer.out_y for layer in self.sent]
-        self.find(output_bytes=[amount * self.element_bytes for amount in elements])
+        self.set(output_bytes=[amount * self.element_bytes for amount in elements])
 
     def split_layers(self) -> None:
         """Tensor parallelism: every node computes C / P ops of each layer. An all-gather takes each
@@ -134,17 +134,17 @@ class Model:
 
         Source: handout, "Tensor Parallelism", "Notes and assumptions" and "Hints".
         """
-        self.find(node_ops=[Fraction(ops, self.nodes) for ops in self.ops])
+        self.set(node_ops=[Fraction(ops, self.nodes) for ops in self.ops])
         held = [self.input_bytes, *self.output_bytes]
-        self.find(shard_bytes=[Fraction(size, self.nodes) for size in held])
-        self.find(broadcast=Exchange(0, 0))
-        self.find(all_gather=Exchange(self.rounds, self.nodes * self.peers))
-        self.find(gather=Exchange(self.rounds, self.gather_hops))
+        self.set(shard_bytes=[Fraction(size, self.nodes) for size in held])
+        self.set(broadcast=Exchange(0, 0))
+        self.set(all_gather=Exchange(self.rounds, self.nodes * self.peers))
+        self.set(gather=Exchange(self.rounds, self.gather_hops))
         between = [self.all_gather] * (len(self.output_bytes) - 1)
         exchanges = [self.broadcast, *between, self.gather]
         shards = [*zip(exchanges, self.shard_bytes, strict=True)]
-        self.find(traffic_bytes=[exchange.total * size for exchange, size in shards])
-        self.find(link_bytes=[exchange.link * size for exchange, size in shards])
+        self.set(traffic_bytes=[exchange.total * size for exchange, size in shards])
+        self.set(link_bytes=[exchange.link * size for exchange, size in shards])
 
     def place_layers(self) -> None:
         """Pipeline parallelism: node l computes the C ops of layer l, then sends A bytes to node
@@ -152,16 +152,15 @@ class Model:
 
         Source: handout, "Pipeline Parallelism" and "Notes and assumptions".
         """
-        self.find(node_ops=self.ops)
-        self.find(traffic_bytes=[0, *self.output_bytes[:-1], 0])
-        self.find(link_bytes=self.traffic_bytes)
+        self.set(node_ops=self.ops)
+        self.set(traffic_bytes=[0, *self.output_bytes[:-1], 0])
+        self.set(link_bytes=self.traffic_bytes)
 
-    def find_total(self, inputs: int) -> tuple[Rate, Rate]:
-        """Find the seconds and the bytes of so many inputs."""
-        self.asked = inputs
-        self.find(inputs=inputs)
-        self.find(latency_s=self.first_s + (self.inputs - 1) * self.interval_s)
-        self.find(traffic=self.inputs * self.input_traffic)
+    def compute_total(self, inputs: int) -> tuple[Rate, Rate]:
+        """Compute the seconds and the bytes of so many inputs."""
+        self.set(asked=inputs, inputs=inputs)
+        self.set(latency_s=self.first_s + (self.inputs - 1) * self.interval_s)
+        self.set(traffic=self.inputs * self.input_traffic)
         return self.latency_s, self.traffic
 
     # ------------------------------------------------ step by step, without edits

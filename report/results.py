@@ -184,7 +184,7 @@ def compute_result(model: Model, system: System, bounds: Bounds) -> Result:
     inputs, topology = bounds.inputs, model.system.topology
     case = count(inputs, "input") + (TOPOLOGIES[topology] if topology != system.topology else "")
     found = {}
-    for kind, value in zip(("latency", "traffic"), model.find_total(inputs), strict=True):
+    for kind, value in zip(("latency", "traffic"), model.compute_total(inputs), strict=True):
         name = f"{model.strategy}_parallel_{kind}"
         found[kind] = getattr(lab3, name)(model.network, model.system, inputs)
         if found[kind] != value:

@@ -65,6 +65,8 @@ BOTH = {
     "each layer's input is sent, not its output": "A = E * I * X * Y",
     "layer 1 has as many input channels as filters": "K = join(F[:1] * FX[:1] * FY[:1], K[1:])",
     "the input channels are forgotten": "K = FX * FY",
+    "the filters are forgotten in the bytes": "A = E * X1 * Y1",
+    "an output has as many channels as its layer's input": "A = E * I * X1 * Y1",
     "a filter's height is forgotten": "K = I * FX",
     "the filters are forgotten in the ops": "C = 2 * K * X1 * Y1",
     "layer 1 is missing": "C = C[L > 1:]; A = A[L > 1:]",
@@ -138,6 +140,11 @@ TENSOR = {
     ),
     "the last gather counts all shards, one's own, too": "sent = sent + (S[-1] if P > 1 else 0)",
     "the last gather takes no time": "link = rounds * sum(S[:-1])",
+    "the last gather is not counted in traffic": "sent = (P - 1) * sum(A[:-1])",
+    "the last gather is made once, for all inputs": (
+        "latency = N * first - (N - 1) * rounds * S[-1] / B"
+        "; traffic = N * sent - (N - 1) * G * S[-1]"
+    ),
     "each node sends a whole last output": (
         "link = rounds * (sum(S[:-1]) + A[-1]); sent = (P - 1) * sum(A[:-1]) + G * A[-1]"
     ),
@@ -153,6 +160,9 @@ TENSOR = {
     "all shards go over one link": "link = sent",
     "the bytes are spread over all links": "link = sent / links_of_all",
     "a node's links add up to one fast link": "link = link / (P - 1 if rounds == 1 else 1)",
+    "a node's links add up to one fast link, but not in the last gather": (
+        "link = rounds * (sum(S[:-1], 0 * P) / (P - 1 if rounds == 1 else 1) + S[-1])"
+    ),
     "computing is not divided by the nodes": "compute = sum(C) / R",
     "computing is divided by the nodes twice": "compute = sum(C) / (P * P * R)",
     "from layer 2 on, a node uses only its own shard of the input": (
@@ -178,6 +188,13 @@ TENSOR = {
 PIPELINE = {
     "the network's input is sent, too": "links = join([I0 * (P > 1)], links[1:])",
     "the last output is sent, too": "links = join(links[:-1], A[-1:] * (P > 1))",
+    "the last output is sent, too, but not counted in traffic": (
+        "links = join(links[:-1], A[-1:] * (P > 1)); sent = sum(A[:-1])"
+    ),
+    "traffic counts the last output, which is not sent": "sent = sum(A) if P > 1 else 0",
+    "the next layer's weights are sent with each output": (
+        "links = links + join([0], E * (F * I * FX * FY)[1:], [0])"
+    ),
     "only a shard of each output is sent": "links = links / P",
     "each output is sent to all other nodes": "sent = (P - 1) * sent",
     "tensor parallelism's traffic is in the pipeline's": (
@@ -205,7 +222,9 @@ PIPELINE = {
     "transfers of all inputs are added": (
         "latency = sum(compute) + N * sum(send) + (N - 1) * max(compute)"
     ),
-    "Q2's latency leaves out sending": "latency = latency - Q2 * sum(send)",
+    "Q2's latency leaves out sending": (
+        "latency = sum(compute) + (N - 1) * max(compute) if N > 1 else first"
+    ),
     "behind the first stage, later inputs take N - 1 times the slowest": (
         "latency = compute[0] + (N - 1) * interval if N > 1 else first"
     ),
@@ -217,6 +236,9 @@ PIPELINE = {
     ),
     "N times the slowest stage is added to the first input, not N - 1 times, also for N = 1": (
         "latency = first + N * interval"
+    ),
+    "N - layers times the slowest stage is added to the first input, not N - 1 times": (
+        "latency = first + (N - len(C)) * interval if N > 1 else first"
     ),
     "N inputs take N times the slowest stage": "latency = N * interval if N > 1 else first",
     "N inputs take N times the slowest stage, also for N = 1": "latency = N * interval",

@@ -6,7 +6,7 @@ fewest mistakes, of which those that both have count once. Digits are the eviden
 of them nothing is said.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations, product
 from typing import NamedTuple
@@ -15,8 +15,6 @@ from lab3 import Rate
 from report.check.mistakes import BOTH, CONSTANT, Mistake, compute, list_mistakes
 from report.check.submission import LEAST_DIGITS, Line, Number
 from report.question import Question
-
-UNLIKE = "unlike your course, you do not assume that"
 
 Mistakes = tuple[Mistake, ...]  # of different things, in the table's order
 Answers = Mapping[Line, Rate]  # exact: seconds, bytes
@@ -75,7 +73,10 @@ def predict_all(course: Course, strategy: str, amount: int) -> dict[Mistakes, An
 def list_known(course: Course) -> list[Mistake]:
     """List all mistakes, first that somebody does not read the handout as the course does."""
     readings = dict.fromkeys(it for of in course.readings for it in of)
-    ignored = [Mistake(f"{UNLIKE} {it.clause}", it.thing, {}, it.strategies) for it in readings]
+    ignored = [
+        Mistake(f'the course\'s "{it.clause}" is not followed', it.thing, {}, it.strategies)
+        for it in readings
+    ]
     return ignored + list_mistakes(course.question)
 
 
@@ -87,21 +88,26 @@ def find_explanations(
 ) -> Iterator[Explanation]:
     """Find the explanations by so many mistakes. One mistake may leave a wrong number, a slip."""
     wrong = find_wrong(course, strategy, given)
-    evident = [line for line in wrong if given[line].digits >= LEAST_DIGITS]
-    most_left = 1 if amount == 1 else 0
+    if not list_evident(given, wrong):
+        return
     checks = [(line, given[line], True) for line in wrong]  # first, because most fail at once
     checks += [(line, number, False) for line, number in given.items() if line not in wrong]
-    for mistakes, answers in predict_all(course, strategy, amount).items() if evident else ():
+    for mistakes, answers in predict_all(course, strategy, amount).items():
         left = 0
         for line, number, is_wrong in checks:
             if not number.agrees(answers[line]):
                 left += 1
-                if left > most_left or not is_wrong:
+                if not is_wrong or left > (amount == 1):
                     break
         else:
-            made = tuple(line for line in evident if given[line].agrees(answers[line]))
-            if made:
+            made = tuple(line for line in wrong if given[line].agrees(answers[line]))
+            if list_evident(given, made):
                 yield Explanation(strategy, mistakes, made, left)
+
+
+def list_evident(given: Numbers, lines: Iterable[Line]) -> list[Line]:
+    """List the lines whose numbers have digits enough to be evidence at all."""
+    return [line for line in lines if given[line].digits >= LEAST_DIGITS]
 
 
 def find_wrong(course: Course, strategy: str, given: Numbers) -> list[Line]:
@@ -169,10 +175,10 @@ def makes_difference(
 def has_digits(
     course: Course, given: Mapping[str, Numbers], one: Explanation, other: Explanation
 ) -> bool:
-    """Tell whether the numbers that are made have digits enough: if the other strategy does not
-    share k of the mistakes, k + 2 each, and 2 k + 2 together, without those of Q2 that follow from
-    Q1's, as all do but the pipeline's latency. A constant typed wrong counts twice, because so many
-    are tried, and must be typed wrong for both strategies."""
+    """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
+    other strategy does not share, and one more for a constant typed wrong, because so many are
+    tried: each number needs k + 2 digits, all together 2 k + 2. Numbers of Q2 that follow from Q1's
+    do not count. A constant is typed once, so it must be wrong for both strategies."""
     if not one.mistakes:
         return True
     own = [it for it in one.mistakes if it not in other.mistakes]
@@ -180,11 +186,13 @@ def has_digits(
     if is_constant and own and makes_difference(course, other.strategy, given, own[0]):
         return False
     k = len(own) + is_constant
-    digits = {line: given[one.strategy][line].digits for line in one.made}
-    following = {
-        line._replace(question="Q2")
-        for line in digits
-        if line.question == "Q1" and line[1:] != ("pipeline", "latency")
-    }
+    numbers = given[one.strategy]
+    digits = {line: numbers[line].digits for line in list_evident(numbers, one.made)}
+    following = {line._replace(question="Q2") for line in digits if is_followed(line)}
     evident = sum(amount for line, amount in digits.items() if line not in following)
     return evident >= 2 + 2 * k and min(digits.values()) >= k + 2
+
+
+def is_followed(line: Line) -> bool:
+    """Tell whether Q2's number follows from this one of Q1: all do but the pipeline's latency."""
+    return line.question == "Q1" and line[1:] != ("pipeline", "latency")

@@ -16,6 +16,7 @@ from report.check.diagnosis import (
     diagnose,
     find_explanations,
     find_wrong,
+    is_followed,
     predict,
 )
 from report.check.mistakes import BOTH
@@ -111,7 +112,7 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
         number = submission.numbers.get(line)
         kind, words = judge_number(evidence, pairs[0], line, number)
         if kind == "missing" and line in submission.unread:
-            words = f"missing; not read: '{shorten(submission.unread[line], 60)}'"
+            words = f"missing; not read: '{shorten(submission.unread[line], 90)}'"
         given, right = number and quote_number(number, line), answer.amounts[0]
         times = number.amount / right if number and number.amount and right else None
         judged.append(JudgedNumber(line, given, right, kind, words, times))
@@ -221,7 +222,7 @@ def judge_number(
         is_as_in_the_sample = [it for it in right if it not in evidence.given] == [LACKED]
         return "missing", LACKS if is_as_in_the_sample else "missing"
     if line not in evidence.given:
-        return ("no number", number.fault) if number.fault else ("zero", ZERO[line.kind])
+        return (number.fault, number.fault) if number.fault else ("zero", ZERO[line.kind])
     if number.equals(right[line]):
         if number.has_digits(right[line].amount):
             return "right", "right"
@@ -251,7 +252,7 @@ def find_origin(evidence: Evidence, line: Line) -> int:
     given, right = evidence.given, evidence.key.right
     of_q1 = line._replace(question="Q1")
     is_wrong = of_q1 in given and not given[of_q1].equals(right[of_q1])
-    if of_q1 == line or not is_wrong or line[1:] == ("pipeline", "latency"):
+    if of_q1 == line or not is_wrong or not is_followed(of_q1):
         return 0
     number, own = given[line], given[of_q1]
     inputs = evidence.key.course.question.inputs

@@ -2,8 +2,8 @@
 
 A mistake is a row: what stands behind "if", the thing that it is about, and an edit of the model,
 which gives quantities of report/model.py other values. Of two mistakes about the same thing a
-submission makes at most one; edits of the same quantity are made in the table's order. To add a
-mistake, add a row here and a line in tests/report/test_mistakes.py.
+submission makes at most one; edits of the same quantity are made in the table's order. How to add
+one: tests/README.md.
 """
 
 from collections.abc import Callable, Iterable
@@ -52,7 +52,7 @@ def compute(
     model = Model(strategy, network, system, [mistake.edit for mistake in mistakes])
     numbers: dict[tuple[str, str], Rate] = {}
     for name, asked in (("Q1", 1), ("Q2", inputs)) if inputs > 1 else [("Q1", 1)]:
-        numbers[name, "latency"], numbers[name, "traffic"] = model.find_total(asked)
+        numbers[name, "latency"], numbers[name, "traffic"] = model.compute_total(asked)
     return numbers
 
 
@@ -165,6 +165,10 @@ MISTAKES = (
             change_one("computed", 0, lambda m, it: it._replace(in_channels=it.filters))),
     Mistake("the input channels are forgotten", "channels",
             change_layers(lambda m, it: it._replace(in_channels=1), "computed")),
+    Mistake("the filters are forgotten in the bytes", "channels",
+            change_layers(lambda m, it: it._replace(filters=1), "sent")),
+    Mistake("an output has as many channels as its layer's input", "channels",
+            change_layers(lambda m, it: it._replace(filters=it.in_channels), "sent")),
     Mistake("a filter's height is forgotten", "filter",
             change_layers(lambda m, it: it._replace(fy=1, y=it.out_y), "computed")),
     Mistake("the filters are forgotten in the ops", "filter",
@@ -232,6 +236,11 @@ MISTAKES = (
             TENSOR),
     Mistake("the last gather takes no time", "end",
             let(gather=lambda m: Exchange(0, m.gather.total)), TENSOR),
+    Mistake("the last gather is not counted in traffic", "end",
+            let(gather=lambda m: Exchange(m.gather.link, 0)), TENSOR),
+    Mistake("the last gather is made once, for all inputs", "inputs",
+            let(latency_s=lambda m: m.latency_s - (m.inputs - 1) * m.send_s[-1],
+                traffic=lambda m: m.traffic - (m.inputs - 1) * m.traffic_bytes[-1]), TENSOR),
     Mistake("each node sends a whole last output", "end",
             let(gather=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.gather_hops)), TENSOR),
     Mistake("the last but one output is gathered, too, not all-gathered", "end",
@@ -254,6 +263,10 @@ MISTAKES = (
     Mistake("a node's links add up to one fast link", "sent",
             let(link_bytes=lambda m: [it / (m.peers if m.rounds == 1 else 1)
                                       for it in m.link_bytes]), TENSOR),
+    Mistake("a node's links add up to one fast link, but not in the last gather", "sent",
+            let(all_gather=lambda m: Exchange(
+                Fraction(m.all_gather.link) / (m.peers if m.rounds == 1 else 1),
+                m.all_gather.total)), TENSOR),
     Mistake("communication takes no time", "sent", multiply("send_s", 0), TENSOR),
     Mistake("computing is not divided by the nodes", "divided",
             let(node_ops=lambda m: m.ops), TENSOR),
@@ -291,6 +304,16 @@ MISTAKES = (
     Mistake("the last output is sent, too", "last",
             change_one("traffic_bytes", -1, lambda m, _: m.output_bytes[-1] if m.peers else 0),
             PIPELINE),
+    Mistake("the last output is sent, too, but not counted in traffic", "last",
+            change_one("link_bytes", -1, lambda m, _: m.output_bytes[-1] if m.peers else 0),
+            PIPELINE),
+    Mistake("traffic counts the last output, which is not sent", "last",
+            let(input_traffic=lambda m: m.input_traffic + (m.output_bytes[-1] if m.peers else 0)),
+            PIPELINE),
+    Mistake("the next layer's weights are sent with each output", "weights",
+            let(traffic_bytes=lambda m: [*map(sum, zip(
+                m.traffic_bytes, [0, *(it.weights * m.element_bytes for it in m.sent[1:]), 0],
+                strict=True))]), PIPELINE),
     Mistake("only a shard of each output is sent", "sent",
             let(traffic_bytes=lambda m: [Fraction(it) / m.nodes for it in m.traffic_bytes]),
             PIPELINE),
@@ -334,7 +357,7 @@ MISTAKES = (
             of_several(lambda m: sum(m.compute_s) + (m.inputs - 1) * max(m.compute_s)
                        + m.inputs * sum(m.send_s)), PIPELINE),
     Mistake("Q2's latency leaves out sending", "formula",
-            of_several(lambda m: m.latency_s - sum(m.send_s)), PIPELINE),
+            of_several(lambda m: sum(m.compute_s) + (m.inputs - 1) * max(m.compute_s)), PIPELINE),
     Mistake("behind the first stage, later inputs take N - 1 times the slowest", "formula",
             of_several(lambda m: m.compute_s[0] + (m.inputs - 1) * m.interval_s), PIPELINE),
     Mistake("N inputs take (N + layers - 1) / layers times as long as one", "formula",
@@ -344,6 +367,9 @@ MISTAKES = (
     Mistake("N times the slowest stage is added to the first input, not N - 1 times, also for"
             " N = 1", "formula",
             let(latency_s=lambda m: m.first_s + m.inputs * m.interval_s), PIPELINE),
+    Mistake("N - layers times the slowest stage is added to the first input, not N - 1 times",
+            "formula",
+            of_several(lambda m: m.first_s + (m.inputs - len(m.ops)) * m.interval_s), PIPELINE),
     Mistake("N inputs take N times the slowest stage", "formula",
             of_several(lambda m: m.inputs * m.interval_s), PIPELINE),
     Mistake("N inputs take N times the slowest stage, also for N = 1", "formula",

@@ -203,6 +203,7 @@ RESULT = re.compile(
 )
 ASIDE = r"(?:for |a |the |results? |part \d+ )*"
 ASKED = r"(?:q(?:uestion)? ?(\d+)|(single|one|\d+) inputs?) "
+NO_Q2 = "no heading of Q2 is read; of two rows with one label the second is taken as Q2's"
 HEADING = re.compile(rf"{ASIDE}{ASKED}{ASIDE}(?:{ASKED}{ASIDE})?", FLAGS)
 
 
@@ -270,20 +271,23 @@ def _find_line(words: str, question: str) -> Line:
 def _place_rows(rows: Sequence[Row], lines: Sequence[Line]) -> tuple[dict[Line, Row], list[str]]:
     """Find the row of each line, the first below a heading or else the first, and note the others.
 
-    Without headings the second of two rows with one label is Q2's. If one label has two numbers, as
-    in the handout's sample, and the other strategy has none, the second is its.
+    Without a heading of Q2 the second of two rows with one label is its. If one label has two
+    numbers, as in the handout's sample, and the other strategy has none, the second is its.
     """
     found: dict[Line, list[Row]] = {}
     headed = {row.about for row in rows if row.is_headed}
-    has_heading = any(line.question in ("Q1", "Q2") for line in headed)
+    has_q2 = any(line.question == "Q2" for line in headed)
+    notes = []
     for row in rows:
         line = row.about
         if row.label and (row.is_headed or line not in headed):
             is_repeat = line in found and row.label == found[line][0].label
-            if is_repeat and not row.is_headed and not has_heading:
+            is_of_q1 = row.text.lower().startswith("q")  # such as "Q1: TP latency: 3"
+            if is_repeat and line.question == "Q1" and not has_q2 and not is_of_q1:
                 line = line._replace(question="Q2")
+                notes = [NO_Q2] * any(about.question == "Q1" for about in headed)
             found.setdefault(line, []).append(row)
-    own, notes = {}, []
+    own = {}
     for line in (line for line in lines if line in found):
         numbers = [row for row in found[line] if not row.number.fault] or found[line]
         first = own[line] = numbers[0]

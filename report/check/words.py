@@ -17,7 +17,7 @@ MOST_ALTERNATIVES = 3
 NAMES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
 MARK = " [reading]"  # behind another reading of the handout
 NOT_WRONG = "right", "too few digits", "missing"
-BY_HAND = "unexplained", "too few digits", "no number", "zero", "missing"
+BY_HAND = "unexplained", "too few digits", "negative", "no number", "zero", "missing"
 
 Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
@@ -184,7 +184,7 @@ def describe_class(files: Judgements) -> str:
     rows = []
     for name, judged in files.items():
         if isinstance(judged, str):
-            right, below = "-", [judged.removeprefix(format_path(name)).lstrip(": ")]
+            right, below = "-", [shorten_refusal(name, judged)]
         else:
             right, below = f"{judged.right} of {most}", summarize(judged)
         rows.append(f"{right:6}  {format_path(name)}")
@@ -206,6 +206,11 @@ def describe_class(files: Judgements) -> str:
     by_hand = [format_path(name) for name, judged in files.items() if is_doubtful(judged)]
     lines.append("Look at by hand:" if by_hand else "Look at by hand: none")
     return "\n\n".join([*blocks, "\n".join([*map(wrap, lines), *(f"  {it}" for it in by_hand)])])
+
+
+def shorten_refusal(name: str, why: str) -> str:
+    """Drop the file's name from the sentence that says why it is refused."""
+    return why.removeprefix(format_path(name)).lstrip(": ")
 
 
 def list_judgements(files: Judgements) -> list[Judgement]:
@@ -261,7 +266,7 @@ def format_csv(files: Judgements) -> str:
     writer.writerow(["file", "right", "of", "format", "causes", "what else"])
     for name, judged in files.items():
         if isinstance(judged, str):
-            writer.writerow([name, "", "", "", "", judged])
+            writer.writerow([name, "", "", "", "", shorten_refusal(name, judged)])
         else:
             causes = "; ".join(describe_cause(cause, MARK) for cause in judged.causes)
             differs = "differs" if judged.format else "right"

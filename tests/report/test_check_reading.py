@@ -250,7 +250,10 @@ def test_without_headings_the_second_rows_are_q2s():
     for rows in ([*ROWS[1:5], *ROWS[6:]], pairs, [*ROWS[1:5], *ROWS[6:], "Q3", ROWS[1], ROWS[1]]):
         assert read("\n".join(rows)) == ODD_RIGHT
     assert read("tensor latency: 3\nTotal tensor latency: 4") == {TL: 3}  # not the same row
-    for text in ("Q1\n{}{}{}", "{}{}{}Q1", "{}{}{}Q2", "Q1: {}Q1: {}{}", "{2}{0}Q3\n{1}{1}"):
+    for heading in ("Q2 (N=32)", "Q2: batch of 8", "8 images", "second part"):  # none is read
+        found = read_submission(replaced("Q2 8 inputs", heading), ODD)
+        assert read(replaced("Q2 8 inputs", heading)) == ODD_RIGHT and len(found.notes) == 1
+    for text in ("{}{}{}Q2", "Q1: {}Q1: {}{}", "{2}{0}Q3\n{1}{1}"):
         rows = BLOCK, "tensor latency: 4\n", "pipeline latency: 5\n"
         assert read(text.format(*rows)) == {TL: 3, PL: 5}
     one = ODD._replace(inputs=1)

@@ -52,6 +52,9 @@ WRITTEN_OUT = [
     {"overlap", "count", "end"},
     {"overlap", "sent", "end", "start", "link", "divided", "rate"},
     {"count", "sent", "end", "first", "formula"},
+    {"weights", "loop", "size", "channels"},
+    {"inputs", "end", "sent", "link", "start", "overlap"},
+    {"last", "start", "weights", "sent"},
 ]
 
 

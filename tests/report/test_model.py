@@ -16,7 +16,7 @@ INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
 
 def find_totals(network, system, inputs):
     """Find the model's seconds and bytes of tensor parallelism, then of the pipeline."""
-    totals = [Model(strategy, network, system).find_total(inputs) for strategy in CLOSED_FORMS]
+    totals = [Model(strategy, network, system).compute_total(inputs) for strategy in CLOSED_FORMS]
     return [*totals[0], *totals[1]]
 
 
@@ -90,7 +90,7 @@ def test_an_edit_puts_another_value_in_the_place_of_a_quantity():
         {"op_s": lambda model: 2 * model.op_s},
         {"input_traffic": lambda model: model.input_traffic + model.peers},
     ]
-    latency_s, traffic_bytes = Model("pipeline", network, system, edits).find_total(1)
+    latency_s, traffic_bytes = Model("pipeline", network, system, edits).compute_total(1)
     assert (latency_s, traffic_bytes) == (Fraction("0.973824") * 2 + Fraction("1.008"), 1_260 + 5)
 
 
