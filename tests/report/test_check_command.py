@@ -197,6 +197,10 @@ def write_class(folder):
         "or.txt": write(answer(["communication takes no time"])),
         "few.txt": write(answer() | {"Q1 tensor latency": "0.0031"}),
         "odd.txt": write(answer() | tensor_ms),
+        "zero.txt": write(answer() | {"Q1 tensor latency": "0.00"}),
+        "nan.txt": write(answer() | {"Q1 tensor latency": "nan"}),
+        "below.txt": write(answer() | {"Q1 tensor latency": "-0.1"}),
+        "half.txt": "\n".join(LAB_TEXT.splitlines()[:5]),
         "doubt.txt": write(answer() | others),
         "format.txt": LAB_TEXT.replace("-----Q1", "Q1"),
         "no results.txt": "hello\n",
@@ -214,15 +218,23 @@ def test_a_class_is_a_line_per_file_whatever_the_names(tmp_path, monkeypatch):
     files, *_, summary = out.split("\n\n")
     lines = [line for line in files.splitlines() if not line.startswith("        ")]
     assert [line[8:] for line in lines] == names
-    right = ["8 of 8"] * 2 + ["0 of 8", "6 of 8", "7 of 8", "7 of 8", "7 of 8", "8 of 8", "-"]
+    right = ["8 of 8"] * 2 + [
+        "0 of 8",
+        "6 of 8",
+        *["7 of 8"] * 5,
+        "4 of 8",
+        "7 of 8",
+        "8 of 8",
+        "-",
+    ]
     assert [line[:8].strip() for line in lines] == right
     below = files.split(names[0])[1].split(names[1])[0]
     assert below.splitlines()[1:] == ["8 of 8  "]  # a file that is right is one line
     # read by hand: what is not read, not explained, by this or that, or by more than it makes
     by_hand = summary.split("Look at by hand:\n")[1].splitlines()
-    wanted = ["or.txt", "few.txt", "odd.txt", "doubt.txt", "no results.txt"]
+    wanted = [*names[3:-2], "no results.txt"]  # from "or.txt" on, but not "format.txt"
     assert [line.strip() for line in by_hand] == wanted
-    assert "3 of 9 files have every number right, 2 also" in summary
+    assert "3 of 13 files have every number right, 2 also" in summary
 
 
 def test_nobody_to_look_at_by_hand(tmp_path, monkeypatch):
@@ -241,8 +253,8 @@ def test_a_class_as_csv(tmp_path, monkeypatch):
     assert (status, err) == (2, "")
     rows = list(csv.DictReader(StringIO(out)))
     assert [row["file"] for row in rows] == names
-    assert [row["right"] for row in rows] == ["8", "8", "0", "6", "7", "7", "7", "8", ""]
-    assert [row["format"] for row in rows] == ["right"] * 7 + ["differs", ""]
+    assert [row["right"] for row in rows] == ["8", "8", "0", "6", *"77777", "4", "7", "8", ""]
+    assert [row["format"] for row in rows] == ["right"] * 7 + ["differs"] * 3 + ["right", "differs", ""]
     assert rows[2]["causes"] == f"both strategies: {FP32}" and rows[0]["what else"] == ""
     assert "hello" in rows[-1]["what else"]
 

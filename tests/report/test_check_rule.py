@@ -135,6 +135,8 @@ CASES = {  # why: a submission, its ways
         {of: [{BINARY}, {CHANNELS}] for of in STRATEGIES}),
     "on the lab, no layer sends longer than it computes": (
         write(answer([NOTHING])), {"tensor": [{NOTHING}, {LONGER}]}),
+    "forgotten for both, it is one mistake": (
+        write(answer([NOTHING], [NOTHING])), expect([NOTHING], [NOTHING])),
     "printed units are mistakes": (
         write(multiply("latency", 1000, multiply("traffic", Fraction(1, 1000)))),
         expect([MS, KB], [MS, KB])),

@@ -235,6 +235,18 @@ def test_where_both_take_equally_long():
     )
 
 
+def test_the_sizes_of_all_layers_are_added_up():
+    """1,920 + 12,960 + 15,552 MACs, twice the ops; weights and outputs of machines.py."""
+    text = output(f"explain model {ODD_OPTIONS}")
+    [row] = [line.split() for line in text.splitlines() if "sum" in line]
+    assert row == ["sum", "30,432", "60,864", "10,512", "1,908"]
+
+
+def test_about_the_same_time():
+    text = output("explain Q2 --link-gbs 0.0925")  # 0.0925870418: equally long
+    assert "Both take about the same time." in text and "times as fast" not in text
+
+
 def test_without_docstrings_topics_say_nothing_in_their_place():
     result = python("-OO", "report", "explain", "tensor", "pipeline", "readings")
     assert (result.returncode, result.stderr) == (0, "") and "None" not in result.stdout

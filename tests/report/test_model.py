@@ -65,6 +65,7 @@ def test_the_bottleneck_is_the_first_longest_step():
     assert Model("pipeline", *LAB[:2]).bottleneck == "node 2"
     assert Model("pipeline", *ODD[:2]).bottleneck == "link 1 to 2"
     assert Model("tensor", *ODD[:2]).bottleneck == "none"
+    assert Model("pipeline", ODD.network[:1], ODD.system).bottleneck == "node 1"
     # on links of 720 / 0.41472 bytes/s send 1 takes as long as node 2 computes; node 3 is faster
     rate = Fraction(720) / Fraction("0.41472")
     faster = ODD.network[2]._replace(filters=6)
