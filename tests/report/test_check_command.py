@@ -254,7 +254,9 @@ def test_a_class_as_csv(tmp_path, monkeypatch):
     rows = list(csv.DictReader(StringIO(out)))
     assert [row["file"] for row in rows] == names
     assert [row["right"] for row in rows] == ["8", "8", "0", "6", *"77777", "4", "7", "8", ""]
-    assert [row["format"] for row in rows] == ["right"] * 7 + ["differs"] * 3 + ["right", "differs", ""]
+    differs = {"nan.txt", "below.txt", "half.txt", "format.txt"}
+    assert {row["file"] for row in rows if row["format"] == "differs"} == differs
+    assert [row["format"] for row in rows].count("right") == 8
     assert rows[2]["causes"] == f"both strategies: {FP32}" and rows[0]["what else"] == ""
     assert "hello" in rows[-1]["what else"]
 
