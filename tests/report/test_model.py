@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import machines
+from lab3 import ConvLayer
 from machines import CLOSED_FORMS, LAB, ODD, ODD_ALL_TO_ALL, closed_forms
 from random_machines import cases_of_both
 from report.model import Model, compute_bound, slowest_node_bound
@@ -79,6 +80,8 @@ def test_the_lower_bounds():
     assert slowest_node_bound(*LAB) == 32 * Fraction("0.00462422016")
     # 60,864 ops by six nodes, 31,104 by one, at 62.5 per ms; one input unless told
     assert compute_bound(*ODD) == 8 * compute_bound(*ODD[:2]) == 8 * Fraction("0.162304")
+    first = ODD.network[0], ConvLayer(6, 6, 1, 1, 8, 5, 3)  # 3,840 and 2,880 ops
+    assert slowest_node_bound(first, ODD.system) == Fraction("0.06144")
     assert slowest_node_bound(*ODD) == 8 * slowest_node_bound(*ODD[:2]) == 8 * Fraction("0.497664")
 
 
