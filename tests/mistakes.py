@@ -65,9 +65,11 @@ BOTH = {
     "each layer's input is sent, not its output": "A = E * I * X * Y",
     "layer 1 has as many input channels as filters": "K = join(F[:1] * FX[:1] * FY[:1], K[1:])",
     "the input channels are forgotten": "K = FX * FY",
+    "layer 1's input channels are forgotten": "K = join(FX[:1] * FY[:1], K[1:])",
     "the filters are forgotten in the bytes": "A = E * X1 * Y1",
     "an output has as many channels as its layer's input": "A = E * I * X1 * Y1",
     "a filter's height is forgotten": "K = I * FX",
+    "a filter's width and height are forgotten": "K = I",
     "the filters are forgotten in the ops": "C = 2 * K * X1 * Y1",
     "layer 1 is missing": "C = C[L > 1:]; A = A[L > 1:]",
     "the last layer is missing": "C = C[:max(1, L - 1)]; A = A[:max(1, L - 1)]",
@@ -90,6 +92,8 @@ BOTH = {
     "links have half the bandwidth": "B = B / 2",
     "all links together have the bandwidth of one": "B = B / links_of_all",
     "communication takes no time": "send = 0 * send",
+    "a node's links share the bandwidth of one": "B = B / max(1, P - 1)",
+    "traffic counts elements, not bytes": "traffic = traffic / E",
     "all inputs take as long as one": "latency = first",
     "N inputs take N / nodes times as long as one": "latency = first * (N / P if N > 1 else 1)",
     "Q2 is of one input": "N = 1",
@@ -128,6 +132,15 @@ TENSOR = {
     "outputs are all-reduced along a ring, but the last is gathered": (
         "link = 2 * (P - 1) * sum(S[:-1]) + rounds * S[-1]"
         "; sent = 2 * (P - 1) * sum(A[:-1]) + G * S[-1]"
+    ),
+    "outputs are all-reduced, of the last one each node sends a whole part": (
+        "link = rounds * (2 * sum(S[:-1]) + A[-1]); sent = 2 * (P - 1) * sum(A[:-1]) + G * A[-1]"
+    ),
+    "a link sends or receives, so that all-gathers take twice as long": (
+        "link = rounds * (2 * sum(S[:-1]) + S[-1])"
+    ),
+    "each node is sent its part of the weights, for each input": (
+        "link = link + rounds * W * E / P; sent = sent + G * W * E / P"
     ),
     "the last output goes to all nodes": "sent = (P - 1) * sum(A)",
     "the last output's shards arrive one after the other": (
@@ -172,6 +185,9 @@ TENSOR = {
         "first = sum(max(c / (P * R), rounds * s / B) for c, s in zip(C, S))"
     ),
     "the next input is computed while this one's outputs are sent": "interval = max(compute, send)",
+    "a later input takes the slowest layer's time, as in a pipeline": (
+        "interval = max(C / (P * R) + rounds * S / B)"
+    ),
     "traffic counts each output once": "sent = sum(A) if P > 1 else 0",
     "traffic counts each shard once": "sent = sum(A[:-1]) + G * S[-1] if P > 1 else 0",
     "traffic is that of one link": "sent = rounds * sum(S)",
@@ -202,9 +218,13 @@ PIPELINE = {
     ),
     "computing is divided by the nodes": "compute = compute / P",
     "sending is divided by the nodes": "send = send / P",
+    "the bytes are spread over all links": "send = send / links_of_all",
     "a node's links add up to one fast link": "send = send / max(1, P - 1)",
     "the first input takes the longest stage and the longest transfer": (
         "first = max(compute) + max(send)"
+    ),
+    "a stage takes the longer of computing and sending, not both": (
+        "first = send[0] + sum(max(c, s) for c, s in zip(compute, send[1:]))"
     ),
     "a node does not compute while it sends": "interval = max(join([0], compute) + send)",
     "a node does not compute while it receives": "interval = max(join(compute, [0]) + send)",
@@ -236,6 +256,9 @@ PIPELINE = {
     ),
     "N times the slowest stage is added to the first input, not N - 1 times, also for N = 1": (
         "latency = first + N * interval"
+    ),
+    "N - 2 times the slowest stage is added to the first input, not N - 1 times": (
+        "latency = first + (N - 2) * interval if N > 1 else first"
     ),
     "N - layers times the slowest stage is added to the first input, not N - 1 times": (
         "latency = first + (N - len(C)) * interval if N > 1 else first"

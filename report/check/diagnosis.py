@@ -101,8 +101,17 @@ def find_explanations(
                     break
         else:
             made = tuple(line for line in wrong if given[line].agrees(answers[line]))
-            if list_evident(given, made):
+            if list_evident(given, made) and have_parts(course, strategy, mistakes, made):
                 yield Explanation(strategy, mistakes, made, left)
+
+
+def have_parts(course: Course, strategy: str, mistakes: Mistakes, made: tuple[Line, ...]) -> bool:
+    """Tell whether each mistake has a part in a number that is made. Two that only cancel each
+    other out in right ones are a coincidence."""
+    whole = predict_all(course, strategy, len(mistakes))[mistakes]
+    fewer = predict_all(course, strategy, len(mistakes) - 1)
+    without_one = [fewer[tuple(it for it in mistakes if it is not one)] for one in mistakes]
+    return all(any(it[line] != whole[line] for line in made) for it in without_one)
 
 
 def list_evident(given: Numbers, lines: Iterable[Line]) -> list[Line]:

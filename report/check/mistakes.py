@@ -126,6 +126,11 @@ def find_busiest(*times_s: list[Rate]) -> Rate:
     return max(map(sum, zip(*times_s, strict=True)))
 
 
+def count_weight_bytes(m: Model) -> int:
+    """Count the bytes of all weights."""
+    return m.element_bytes * sum(layer.weights for layer in m.network)
+
+
 def count_slots(m: Model) -> int:
     """Count the slots of a pipeline of equal stages: N + layers - 1."""
     return m.inputs + len(m.ops) - 1
@@ -165,12 +170,17 @@ MISTAKES = (
             change_one("computed", 0, lambda m, it: it._replace(in_channels=it.filters))),
     Mistake("the input channels are forgotten", "channels",
             change_layers(lambda m, it: it._replace(in_channels=1), "computed")),
+    Mistake("layer 1's input channels are forgotten", "channels",
+            change_one("computed", 0, lambda m, it: it._replace(in_channels=1))),
     Mistake("the filters are forgotten in the bytes", "channels",
             change_layers(lambda m, it: it._replace(filters=1), "sent")),
     Mistake("an output has as many channels as its layer's input", "channels",
             change_layers(lambda m, it: it._replace(filters=it.in_channels), "sent")),
     Mistake("a filter's height is forgotten", "filter",
             change_layers(lambda m, it: it._replace(fy=1, y=it.out_y), "computed")),
+    Mistake("a filter's width and height are forgotten", "filter",
+            change_layers(lambda m, it: it._replace(fx=1, fy=1, x=it.out_x, y=it.out_y),
+                          "computed")),
     Mistake("the filters are forgotten in the ops", "filter",
             change_layers(lambda m, it: it._replace(filters=1), "computed")),
     Mistake("layer 1 is missing", "loop",
@@ -201,6 +211,8 @@ MISTAKES = (
     Mistake("links have half the bandwidth", "link", multiply("byte_s", 2)),
     Mistake("all links together have the bandwidth of one", "link",
             let(byte_s=lambda m: m.links * m.byte_s)),
+    Mistake("a node's links share the bandwidth of one", "link",
+            let(byte_s=lambda m: max(1, m.peers) * m.byte_s)),
     Mistake("communication takes no time", "link", let(byte_s=Fraction(0))),
     # tensor parallelism: Exchange(shards over the busiest link, over all links)
     Mistake("the network's input is sent, too", "start",
@@ -224,6 +236,16 @@ MISTAKES = (
                 gather=lambda m: m.all_gather), TENSOR),
     Mistake("outputs are all-reduced along a ring, but the last is gathered", "sent",
             let(all_gather=lambda m: Exchange(2 * m.peers, 2 * m.all_gather.total)), TENSOR),
+    Mistake("outputs are all-reduced, of the last one each node sends a whole part", "sent",
+            let(all_gather=lambda m: Exchange(2 * m.rounds, 2 * m.all_gather.total),
+                gather=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.gather_hops)), TENSOR),
+    Mistake("a link sends or receives, so that all-gathers take twice as long", "sent",
+            let(all_gather=lambda m: Exchange(2 * m.all_gather.link, m.all_gather.total)), TENSOR),
+    Mistake("each node is sent its part of the weights, for each input", "weights",
+            change_one("traffic_bytes", 0, lambda m, sent: sent
+                       + m.gather_hops * Fraction(count_weight_bytes(m), m.nodes))
+            | change_one("link_bytes", 0, lambda m, sent: sent
+                         + m.rounds * Fraction(count_weight_bytes(m), m.nodes)), TENSOR),
     Mistake("the last output goes to all nodes", "end", let(gather=lambda m: m.all_gather),
             TENSOR, 'the output is "stored in a single node"'),
     Mistake("the last output's shards arrive one after the other", "end",
@@ -279,6 +301,9 @@ MISTAKES = (
             let(first_s=lambda m: m.send_s[0] + sum(map(max, m.compute_s, m.send_s[1:]))), TENSOR),
     Mistake("the next input is computed while this one's outputs are sent", "overlap",
             let(interval_s=lambda m: max(sum(m.compute_s), sum(m.send_s))), TENSOR),
+    Mistake("a later input takes the slowest layer's time, as in a pipeline", "overlap",
+            let(interval_s=lambda m: max(map(sum, zip(m.compute_s, m.send_s[1:], strict=True)))),
+            TENSOR),
     Mistake("traffic counts each output once", "count",
             let(input_traffic=lambda m: sum(m.output_bytes) if m.peers else 0), TENSOR),
     Mistake("traffic counts each shard once", "count",
@@ -326,11 +351,16 @@ MISTAKES = (
             let(node_ops=lambda m: [Fraction(ops) / m.nodes for ops in m.ops]), PIPELINE),
     Mistake("sending is divided by the nodes", "sent",
             let(send_s=lambda m: [it / m.nodes for it in m.send_s]), PIPELINE),
+    Mistake("the bytes are spread over all links", "sent",
+            let(send_s=lambda m: [it / m.links for it in m.send_s]), PIPELINE),
     Mistake("a node's links add up to one fast link", "sent",
             let(send_s=lambda m: [it / max(1, m.peers) for it in m.send_s]), PIPELINE),
     Mistake("communication takes no time", "sent", multiply("send_s", 0), PIPELINE),
     Mistake("the first input takes the longest stage and the longest transfer", "first",
             let(first_s=lambda m: max(m.compute_s) + max(m.send_s)), PIPELINE),
+    Mistake("a stage takes the longer of computing and sending, not both", "first",
+            let(first_s=lambda m: m.send_s[0] + sum(map(max, m.compute_s, m.send_s[1:]))),
+            PIPELINE),
     Mistake("a node does not compute while it sends", "sending",
             let(interval_s=lambda m: find_busiest([0, *m.compute_s], m.send_s)), PIPELINE, OVERLAP),
     Mistake("a node does not compute while it receives", "sending",
@@ -367,6 +397,8 @@ MISTAKES = (
     Mistake("N times the slowest stage is added to the first input, not N - 1 times, also for"
             " N = 1", "formula",
             let(latency_s=lambda m: m.first_s + m.inputs * m.interval_s), PIPELINE),
+    Mistake("N - 2 times the slowest stage is added to the first input, not N - 1 times", "formula",
+            of_several(lambda m: m.first_s + (m.inputs - 2) * m.interval_s), PIPELINE),
     Mistake("N - layers times the slowest stage is added to the first input, not N - 1 times",
             "formula",
             of_several(lambda m: m.first_s + (m.inputs - len(m.ops)) * m.interval_s), PIPELINE),
@@ -388,11 +420,11 @@ MISTAKES = (
     Mistake("Q2's traffic has Q1's in it", "inputs",
             let(traffic=lambda m: m.traffic + (m.input_traffic if m.asked > 1 else 0))),
     Mistake("the weights are sent, too", "weights",
-            let(traffic=lambda m: m.traffic
-                + m.element_bytes * sum(it.weights for it in m.network))),
+            let(traffic=lambda m: m.traffic + count_weight_bytes(m))),
     Mistake("the weights are sent, too, for each input", "weights",
-            let(input_traffic=lambda m: m.input_traffic
-                + m.element_bytes * sum(it.weights for it in m.network))),
+            let(input_traffic=lambda m: m.input_traffic + count_weight_bytes(m))),
+    Mistake("traffic counts elements, not bytes", "times",
+            let(traffic=lambda m: Fraction(m.traffic) / m.element_bytes)),
     Mistake("traffic is counted in bits", "times", multiply("traffic", 8)),
     Mistake("traffic is twice that, as if counted when sent and when received", "times",
             multiply("traffic", 2)),

@@ -50,7 +50,7 @@ def list_names(strategy, mistake):
 # The formulas of these are written out: one with the other is neither's.
 WRITTEN_OUT = [
     {"overlap", "count", "end"},
-    {"overlap", "sent", "end", "start", "link", "divided", "rate"},
+    {"overlap", "sent", "end", "start", "link", "divided", "rate", "weights"},
     {"count", "sent", "end", "first", "formula"},
     {"weights", "loop", "size", "channels"},
     {"inputs", "end", "sent", "link", "start", "overlap"},
