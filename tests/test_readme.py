@@ -116,10 +116,13 @@ def test_its_figures_were_worked_out_by_hand():
     text = re.sub(r"^```.*?^```$|`.*?`", "", README, flags=re.DOTALL | re.MULTILINE)
     equations = re.findall(r"^    \w+ +(.+) = (.+)$", text, re.MULTILINE)
     assert equations and all(evaluate(left) == evaluate(right) for left, right in equations)
+    latency_s, traffic_bytes, *_ = machines.LAB_NUMBERS[1]
+    results = [evaluate(right) for _, right in equations]
+    assert (results[0], results[-1]) == (traffic_bytes, Fraction(latency_s) * 10**6)
     steps = machines.LAB_TENSOR_STEPS + machines.LAB_PIPELINE_STEPS
     by_hand = {size for row in steps + machines.LAB_SRAM["tensor"] for size in row}
     by_hand |= {sum(step[2] for step in machines.LAB_PIPELINE_STEPS), machines.SYSTEM.sram_bytes}
-    by_hand |= {50_000, 2_000} | {evaluate(right) for _, right in equations}  # rates per us
+    by_hand |= {50_000, 2_000} | {*results}  # rates per us
     figures = {evaluate(it) for it in re.findall(r"\d[\d,]*,\d{3}(?:\.\d+)?", text)}
     assert len(figures) > 10 and figures <= by_hand
 

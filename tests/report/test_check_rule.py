@@ -6,11 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-pytest.importorskip("hypothesis")
 pytest.importorskip("numpy")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import mistakes
 from lab3 import ConvLayer, System
@@ -394,15 +390,14 @@ OPTIONS = [
 ]
 
 
-@settings(max_examples=40)
-@given(st.sampled_from(MISTAKES), st.sampled_from([(LAB, []), (OTHER, OPTIONS)]))
-def test_what_is_told_makes_the_numbers(tmp_path_factory, mistake, case):
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda it: it.clause)
+@pytest.mark.parametrize("case", [(LAB, []), (OTHER, OPTIONS)], ids=["lab", "other"])
+def test_what_is_told_makes_the_numbers(tmp_path, mistake, case):
     """Whatever is told predicts each number that it claims, by the formulas of mistakes.py."""
     question, options = case
     made = [[mistake.clause] if of in mistake.strategies else [] for of in STRATEGIES]
     numbers = answer(*made, question=question)
-    folder = tmp_path_factory.getbasetemp()
-    _, found = judge(folder, write(numbers, inputs=question.inputs), *options)
+    _, found = judge(tmp_path, write(numbers, inputs=question.inputs), *options)
     for strategy, ways in list_ways(found).items():
         for clauses in ways:
             if clauses <= {*mistakes.LINES[strategy]}:  # no constant or multiple
@@ -416,6 +411,7 @@ def test_what_is_told_makes_the_numbers(tmp_path_factory, mistake, case):
     for number in found["numbers"]:
         value, digits = numbers[number["line"]], number["given"].strip("0.").replace(".", "")
         is_other = value in right.values() or value == 0  # right, set aside, or none
+        is_other = is_other or number["kind"] == "right"  # 135.282 bytes may be 135,282
         assert number["line"] in told or is_other or len(digits) < 6
 
 
