@@ -208,7 +208,7 @@ HEADING = re.compile(rf"{ASIDE}{ASKED}{ASIDE}(?:{ASKED}{ASIDE})?", FLAGS)
 
 
 class Row(NamedTuple):
-    """A row that is not blank."""
+    """Hold a row that is not blank, and what it says."""
 
     text: str
     about: Line = Line()  # what it is or seems to be about, of a heading the question alone
