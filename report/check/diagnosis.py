@@ -186,8 +186,9 @@ def has_digits(
 ) -> bool:
     """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
     other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2. Numbers of Q2 that follow from Q1's
-    do not count. A constant is typed once, so it must be wrong for both strategies."""
+    tried: each number needs k + 2 digits, all together 2 k + 2, and one more if only one is made,
+    less than ten of its last place from the right one, which may be a slip. Numbers of Q2 that
+    follow from Q1's do not count. A constant is typed once, so it must be wrong for both."""
     if not one.mistakes:
         return True
     own = [it for it in one.mistakes if it not in other.mistakes]
@@ -199,7 +200,11 @@ def has_digits(
     digits = {line: numbers[line].digits for line in list_evident(numbers, one.made)}
     following = {line._replace(question="Q2") for line in digits if is_followed(line)}
     evident = sum(amount for line, amount in digits.items() if line not in following)
-    return evident >= 2 + 2 * k and min(digits.values()) >= k + 2
+    right = predict_all(course, one.strategy, 0)[()]
+    is_slip = len(digits) == 1 and all(
+        abs(numbers[line].amount - right[line]) < 20 * numbers[line].rounding for line in digits
+    )
+    return evident >= 2 + 2 * k + is_slip and min(digits.values()) >= k + 2
 
 
 def is_followed(line: Line) -> bool:

@@ -112,6 +112,11 @@ CASES = {  # why: a submission, its ways
     "one wrong number of three digits is never explained": (
         write({**RIGHT, "Q2 pipeline latency": "0.398"}), {}),
     "of four it is": (write({**RIGHT, "Q2 pipeline latency": "0.3979"}), expect(None, [ALONE])),
+    "a lone number that may be a slip in the last of four digits is not": (
+        write({**RIGHT, "Q2 pipeline latency": "0.1555"}), {}),
+    "with five it is": (
+        write({**RIGHT, "Q2 pipeline latency": "0.15548"}),
+        expect(None, ["Q2's latency leaves out sending"])),
     # of two mistakes each number needs four
     "two mistakes of four digits": (
         write(answer([UNDIVIDED, ALL]), 4), expect([UNDIVIDED, ALL])),
@@ -313,6 +318,11 @@ def ignore(clause):
         ({**RIGHT, "Q2 pipeline latency": "0.159"}, answer([], [SENDS]), {}),  # three digits
         (answer([], [SENDS]), answer([FP32], [FP32, SENDS]), expect([FP32], [FP32])),
         (answer([ALL], [SENDS]), answer([ALL]), expect(None, [ignore(SENDS)])),
+        (
+            answer([FP32], [FP32, SENDS]),  # two readings
+            RIGHT,
+            expect([ignore(FP32)], [ignore(FP32), ignore(SENDS)]),
+        ),
         # a mistake takes the place of the course's reading of the same thing
         (answer([FP32], [FP32]), answer([INT8], [INT8]), expect([INT8], [INT8])),
         # each strategy for itself: what a key lacks is read as this project reads it
