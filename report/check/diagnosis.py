@@ -186,8 +186,8 @@ def has_digits(
 ) -> bool:
     """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
     other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2, and one more if only one is made,
-    less than ten of its last place from the right one, which may be a slip. Numbers of Q2 that
+    tried: each number needs k + 2 digits, all together 2 k + 2, and for k > 0 one more if
+    only one is made, less than ten of its last place from the right one, which may be a slip. Numbers of Q2 that
     follow from Q1's do not count. A constant is typed once, so it must be wrong for both."""
     if not one.mistakes:
         return True
@@ -201,8 +201,12 @@ def has_digits(
     following = {line._replace(question="Q2") for line in digits if is_followed(line)}
     evident = sum(amount for line, amount in digits.items() if line not in following)
     right = predict_all(course, one.strategy, 0)[()]
-    is_slip = len(digits) == 1 and all(
-        abs(numbers[line].amount - right[line]) < 20 * numbers[line].rounding for line in digits
+    is_slip = (
+        len(own) > 0
+        and len(digits) == 1
+        and all(
+            abs(numbers[line].amount - right[line]) < 20 * numbers[line].rounding for line in digits
+        )
     )
     return evident >= 2 + 2 * k + is_slip and min(digits.values()) >= k + 2
 

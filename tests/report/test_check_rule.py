@@ -319,9 +319,9 @@ def ignore(clause):
         (answer([], [SENDS]), answer([FP32], [FP32, SENDS]), expect([FP32], [FP32])),
         (answer([ALL], [SENDS]), answer([ALL]), expect(None, [ignore(SENDS)])),
         (
-            answer([FP32], [FP32, SENDS]),  # two readings
+            answer([MAC], [MAC, SENDS]),  # two readings
             RIGHT,
-            expect([ignore(FP32)], [ignore(FP32), ignore(SENDS)]),
+            expect([ignore(MAC)], [ignore(MAC), ignore(SENDS)]),
         ),
         # a mistake takes the place of the course's reading of the same thing
         (answer([FP32], [FP32]), answer([INT8], [INT8]), expect([INT8], [INT8])),
