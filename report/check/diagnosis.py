@@ -186,8 +186,8 @@ def has_digits(
 ) -> bool:
     """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
     other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2, and for k > 0 one more if
-    only one is made, less than ten of its last place from the right one, which may be a slip. Numbers of Q2 that
+    tried: each number needs k + 2 digits, all together 2 k + 2. If only one is made, less than ten
+    of its last place from the right one, it may be a slip, and needs one more. Numbers of Q2 that
     follow from Q1's do not count. A constant is typed once, so it must be wrong for both."""
     if not one.mistakes:
         return True
