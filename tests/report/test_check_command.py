@@ -261,6 +261,15 @@ def test_a_class_as_csv(tmp_path, monkeypatch):
     assert "hello" in rows[-1]["what else"]
 
 
+def test_what_follows_from_q1_is_not_counted_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    q1 = {"Q1 tensor latency": "0.0071234567", "Q2 tensor latency": "0.2279506144"}
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(write(answer() | q1), encoding="utf-8")
+    found = json.loads(call("check --json a.txt b.txt")[1])["occurrences"]
+    assert found == {"0.0071234567 seconds for Q1 tensor latency, unexplained": 2}
+
+
 def test_two_hundred_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [f"{number:09}_Lab3.txt" for number in range(200)]
