@@ -259,6 +259,9 @@ def test_a_class_as_csv(tmp_path, monkeypatch):
     assert [row["format"] for row in rows].count("right") == 8
     assert rows[2]["causes"] == f"both strategies: {FP32}" and rows[0]["what else"] == ""
     assert "hello" in rows[-1]["what else"]
+    (tmp_path / "note.txt").write_text(LAB_TEXT.replace("Q2 32", "Q2: 32 of"), encoding="utf-8")
+    [row] = csv.DictReader(StringIO(call("check --csv note.txt")[1]))
+    assert (row["right"], "heading of Q2" in row["what else"]) == ("8", True)
 
 
 def test_what_follows_from_q1_is_not_counted_again(tmp_path, monkeypatch):
