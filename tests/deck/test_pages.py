@@ -157,7 +157,7 @@ TITLES = {
     "Split every layer over all four nodes, or give each node a layer": (
         len(C) == SYSTEM.nodes and all(layer.filters % SYSTEM.nodes == 0 for layer in NETWORK)
     ),
-    "The pipeline waits for node 2: 38 % of the work, even would be 25 %": (
+    "The pipeline waits for node 2: it has 38 % of the work, not 25 %": (
         C[1] == max(C) and C[1] / 50e9 > max(A) / 2e9 and round(100 * C[1] / sum(C)) == 38
     ),
     "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %": (
