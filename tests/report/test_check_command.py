@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 
 pytest.importorskip("hypothesis")
+pytest.importorskip("numpy")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,6 +6,9 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 

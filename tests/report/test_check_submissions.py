@@ -2,6 +2,9 @@
 
 import pytest
 
+pytest.importorskip("numpy")
+
+
 from report.check.mistakes import MISTAKES
 from submissions import LINES, STRATEGIES, judge, list_ways, write
 

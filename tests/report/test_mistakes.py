@@ -6,6 +6,9 @@ from itertools import combinations
 
 import pytest
 
+pytest.importorskip("numpy")
+
+
 import mistakes
 from lab3 import ConvLayer, System
 from machines import CLOSED_FORMS, LAB, ODD, ODD_ALL_TO_ALL
