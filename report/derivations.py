@@ -118,9 +118,7 @@ def add_up(results: Results, strategy: str) -> list[str]:
     """Write the sums of one input and of all, to be checked by hand."""
     inputs = results.asked.inputs
     one, many = (results.find(it)[strategy] for it in (1, inputs))
-    one_us, many_us, interval_us = (
-        it * US for it in (one.latency_s, many.latency_s, one.interval_s)
-    )
+    one_us, many_us, interval_us = one.latency_s * US, many.latency_s * US, one.interval_s * US
     parts_us = one.compute_s * US, one.communication_s * US
     compute, communication, latency = map(format_number, (*parts_us, one_us))
     steps = results.strategies[strategy].steps
@@ -174,11 +172,12 @@ def explain_bounds(results: Results) -> str:
 def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
     """Say on which links which strategy is faster, if both are possible."""
     rows = []
-    for it in verdicts:
-        equal = ", ".join(format_number(at / GIGA) for at in it.equal_bytes_per_s)
-        whole_range = "every link bandwidth" if it.faster == ["neither"] else "no link bandwidth"
-        case = f"{count(it.inputs, 'input')}, {it.topology}"
-        rows.append((case, ", ".join(it.faster), equal or whole_range))
+    for verdict in verdicts:
+        equal = ", ".join(format_number(at / GIGA) for at in verdict.equal_bytes_per_s)
+        never = verdict.faster == ["neither"]
+        case = f"{count(verdict.inputs, 'input')}, {verdict.topology}"
+        whole_range = "every link bandwidth" if never else "no link bandwidth"
+        rows.append((case, ", ".join(verdict.faster), equal or whole_range))
     text = (
         "When the verdict flips: with all else as it is, both strategies take equally long at these"
         " link bandwidths. Column 2: the faster one, from slow links to fast."

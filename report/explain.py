@@ -265,9 +265,10 @@ def explain_q4(results: Results) -> str:
     for name, strategy in results.strategies.items():
         direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
         is_same = direct._replace(topology=lab3.RING) == ring
-        for it in [direct] if is_same else [direct, ring]:
-            topology, latency_s = "either" if is_same else it.topology, round_latency(it.latency_s)
-            rows.append((name, topology, it.communication_s * MS, latency_s, it.traffic_bytes))
+        for found in [direct] if is_same else [direct, ring]:
+            topology = "either" if is_same else found.topology
+            times = found.communication_s * MS, round_latency(found.latency_s)
+            rows.append((name, topology, *times, found.traffic_bytes))
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
 
@@ -278,9 +279,8 @@ def explain_ring(results: Results) -> str:
         return "One node has no links." if nodes == 1 else "A ring of 2 nodes is all-to-all."
     text = []
     if "tensor" in results.strategies:
-        direct, ring = (
-            results.strategies["tensor"].find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING)
-        )
+        find = results.strategies["tensor"].find
+        direct, ring = find(1, lab3.ALL_TO_ALL), find(1, lab3.RING)
         sums = [it * MS for it in (ring.compute_s, direct.communication_s, ring.latency_s)]
         compute, communication, latency = map(format_number, sums)
         percent = format_rounded(100 * (ring.latency_s / direct.latency_s - 1), 3)

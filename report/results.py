@@ -135,9 +135,11 @@ def compute_results(question: Question) -> Results:
     }
     bounds = [compute_bounds(question, amount, possible) for amount in sorted({1, inputs})]
     results = {  # in the page's order, so that the first difference on the page is told
-        (strategy, topology, it.inputs): compute_result(models[strategy, topology], system, it)
+        (strategy, topology, bound.inputs): compute_result(
+            models[strategy, topology], system, bound
+        )
         for topology in sorted(TOPOLOGIES, key=lambda topology: topology != system.topology)
-        for it in bounds
+        for bound in bounds
         for strategy in possible
     }
     cases = [(topology, it.inputs) for topology in TOPOLOGIES for it in bounds]

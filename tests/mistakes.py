@@ -213,9 +213,6 @@ PIPELINE = {
     ),
     "only a shard of each output is sent": "links = links / P",
     "each output is sent to all other nodes": "sent = (P - 1) * sent",
-    "tensor parallelism's traffic is in the pipeline's": (
-        "sent = sent + (P - 1) * sum(A[:-1]) + G * A[-1] / P"
-    ),
     "computing is divided by the nodes": "compute = compute / P",
     "sending is divided by the nodes": "send = send / P",
     "the bytes are spread over all links": "send = send / links_of_all",

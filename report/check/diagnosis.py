@@ -74,8 +74,8 @@ def list_known(course: Course) -> list[Mistake]:
     """List all mistakes, first that somebody does not read the handout as the course does."""
     readings = dict.fromkeys(it for of in course.readings for it in of)
     ignored = [
-        Mistake(f'the course\'s "{it.clause}" is not followed', it.thing, {}, it.strategies)
-        for it in readings
+        Mistake(f'the course\'s "{read.clause}" is not followed', read.thing, {}, read.strategies)
+        for read in readings
     ]
     return ignored + list_mistakes(course.question)
 

@@ -121,6 +121,16 @@ def add_to_ops(by: int) -> Edit:
     return let(ops=lambda m: [it.ops + by * it.filters * it.out_x * it.out_y for it in m.computed])
 
 
+def send_whole(m: Model, exchange: Exchange) -> Exchange:
+    """Send the whole output for each shard."""
+    return Exchange(m.nodes * exchange.link, m.nodes * exchange.total)
+
+
+def take_turns(m: Model, exchange: Exchange) -> Exchange:
+    """Send one after the other what goes over a node's links at once."""
+    return Exchange(exchange.link * m.peers // max(1, m.rounds), exchange.total)
+
+
 def find_busiest(*times_s: list[Rate]) -> Rate:
     """Find the longest time of a node that does these one after the other."""
     return max(map(sum, zip(*times_s, strict=True)))
@@ -219,15 +229,15 @@ MISTAKES = (
             let(broadcast=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.peers)),
             TENSOR, INPUT),
     Mistake("whole outputs are sent, not shards", "sent",
-            let(all_gather=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.nodes * m.peers),
-                gather=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.gather_hops)), TENSOR),
+            let(all_gather=lambda m: send_whole(m, m.all_gather),
+                gather=lambda m: send_whole(m, m.gather)), TENSOR),
     Mistake("a node sends and receives one shard at a time", "sent",
             let(broadcast=lambda m: Exchange(m.broadcast.total, m.broadcast.total),
-                all_gather=lambda m: Exchange(m.peers, m.all_gather.total),
-                gather=lambda m: Exchange(m.peers, m.gather_hops)), TENSOR),
+                all_gather=lambda m: take_turns(m, m.all_gather),
+                gather=lambda m: take_turns(m, m.gather)), TENSOR),
     Mistake("a node sends to one node after the other", "sent",
             let(broadcast=lambda m: Exchange(m.broadcast.total, m.broadcast.total),
-                all_gather=lambda m: Exchange(m.peers, m.all_gather.total)), TENSOR),
+                all_gather=lambda m: take_turns(m, m.all_gather)), TENSOR),
     Mistake("one node collects each output and sends it to all", "sent",
             let(all_gather=lambda m: Exchange(m.rounds + m.nodes * m.rounds,
                                               m.gather_hops + m.all_gather.total)), TENSOR),
@@ -238,7 +248,7 @@ MISTAKES = (
             let(all_gather=lambda m: Exchange(2 * m.peers, 2 * m.all_gather.total)), TENSOR),
     Mistake("outputs are all-reduced, of the last one each node sends a whole part", "sent",
             let(all_gather=lambda m: Exchange(2 * m.rounds, 2 * m.all_gather.total),
-                gather=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.gather_hops)), TENSOR),
+                gather=lambda m: send_whole(m, m.gather)), TENSOR),
     Mistake("a link sends or receives, so that all-gathers take twice as long", "sent",
             let(all_gather=lambda m: Exchange(2 * m.all_gather.link, m.all_gather.total)), TENSOR),
     Mistake("each node is sent its part of the weights, for each input", "weights",
@@ -249,13 +259,13 @@ MISTAKES = (
     Mistake("the last output goes to all nodes", "end", let(gather=lambda m: m.all_gather),
             TENSOR, 'the output is "stored in a single node"'),
     Mistake("the last output's shards arrive one after the other", "end",
-            let(gather=lambda m: Exchange(m.peers, m.gather_hops)), TENSOR),
+            let(gather=lambda m: take_turns(m, m.gather)), TENSOR),
     Mistake("the last output is not gathered", "end", let(gather=Exchange(0, 0)), TENSOR),
     Mistake("the last gather has the size of its layer's input", "end",
             change_one("shard_bytes", -1, lambda m, it: m.shard_bytes[-2]), TENSOR),
     Mistake("the last gather counts all shards, one's own, too", "end",
-            let(gather=lambda m: Exchange(m.gather.link, m.gather.total + min(1, m.peers))),
-            TENSOR),
+            change_one("traffic_bytes", -1, lambda m, sent: sent
+                       + (m.shard_bytes[-1] if m.peers else 0)), TENSOR),
     Mistake("the last gather takes no time", "end",
             let(gather=lambda m: Exchange(0, m.gather.total)), TENSOR),
     Mistake("the last gather is not counted in traffic", "end",
@@ -264,7 +274,7 @@ MISTAKES = (
             let(latency_s=lambda m: m.latency_s - (m.inputs - 1) * m.send_s[-1],
                 traffic=lambda m: m.traffic - (m.inputs - 1) * m.traffic_bytes[-1]), TENSOR),
     Mistake("each node sends a whole last output", "end",
-            let(gather=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.gather_hops)), TENSOR),
+            let(gather=lambda m: send_whole(m, m.gather)), TENSOR),
     Mistake("the last but one output is gathered, too, not all-gathered", "end",
             change_one("traffic_bytes", -2, lambda m, sent: m.gather.total * m.shard_bytes[-2]
                        if m.output_bytes[1:] else sent), TENSOR),
@@ -307,15 +317,15 @@ MISTAKES = (
     Mistake("traffic counts each output once", "count",
             let(input_traffic=lambda m: sum(m.output_bytes) if m.peers else 0), TENSOR),
     Mistake("traffic counts each shard once", "count",
-            let(input_traffic=lambda m: sum(m.output_bytes[:-1]) + m.gather_hops * m.shard_bytes[-1]
+            let(input_traffic=lambda m: sum(m.output_bytes[:-1]) + m.traffic_bytes[-1]
                 if m.peers else 0), TENSOR),
     Mistake("traffic is that of one link", "count", let(input_traffic=lambda m: sum(m.link_bytes)),
             TENSOR),
     Mistake("traffic is what one node sends", "count",
-            let(input_traffic=lambda m: m.peers * sum(m.shard_bytes[1:-1])
-                + m.rounds * m.shard_bytes[-1]), TENSOR),
+            let(input_traffic=lambda m: Fraction(sum(m.traffic_bytes[:-1])) / m.nodes
+                + m.link_bytes[-1]), TENSOR),
     Mistake("traffic counts each output as sent to one node only", "count",
-            let(input_traffic=lambda m: m.gather_hops * sum(m.shard_bytes[1:])), TENSOR),
+            let(input_traffic=lambda m: m.gather.total * sum(m.shard_bytes[1:])), TENSOR),
     Mistake("traffic also counts a node's own shards, which are not sent", "count",
             let(input_traffic=lambda m: m.input_traffic
                 + (sum(m.output_bytes[:-1]) + m.shard_bytes[-1] if m.peers else 0)), TENSOR),
@@ -344,9 +354,6 @@ MISTAKES = (
             PIPELINE),
     Mistake("each output is sent to all other nodes", "count",
             let(input_traffic=lambda m: m.peers * m.input_traffic), PIPELINE),
-    Mistake("tensor parallelism's traffic is in the pipeline's", "count",
-            let(input_traffic=lambda m: m.input_traffic + m.peers * sum(m.output_bytes[:-1])
-                + Fraction(m.gather_hops * m.output_bytes[-1]) / m.nodes), PIPELINE),
     Mistake("computing is divided by the nodes", "divided",
             let(node_ops=lambda m: [Fraction(ops) / m.nodes for ops in m.ops]), PIPELINE),
     Mistake("sending is divided by the nodes", "sent",

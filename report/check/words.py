@@ -251,9 +251,9 @@ def count_occurrences(files: Judgements) -> dict[str, int]:
         rest = [it for it in list_other_numbers(judged) if it.kind != FOLLOWS]
         kinds = {it.kind for it in rest if it.kind != "unexplained"}
         unexplained = {
-            f"{it.given} {ASKED_UNIT[it.line.kind]} for {it.line}, unexplained"
-            for it in rest
-            if it.kind == "unexplained"
+            f"{number.given} {ASKED_UNIT[number.line.kind]} for {number.line}, unexplained"
+            for number in rest
+            if number.kind == "unexplained"
         }
         often.update([*list_mistakes(judged), *sorted(kinds), *sorted(unexplained)])
     return dict(often.most_common())

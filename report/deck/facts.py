@@ -110,9 +110,8 @@ def tell_layers(results: Results) -> Facts:
         sizes = TIMES.join(map(str, (layer.filters, layer.out_x, layer.out_y)))
         row = [f"{number}: {sizes}", f"{layer.ops:,}", f"{layer.output_bytes:,}"]
         for strategy in ("tensor", "pipeline"):
-            compute, *sends = (
-                it for it in results.strategies[strategy].steps if it.layer == number
-            )
+            steps = results.strategies[strategy].steps
+            compute, *sends = (it for it in steps if it.layer == number)
             row.append(in_us(compute.time_s))
             row += [in_us(sends[0].time_s), f"{sends[0].traffic_bytes:,}"] if sends else ["", ""]
         rows.append(row)
