@@ -74,6 +74,7 @@ BOTH = {
     "layer 1 is missing": "C = C[L > 1:]; A = A[L > 1:]",
     "the last layer is missing": "C = C[:max(1, L - 1)]; A = A[:max(1, L - 1)]",
     "1 MAC is 1 op": "C = K * F * X1 * Y1",
+    "an op is 2 MACs": "C = K * F * X1 * Y1 / 2",
     "each output's bias is an op more": "C = (2 * K + 1) * F * X1 * Y1",
     "each output's bias is a MAC more": "C = (2 * K + 2) * F * X1 * Y1",
     "an output of K products has K - 1 additions": "C = (K + K - 1) * F * X1 * Y1",
@@ -138,6 +139,12 @@ TENSOR = {
     ),
     "a link sends or receives, so that all-gathers take twice as long": (
         "link = rounds * (2 * sum(S[:-1]) + S[-1])"
+    ),
+    "a link's two directions add up, so that all-gathers take half as long": (
+        "link = rounds * (sum(S[:-1], 0 * P) / 2 + S[-1])"
+    ),
+    "each node is sent its part of the weights, once": (
+        "latency = latency + rounds * W * E / P / B; traffic = traffic + G * W * E / P"
     ),
     "each node is sent its part of the weights, for each input": (
         "link = link + rounds * W * E / P; sent = sent + G * W * E / P"
@@ -211,6 +218,10 @@ PIPELINE = {
     "the next layer's weights are sent with each output": (
         "links = links + join([0], E * (F * I * FX * FY)[1:], [0])"
     ),
+    "each node but the first is sent its layer's weights, once": (
+        "latency = latency + max(join([0], E * (F * I * FX * FY)[1:])) / B"
+        "; traffic = traffic + E * sum((F * I * FX * FY)[1:])"
+    ),
     "only a shard of each output is sent": "links = links / P",
     "each output is sent to all other nodes": "sent = (P - 1) * sent",
     "computing is divided by the nodes": "compute = compute / P",
@@ -231,6 +242,9 @@ PIPELINE = {
     "a later input takes the last stage's time, not the slowest's": "interval = compute[-1]",
     "a later input takes the first stage's time, not the slowest's": "interval = compute[0]",
     "a later input takes layer 1's computing and sending": "interval = compute[0] + send[1]",
+    "a later input takes the longest computing and the longest transfer": (
+        "interval = max(compute) + max(send)"
+    ),
     "a later input takes the longest transfer": "interval = max(send)",
     "a later input takes the average stage's time, not the slowest's": (
         "interval = sum(compute) / len(C)"
@@ -262,6 +276,12 @@ PIPELINE = {
     ),
     "N inputs take N times the slowest stage": "latency = N * interval if N > 1 else first",
     "N inputs take N times the slowest stage, also for N = 1": "latency = N * interval",
+    "what is before the last stage and what is behind the first is added to N times the slowest": (
+        "latency = 2 * first - compute[0] - compute[-1] + N * interval if N > 1 else first"
+    ),
+    "Q2's traffic is that of N + layers - 1 inputs": (
+        "traffic = (N + len(C) - 1 if N > 1 else 1) * sent"
+    ),
     "N inputs take (N + layers - 1) times the slowest stage": (
         "latency = (N + len(C) - 1) * interval if N > 1 else first"
     ),

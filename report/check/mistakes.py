@@ -136,9 +136,14 @@ def find_busiest(*times_s: list[Rate]) -> Rate:
     return max(map(sum, zip(*times_s, strict=True)))
 
 
+def list_weight_bytes(m: Model) -> list[int]:
+    """List the bytes of each layer's weights."""
+    return [m.element_bytes * layer.weights for layer in m.network]
+
+
 def count_weight_bytes(m: Model) -> int:
     """Count the bytes of all weights."""
-    return m.element_bytes * sum(layer.weights for layer in m.network)
+    return sum(list_weight_bytes(m))
 
 
 def count_slots(m: Model) -> int:
@@ -200,6 +205,7 @@ MISTAKES = (
             let(computed=lambda m: m.computed[:-1] or m.computed,
                 sent=lambda m: m.sent[:-1] or m.sent)),
     Mistake("1 MAC is 1 op", "ops", let(ops=lambda m: [it.macs for it in m.computed])),
+    Mistake("an op is 2 MACs", "ops", let(ops=lambda m: [Fraction(it.macs, 2) for it in m.computed])),
     Mistake("each output's bias is an op more", "ops", add_to_ops(1)),
     Mistake("each output's bias is a MAC more", "ops", add_to_ops(2)),
     Mistake("an output of K products has K - 1 additions", "ops", add_to_ops(-1)),
@@ -251,6 +257,14 @@ MISTAKES = (
                 gather=lambda m: send_whole(m, m.gather)), TENSOR),
     Mistake("a link sends or receives, so that all-gathers take twice as long", "sent",
             let(all_gather=lambda m: Exchange(2 * m.all_gather.link, m.all_gather.total)), TENSOR),
+    Mistake("a link's two directions add up, so that all-gathers take half as long", "sent",
+            let(all_gather=lambda m: Exchange(Fraction(m.all_gather.link, 2), m.all_gather.total)),
+            TENSOR),
+    Mistake("each node is sent its part of the weights, once", "weights",
+            let(traffic=lambda m: m.traffic
+                + m.gather_hops * Fraction(count_weight_bytes(m), m.nodes),
+                latency_s=lambda m: m.latency_s
+                + m.rounds * Fraction(count_weight_bytes(m), m.nodes) * m.byte_s), TENSOR),
     Mistake("each node is sent its part of the weights, for each input", "weights",
             change_one("traffic_bytes", 0, lambda m, sent: sent
                        + m.gather_hops * Fraction(count_weight_bytes(m), m.nodes))
@@ -349,6 +363,10 @@ MISTAKES = (
             let(traffic_bytes=lambda m: [*map(sum, zip(
                 m.traffic_bytes, [0, *(it.weights * m.element_bytes for it in m.sent[1:]), 0],
                 strict=True))]), PIPELINE),
+    Mistake("each node but the first is sent its layer's weights, once", "weights",
+            let(traffic=lambda m: m.traffic + sum(list_weight_bytes(m)[1:]),
+                latency_s=lambda m: m.latency_s
+                + max([0, *list_weight_bytes(m)[1:]]) * m.byte_s), PIPELINE),
     Mistake("only a shard of each output is sent", "sent",
             let(traffic_bytes=lambda m: [Fraction(it) / m.nodes for it in m.traffic_bytes]),
             PIPELINE),
@@ -381,6 +399,8 @@ MISTAKES = (
             let(interval_s=lambda m: m.compute_s[0]), PIPELINE),
     Mistake("a later input takes layer 1's computing and sending", "interval",
             let(interval_s=lambda m: m.compute_s[0] + m.send_s[1]), PIPELINE),
+    Mistake("a later input takes the longest computing and the longest transfer", "interval",
+            let(interval_s=lambda m: max(m.compute_s) + max(m.send_s)), PIPELINE),
     Mistake("a later input takes the longest transfer", "interval",
             let(interval_s=lambda m: max(m.send_s)), PIPELINE),
     Mistake("a later input takes the average stage's time, not the slowest's", "interval",
@@ -413,6 +433,10 @@ MISTAKES = (
             of_several(lambda m: m.inputs * m.interval_s), PIPELINE),
     Mistake("N inputs take N times the slowest stage, also for N = 1", "formula",
             let(latency_s=lambda m: m.inputs * m.interval_s), PIPELINE),
+    Mistake("what is before the last stage and what is behind the first is added to N times the"
+            " slowest", "formula",
+            of_several(lambda m: 2 * m.first_s - m.compute_s[0] - m.compute_s[-1]
+                       + m.inputs * m.interval_s), PIPELINE),
     Mistake("N inputs take (N + layers - 1) times the slowest stage", "formula",
             of_several(lambda m: count_slots(m) * m.interval_s), PIPELINE),
     Mistake("N inputs take (N + layers - 1) times the slowest stage, also for N = 1", "formula",
@@ -426,6 +450,9 @@ MISTAKES = (
     Mistake("traffic is that of one input", "inputs", let(traffic=lambda m: m.input_traffic)),
     Mistake("Q2's traffic has Q1's in it", "inputs",
             let(traffic=lambda m: m.traffic + (m.input_traffic if m.asked > 1 else 0))),
+    Mistake("Q2's traffic is that of N + layers - 1 inputs", "inputs",
+            let(traffic=lambda m: (count_slots(m) if m.inputs > 1 else 1) * m.input_traffic),
+            PIPELINE),
     Mistake("the weights are sent, too", "weights",
             let(traffic=lambda m: m.traffic + count_weight_bytes(m))),
     Mistake("the weights are sent, too, for each input", "weights",
