@@ -40,7 +40,7 @@ PAGES = {
     2: """
         four tensor 32 128 pipeline     # 128 / 4
         12 us 50 50,000 us 2,000 us     # giga is 10^9
-        tensor 3.01 ms                  # 32 * 93.952 us = 3.006464 ms
+        tensor 32 3.01 ms               # 32 * 93.952 us = 3.006464 ms
         16 pipeline 32 397.93 ms        # 32 * 12.43531264 = 397.93000448
     """,
     3: """
@@ -157,7 +157,7 @@ TITLES = {
     "Split every layer over all four nodes, or give each node a layer": (
         len(C) == SYSTEM.nodes and all(layer.filters % SYSTEM.nodes == 0 for layer in NETWORK)
     ),
-    "The pipeline waits for node 2: it has 38 % of the work, not 25 %": (
+    "The pipeline waits for node 2: 38 % of the operations, not 25 %": (
         C[1] == max(C) and C[1] / 50e9 > max(A) / 2e9 and round(100 * C[1] / sum(C)) == 38
     ),
     "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %": (
