@@ -50,8 +50,9 @@ output_bytes = A = filters * out_x * out_y * element_bytes"""
 
 def explain_model(results: Results) -> str:
     """Derive the layers' sizes."""
-    number, *heads = results.layers[0]
-    fields, amounts = [number, *heads[:9]], [number, *heads[10:]]
+    names = [*results.layers[0]]
+    at = names.index("weights")  # which weight_bytes tells, too
+    fields, amounts = names[:at], [names[0], *names[at + 1 :]]
     summed = "macs", "ops", "weight_bytes", "output_bytes"
     return join_paragraphs(
         "THE MODEL",

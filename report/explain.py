@@ -54,12 +54,12 @@ def explain_q1(results: Results) -> str:
     rows = [
         (
             name,
-            round_latency(it.latency_s),
-            it.traffic_bytes,
-            it.compute_s * MS,
-            it.communication_s * MS,
+            round_latency(result.latency_s),
+            result.traffic_bytes,
+            result.compute_s * MS,
+            result.communication_s * MS,
         )
-        for name, it in found.items()
+        for name, result in found.items()
     ]
     why = [compare_latencies(found), compare_traffic(results), warn_of_sram(results)]
     return join("Q1: 1 INPUT", format_table(heads, rows), " ".join(filter(None, why)))
@@ -73,13 +73,13 @@ def explain_q2(results: Results) -> str:
     rows = [
         (
             name,
-            round_latency(it.latency_s),
-            it.traffic_bytes,
-            it.interval_s * MS,
-            it.bottleneck,
-            round_to(it.utilisation * 100),
+            round_latency(result.latency_s),
+            result.traffic_bytes,
+            result.interval_s * MS,
+            result.bottleneck,
+            round_to(result.utilisation * 100),
         )
-        for name, it in found.items()
+        for name, result in found.items()
     ]
     why = [
         compare_latencies(found),

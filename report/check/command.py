@@ -123,8 +123,11 @@ def to_dict(key: Key, files: Judgements) -> dict[str, object]:
         },
         "occurrences": count_occurrences(files),
         "submissions": [
-            {"file": name, **({"refused": it} if isinstance(it, str) else judgement_to_dict(it))}
-            for name, it in files.items()
+            {
+                "file": name,
+                **({"refused": file} if isinstance(file, str) else judgement_to_dict(file)),
+            }
+            for name, file in files.items()
         ],
     }
 

@@ -117,7 +117,8 @@ def tell_layers(results: Results) -> Facts:
         rows.append(row)
     ops = sum(layer.ops for layer in network)
     busiest = {
-        name: [step.link_bytes for step in it.steps] for name, it in results.strategies.items()
+        name: [step.link_bytes for step in strategy.steps]
+        for name, strategy in results.strategies.items()
     }
     return {
         "layer-rows": rows,
