@@ -9,6 +9,7 @@ gather_hops, I0 bytes of the network's input, W all weights; Q2 is 1 in Q2 and 0
 """
 
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -70,6 +71,7 @@ BOTH = {
     "an output has as many channels as its layer's input": "A = E * I * X1 * Y1",
     "a filter's height is forgotten": "K = I * FX",
     "a filter's width and height are forgotten": "K = I",
+    "the output's x and y are forgotten in the ops": "C = 2 * K * F",
     "the filters are forgotten in the ops": "C = 2 * K * X1 * Y1",
     "layer 1 is missing": "C = C[L > 1:]; A = A[L > 1:]",
     "the last layer is missing": "C = C[:max(1, L - 1)]; A = A[:max(1, L - 1)]",
@@ -86,10 +88,13 @@ BOTH = {
     "G is 2^30, in GOPS and in GB/s": "R = R * 2**30 / 10**9; B = B * 2**30 / 10**9",
     "GOPS are 10^6 ops/s": "R = R / 1000",
     "GOPS are 10^12 ops/s": "R = R * 1000",
+    "all nodes together have the GOPS of one": "R = R / P",
     "computing takes no time": "compute = 0 * compute",
     "GB/s are 10^6 bytes/s": "B = B / 1000",
     "GB/s are 2^30 bytes/s": "B = B * 2**30 / 10**9",
     "GB/s are read as Gbit/s": "B = B / 8",
+    "communication takes the time of elements, not bytes": "B = B * E",
+    "bytes take the time of bits": "B = B * 8",
     "links have half the bandwidth": "B = B / 2",
     "all links together have the bandwidth of one": "B = B / links_of_all",
     "communication takes no time": "send = 0 * send",
@@ -102,6 +107,7 @@ BOTH = {
     "Q2 is of N + 1 inputs": "N = N + Q2",
     "Q2's latency is per input, not of all": "latency = latency / N",
     "traffic is that of one input": "traffic = sent",
+    "Q2's traffic is that of N - 1 inputs": "traffic = max(1, N - 1) * sent",
     "Q2's traffic has Q1's in it": "traffic = (N + Q2) * sent",
     "the weights are sent, too": "traffic = N * sent + W * E",
     "the weights are sent, too, for each input": "traffic = N * (sent + W * E)",
@@ -133,6 +139,9 @@ TENSOR = {
     "outputs are all-reduced along a ring, but the last is gathered": (
         "link = 2 * (P - 1) * sum(S[:-1]) + rounds * S[-1]"
         "; sent = 2 * (P - 1) * sum(A[:-1]) + G * S[-1]"
+    ),
+    "outputs are all-reduced, but the last is gathered": (
+        "link = rounds * (2 * sum(S[:-1]) + S[-1]); sent = 2 * (P - 1) * sum(A[:-1]) + G * S[-1]"
     ),
     "outputs are all-reduced, of the last one each node sends a whole part": (
         "link = rounds * (2 * sum(S[:-1]) + A[-1]); sent = 2 * (P - 1) * sum(A[:-1]) + G * A[-1]"
@@ -174,6 +183,7 @@ TENSOR = {
     "two nodes exchange their shards as one": "sent = (P - 1) * sum(A[:-1]) / 2 + G * S[-1]",
     "sending is divided by the nodes twice": "send = send / P",
     "sending takes the time of whole outputs, or of one node after the other": "link = P * link",
+    "all-gathers take no time": "link = rounds * S[-1]",
     "only the last output is gathered, nothing is sent between layers": (
         "link = rounds * S[-1]; sent = G * S[-1]"
     ),
@@ -185,6 +195,9 @@ TENSOR = {
     ),
     "computing is not divided by the nodes": "compute = sum(C) / R",
     "computing is divided by the nodes twice": "compute = sum(C) / (P * P * R)",
+    "one node computes layer 1, and sends its whole output to the others": (
+        "compute = (P * C[0] + sum(C[1:])) / (P * R); link = A[0] + rounds * sum(S[1:])"
+    ),
     "from layer 2 on, a node uses only its own shard of the input": (
         "compute = (C[0] + sum(C[1:]) / P) / (P * R)"
     ),
@@ -222,6 +235,7 @@ PIPELINE = {
         "latency = latency + max(join([0], E * (F * I * FX * FY)[1:])) / B"
         "; traffic = traffic + E * sum((F * I * FX * FY)[1:])"
     ),
+    "the next layer's output is sent, not a layer's own": "links = join([0], A[1:], [0])",
     "only a shard of each output is sent": "links = links / P",
     "each output is sent to all other nodes": "sent = (P - 1) * sent",
     "computing is divided by the nodes": "compute = compute / P",
@@ -250,6 +264,9 @@ PIPELINE = {
         "interval = sum(compute) / len(C)"
     ),
     "inputs do not overlap": "latency = N * first",
+    "the pipeline is emptied after as many inputs as nodes": (
+        "latency = N * interval + ceil(N / P) * (first - interval) if N > 1 else first"
+    ),
     "transfers of all inputs are added": (
         "latency = sum(compute) + N * sum(send) + (N - 1) * max(compute)"
     ),
@@ -281,6 +298,9 @@ PIPELINE = {
     ),
     "Q2's traffic is that of N + layers - 1 inputs": (
         "traffic = (N + len(C) - 1 if N > 1 else 1) * sent"
+    ),
+    "N inputs take (N + layers - 1) times the slowest stage, and one's transfers": (
+        "latency = (N + len(C) - 1) * interval + sum(send) if N > 1 else first"
     ),
     "N inputs take (N + layers - 1) times the slowest stage": (
         "latency = (N + len(C) - 1) * interval if N > 1 else first"
@@ -333,6 +353,7 @@ def list_symbols(question, inputs):
     weights = sum(names["F"] * names["I"] * names["FX"] * names["FY"])
     return names | {
         "join": lambda *parts: np.concatenate([np.array([*it], dtype=object) for it in parts]),
+        "ceil": ceil,
         "E": first.element_bytes,
         "R": Fraction(ops_per_s),
         "B": Fraction(link_bytes_per_s),
