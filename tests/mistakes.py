@@ -5,7 +5,9 @@ A mistake is a line: formulas that take the place of those below; on the right a
 before. So two mistakes combine unless they are about the same formula. Lists are of all layers: C,
 A and S as in lab3.py; F filters, I input channels; FX, FY, X, Y, X1, Y1 the width and height of
 filters, inputs and outputs; K products of an output's element. E is bytes of an element, G is
-gather_hops, I0 bytes of the network's input, W all weights; Q2 is 1 in Q2 and 0 in Q1.
+gather_hops, I0 bytes of the network's input, W all weights; Q2 is 1 in Q2 and 0 in Q1; turns is how
+many links of a node work at once. An input's bytes are sent over all links, and over the busiest
+link, at the start, between layers and in the end.
 """
 
 from fractions import Fraction
@@ -27,8 +29,11 @@ FORMULAS = {
     "tensor": """
 S = A / P
 compute = sum(C) / (P * R)
-sent = P * (P - 1) * sum(S[:-1]) + G * S[-1]
-link = rounds * sum(S)
+start_sent = 0; start_link = 0
+between_sent = P * (P - 1) * sum(S[:-1], 0 * P); between_link = rounds * sum(S[:-1], 0 * P)
+end_sent = G * S[-1]; end_link = rounds * S[-1]
+sent = start_sent + between_sent + end_sent
+link = start_link + between_link + end_link
 send = link / B
 first = compute + send
 interval = first
@@ -126,77 +131,86 @@ BOTH = {
 
 # Of a ring, the busiest link: rounds is P - 1, and so are the hops from one node to all others.
 TENSOR = {
-    "the network's input is sent, too": "link = link + rounds * I0; sent = sent + (P - 1) * I0",
-    "whole outputs are sent, not shards": "link = P * link; sent = P * sent",
-    "a node sends and receives one shard at a time": "link = (P - 1) * sum(S)",
-    "a node sends to one node after the other": "link = (P - 1) * sum(S[:-1]) + rounds * S[-1]",
+    "the network's input is sent, too": "start_sent = (P - 1) * I0; start_link = rounds * I0",
+    "whole outputs are sent, not shards": (
+        "between_sent = P * between_sent; between_link = P * between_link"
+        "; end_sent = P * end_sent; end_link = P * end_link"
+    ),
+    "a node sends and receives one shard at a time": (
+        "start_link = start_sent; between_link = turns * between_link; end_link = turns * end_link"
+    ),
+    "a node sends to one node after the other": (
+        "start_link = start_sent; between_link = turns * between_link"
+    ),
     "one node collects each output and sends it to all": (
-        "link = link + rounds * sum(A[:-1]); sent = G * sum(S) + (P - 1) * sum(A[:-1])"
+        "between_sent = between_sent + G * sum(S[:-1])"
+        "; between_link = between_link + rounds * sum(A[:-1])"
     ),
     "outputs are all-reduced along a ring": (
-        "link = 2 * (P - 1) * sum(S); sent = 2 * (P - 1) * sum(A)"
+        "between_sent = 2 * between_sent; between_link = 2 * turns * between_link"
+        "; end_sent = 2 * (P - 1) * A[-1]; end_link = 2 * (P - 1) * S[-1]"
     ),
     "outputs are all-reduced along a ring, but the last is gathered": (
-        "link = 2 * (P - 1) * sum(S[:-1]) + rounds * S[-1]"
-        "; sent = 2 * (P - 1) * sum(A[:-1]) + G * S[-1]"
+        "between_sent = 2 * between_sent; between_link = 2 * turns * between_link"
     ),
     "outputs are all-reduced, but the last is gathered": (
-        "link = rounds * (2 * sum(S[:-1]) + S[-1]); sent = 2 * (P - 1) * sum(A[:-1]) + G * S[-1]"
+        "between_sent = 2 * between_sent; between_link = 2 * between_link"
     ),
     "outputs are all-reduced, of the last one each node sends a whole part": (
-        "link = rounds * (2 * sum(S[:-1]) + A[-1]); sent = 2 * (P - 1) * sum(A[:-1]) + G * A[-1]"
+        "between_sent = 2 * between_sent; between_link = 2 * between_link"
+        "; end_sent = P * end_sent; end_link = P * end_link"
     ),
     "a link sends or receives, so that all-gathers take twice as long": (
-        "link = rounds * (2 * sum(S[:-1]) + S[-1])"
+        "between_link = 2 * between_link"
     ),
     "a link's two directions add up, so that all-gathers take half as long": (
-        "link = rounds * (sum(S[:-1], 0 * P) / 2 + S[-1])"
+        "between_link = between_link / 2"
     ),
     "each node is sent its part of the weights, once": (
         "latency = latency + rounds * W * E / P / B; traffic = traffic + G * W * E / P"
     ),
     "each node is sent its part of the weights, for each input": (
-        "link = link + rounds * W * E / P; sent = sent + G * W * E / P"
+        "start_sent = start_sent + G * W * E / P; start_link = start_link + rounds * W * E / P"
     ),
-    "the last output goes to all nodes": "sent = (P - 1) * sum(A)",
-    "the last output's shards arrive one after the other": (
-        "link = rounds * sum(S[:-1]) + (P - 1) * S[-1]"
-    ),
-    "the last output is not gathered": "link = rounds * sum(S[:-1]); sent = (P - 1) * sum(A[:-1])",
+    "the last output goes to all nodes": "end_sent = (P - 1) * A[-1]",
+    "the last output's shards arrive one after the other": "end_link = turns * end_link",
+    "the last output is not gathered": "end_sent = 0; end_link = 0",
     "the last gather has the size of its layer's input": (
-        "link = rounds * (sum(S[:-1]) + (A[-2] if L > 1 else I0) / P)"
-        "; sent = (P - 1) * sum(A[:-1]) + G * (A[-2] if L > 1 else I0) / P"
+        "end_sent = G * (A[-2] if L > 1 else I0) / P"
+        "; end_link = rounds * (A[-2] if L > 1 else I0) / P"
     ),
-    "the last gather counts all shards, one's own, too": "sent = sent + (S[-1] if P > 1 else 0)",
-    "the last gather takes no time": "link = rounds * sum(S[:-1])",
-    "the last gather is not counted in traffic": "sent = (P - 1) * sum(A[:-1])",
+    "the last gather counts all shards, one's own, too": (
+        "end_sent = end_sent + (S[-1] if P > 1 else 0)"
+    ),
+    "the last gather takes no time": "end_link = 0",
+    "the last gather is not counted in traffic": "end_sent = 0",
     "the last gather is made once, for all inputs": (
-        "latency = N * first - (N - 1) * rounds * S[-1] / B"
-        "; traffic = N * sent - (N - 1) * G * S[-1]"
+        "latency = latency - (N - 1) * end_link / B; traffic = traffic - (N - 1) * end_sent"
     ),
-    "each node sends a whole last output": (
-        "link = rounds * (sum(S[:-1]) + A[-1]); sent = (P - 1) * sum(A[:-1]) + G * A[-1]"
-    ),
+    "each node sends a whole last output": "end_sent = P * end_sent; end_link = P * end_link",
     "the last but one output is gathered, too, not all-gathered": (
-        "sent = (P - 1) * sum(A[:-2]) + G * sum(S[-2:])"
+        "between_sent = (P - 1) * sum(A[:-2]) + G * sum(S[-2:-1])"
     ),
-    "two nodes exchange their shards as one": "sent = (P - 1) * sum(A[:-1]) / 2 + G * S[-1]",
+    "two nodes exchange their shards as one": "between_sent = between_sent / 2",
     "sending is divided by the nodes twice": "send = send / P",
-    "sending takes the time of whole outputs, or of one node after the other": "link = P * link",
-    "all-gathers take no time": "link = rounds * S[-1]",
+    "sending takes the time of whole outputs, or of one node after the other": (
+        "between_link = P * between_link; end_link = P * end_link"
+    ),
+    "all-gathers take no time": "between_link = 0",
     "only the last output is gathered, nothing is sent between layers": (
-        "link = rounds * S[-1]; sent = G * S[-1]"
+        "between_sent = 0; between_link = 0"
     ),
     "all shards go over one link": "link = sent",
     "the bytes are spread over all links": "link = sent / links_of_all",
     "a node's links add up to one fast link": "link = link / (P - 1 if rounds == 1 else 1)",
     "a node's links add up to one fast link, but not in the last gather": (
-        "link = rounds * (sum(S[:-1], 0 * P) / (P - 1 if rounds == 1 else 1) + S[-1])"
+        "between_link = between_link / (P - 1 if rounds == 1 else 1)"
     ),
     "computing is not divided by the nodes": "compute = sum(C) / R",
     "computing is divided by the nodes twice": "compute = sum(C) / (P * P * R)",
     "one node computes layer 1, and sends its whole output to the others": (
-        "compute = (P * C[0] + sum(C[1:])) / (P * R); link = A[0] + rounds * sum(S[1:])"
+        "compute = (P * C[0] + sum(C[1:])) / (P * R)"
+        "; between_link = between_link + (P - rounds) * S[0] * (L > 1)"
     ),
     "from layer 2 on, a node uses only its own shard of the input": (
         "compute = (C[0] + sum(C[1:]) / P) / (P * R)"
@@ -209,15 +223,15 @@ TENSOR = {
         "interval = max(C / (P * R) + rounds * S / B)"
     ),
     "traffic counts each output once": "sent = sum(A) if P > 1 else 0",
-    "traffic counts each shard once": "sent = sum(A[:-1]) + G * S[-1] if P > 1 else 0",
-    "traffic is that of one link": "sent = rounds * sum(S)",
-    "traffic is what one node sends": "sent = (P - 1) * sum(S[:-1]) + rounds * S[-1]",
+    "traffic counts each shard once": "sent = sum(A[:-1]) + end_sent if P > 1 else 0",
+    "traffic is that of one link": "sent = start_link + between_link + end_link",
+    "traffic is what one node sends": "sent = (start_sent + between_sent) / P + end_link",
     "traffic counts each output as sent to one node only": "sent = G * sum(S)",
     "traffic also counts a node's own shards, which are not sent": (
-        "sent = P * sum(A[:-1]) + (G + 1) * S[-1] if P > 1 else 0"
+        "sent = sent + (sum(A[:-1]) + S[-1] if P > 1 else 0)"
     ),
     "traffic counts a node's own shards in all-gathers": (
-        "sent = P * sum(A[:-1]) + G * S[-1] if P > 1 else 0"
+        "sent = sent + (sum(A[:-1]) if P > 1 else 0)"
     ),
 }
 
@@ -363,6 +377,7 @@ def list_symbols(question, inputs):
         "Q2": inputs > 1,
         "W": weights,
         "rounds": nodes - 1 if is_ring else min(1, nodes - 1),
+        "turns": Fraction(1 if is_ring else nodes - 1),
         "G": sum(range(nodes)) if is_ring else nodes - 1,
         "links_of_all": nodes if is_ring else max(1, nodes * (nodes - 1)),
     }

@@ -303,7 +303,7 @@ MISTAKES = (
     Mistake("the last but one output is gathered, too, not all-gathered", "end",
             change_one("traffic_bytes", -2, lambda m, sent: m.gather.total * m.shard_bytes[-2]
                        if m.output_bytes[1:] else sent), TENSOR),
-    Mistake("two nodes exchange their shards as one", "times",
+    Mistake("two nodes exchange their shards as one", "count",
             let(all_gather=lambda m: Exchange(m.all_gather.link, Fraction(m.all_gather.total, 2))),
             TENSOR),
     Mistake("sending is divided by the nodes twice", "sent",
@@ -333,7 +333,8 @@ MISTAKES = (
             let(node_ops=lambda m: [it / m.nodes for it in m.node_ops]), TENSOR),
     Mistake("one node computes layer 1, and sends its whole output to the others", "divided",
             change_one("node_ops", 0, lambda m, _: m.ops[0])
-            | change_one("link_bytes", 1, lambda m, _: m.nodes * m.shard_bytes[1]), TENSOR),
+            | change_one("link_bytes", 1, lambda m, link: m.nodes * m.shard_bytes[1]
+                         if m.output_bytes[1:] else link), TENSOR),
     Mistake("from layer 2 on, a node uses only its own shard of the input", "divided",
             let(node_ops=lambda m: [m.node_ops[0], *(it / m.nodes for it in m.node_ops[1:])]),
             TENSOR),
