@@ -38,7 +38,7 @@ def find_totals(network, system, inputs):
         ("pipeline", ODD_ALL_TO_ALL, machines.ODD_PIPELINE_STEPS),
     ],
 )
-def test_each_step(strategy, question, expected):
+def test_each_step_by_hand(strategy, question, expected):
     found = Model(strategy, *question[:2]).steps
     assert [step[:-1] for step in found] == [
         (*sizes, Fraction(time_us) / 10**6) for *sizes, time_us in expected
@@ -58,7 +58,7 @@ def test_each_step(strategy, question, expected):
         (ODD_ALL_TO_ALL, machines.ODD_NUMBERS_ALL_TO_ALL),
     ],
 )
-def test_the_totals(question, expected):
+def test_the_totals_by_hand(question, expected):
     for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
         exact = [Fraction(tensor_s), tensor_bytes, Fraction(pipeline_s), pipeline_bytes]
         assert find_totals(*question[:2], inputs) == exact
