@@ -112,6 +112,7 @@ def test_what_a_topic_says_of_a_machine_that_differs_in_everything(topic):
 
 ONE_LAYER = "--layer 8,8,1,1,4,4"
 BALANCED = "--nodes 2 --layer 4,1,1,1,4,4 --layer 4,4,1,1,4,4"
+EQUAL = "--layer 4,4,1,1,4,4 --layer 4,4,1,1,4,4"
 TALL = "--nodes 2 --layer 4,1,1,1,10,10 --layer"
 WIDE = "--nodes 2 --layer 2,1,1,1,100,1 --layer"
 FASTER = f"{ODD} --link-gbs 0.0000015"  # 480 and 360 ms: node 3 is the bottleneck
@@ -155,6 +156,8 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q4 --nodes 1 {ONE_LAYER}", "One node has no links."),
         (f"pipeline {FASTER}", "fill and drain 476,160 8.988"),  # 973.824 - 497.664
         (f"pipeline {FASTER}", "communication 840,000 15.86"),
+        # of equal nodes one is the bottleneck: 0.512 of 3 * 0.512 + 0.064 us
+        (f"pipeline {EQUAL} --gops 1 --inputs 2", "fill and drain 0.512 32"),
         (f"bounds --nodes 1 {ONE_LAYER}", "32 inputs, ring neither every link bandwidth"),
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor", "= 3,033.30816 (compute) + 93.952 (communication) = 3,127.26016 us"),
