@@ -229,7 +229,7 @@ MISTAKES = (
     Mistake("GB/s are 10^6 bytes/s", "link", multiply("byte_s", 1000)),
     Mistake("GB/s are 2^30 bytes/s", "link", multiply("byte_s", 1 / BINARY), BOTH, GIGA_IS),
     Mistake("GB/s are read as Gbit/s", "link", multiply("byte_s", 8), BOTH, BYTES),
-    Mistake("communication takes the time of elements, not bytes", "link",
+    Mistake("communication takes the time of elements, not bytes, or of faster links", "link",
             let(byte_s=lambda m: m.byte_s / m.element_bytes)),
     Mistake("bytes take the time of bits", "link", multiply("byte_s", Fraction(1, 8))),
     Mistake("links have half the bandwidth", "link", multiply("byte_s", 2)),
@@ -459,7 +459,8 @@ MISTAKES = (
             " slowest", "formula",
             of_several(lambda m: 2 * m.first_s - m.compute_s[0] - m.compute_s[-1]
                        + m.inputs * m.interval_s), PIPELINE),
-    Mistake("N inputs take (N + layers - 1) times the slowest stage, and one's transfers", "formula",
+    Mistake("N inputs take (N + layers - 1) times the slowest stage, and one's transfers",
+            "formula",
             of_several(lambda m: count_slots(m) * m.interval_s + sum(m.send_s)), PIPELINE),
     Mistake("N inputs take (N + layers - 1) times the slowest stage", "formula",
             of_several(lambda m: count_slots(m) * m.interval_s), PIPELINE),

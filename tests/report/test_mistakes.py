@@ -181,7 +181,7 @@ def test_a_constant_or_multiple_that_a_row_before_it_makes_is_not_listed():
     clauses = [it.clause for it in listed]
     assert {it.clause for it in MISTAKES} < {*clauses}
     assert "links have 1 GB/s" not in clauses  # "links have half the bandwidth"
-    assert "links have 4 GB/s" not in clauses  # "the time of elements, not bytes"
+    assert "links have 4 GB/s" not in clauses  # "of faster links"
     assert "links have 6 GB/s" in clauses
     assert "Q2 is of 31 inputs" not in clauses and "Q2 is of 16 inputs" in clauses
     assert [it.is_alone for it in listed].index(True) == len(MISTAKES)
