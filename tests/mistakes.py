@@ -132,6 +132,7 @@ BOTH = {
 # Of a ring, the busiest link: rounds is P - 1, and so are the hops from one node to all others.
 TENSOR = {
     "the network's input is sent, too": "start_sent = (P - 1) * I0; start_link = rounds * I0",
+    "the network's input is sent, too, but takes no time": "start_sent = (P - 1) * I0",
     "whole outputs are sent, not shards": (
         "between_sent = P * between_sent; between_link = P * between_link"
         "; end_sent = P * end_sent; end_link = P * end_link"
@@ -306,7 +307,11 @@ PIPELINE = {
         "latency = first + (N - len(C)) * interval if N > 1 else first"
     ),
     "N inputs take N times the slowest stage": "latency = N * interval if N > 1 else first",
+    "one input takes as long as the slowest stage": "latency = latency if N > 1 else interval",
     "N inputs take N times the slowest stage, also for N = 1": "latency = N * interval",
+    "what is before the last stage is added to N times the slowest": (
+        "latency = first - compute[-1] + N * interval if N > 1 else first"
+    ),
     "what is before the last stage and what is behind the first is added to N times the slowest": (
         "latency = 2 * first - compute[0] - compute[-1] + N * interval if N > 1 else first"
     ),

@@ -242,6 +242,8 @@ MISTAKES = (
     Mistake("the network's input is sent, too", "start",
             let(broadcast=lambda m: Exchange(m.nodes * m.rounds, m.nodes * m.peers)),
             TENSOR, INPUT),
+    Mistake("the network's input is sent, too, but takes no time", "start",
+            let(broadcast=lambda m: Exchange(0, m.nodes * m.peers)), TENSOR),
     Mistake("whole outputs are sent, not shards", "sent",
             let(all_gather=lambda m: send_whole(m, m.all_gather),
                 gather=lambda m: send_whole(m, m.gather)), TENSOR),
@@ -453,8 +455,12 @@ MISTAKES = (
             of_several(lambda m: m.first_s + (m.inputs - len(m.ops)) * m.interval_s), PIPELINE),
     Mistake("N inputs take N times the slowest stage", "formula",
             of_several(lambda m: m.inputs * m.interval_s), PIPELINE),
+    Mistake("one input takes as long as the slowest stage", "formula",
+            let(latency_s=lambda m: m.latency_s if m.inputs > 1 else m.interval_s), PIPELINE),
     Mistake("N inputs take N times the slowest stage, also for N = 1", "formula",
             let(latency_s=lambda m: m.inputs * m.interval_s), PIPELINE),
+    Mistake("what is before the last stage is added to N times the slowest", "formula",
+            of_several(lambda m: m.first_s - m.compute_s[-1] + m.inputs * m.interval_s), PIPELINE),
     Mistake("what is before the last stage and what is behind the first is added to N times the"
             " slowest", "formula",
             of_several(lambda m: 2 * m.first_s - m.compute_s[0] - m.compute_s[-1]
