@@ -186,7 +186,7 @@ def has_digits(
 ) -> bool:
     """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
     other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2. If only one is made, less than ten
+    tried: each number needs k + 2 digits, all together 2 k + 2. If only one is made, less than 10^k
     of its last place from the right one, it may be a slip, and needs one more. Numbers of Q2 that
     follow from Q1's do not count. A constant is typed once, so it must be wrong for both."""
     if not one.mistakes:
@@ -201,12 +201,10 @@ def has_digits(
     following = {line._replace(question="Q2") for line in digits if is_followed(line)}
     evident = sum(amount for line, amount in digits.items() if line not in following)
     right = predict_all(course, one.strategy, 0)[()]
-    is_slip = (
-        len(own) > 0
-        and len(digits) == 1
-        and all(
-            abs(numbers[line].amount - right[line]) < 20 * numbers[line].rounding for line in digits
-        )
+    lone = digits if own and len(digits) == 1 else []
+    is_slip = any(
+        abs(numbers[line].amount - right[line]) < 10**k * 2 * numbers[line].rounding
+        for line in lone
     )
     return evident >= 2 + 2 * k + is_slip and min(digits.values()) >= k + 2
 
