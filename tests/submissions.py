@@ -2,20 +2,19 @@
 
 import json
 from decimal import Context, Decimal
-from itertools import product
 
 import mistakes
 from program import call
 from report.question import LAB
 
 STRATEGIES = ("tensor", "pipeline")
-
 LINES = [
     f"{asked} {strategy} {kind}"
     for asked in ("Q1", "Q2")
     for strategy in STRATEGIES
     for kind in ("latency", "traffic")
 ]
+NAMES = {"latency": "latency", "traffic": "network traffic"}
 UNITS = {"latency": "seconds", "traffic": "bytes"}
 
 
@@ -31,27 +30,24 @@ def answer(tensor=(), pipeline=(), question=LAB):
 def write(numbers, digits=17, inputs=32):
     """Write the handout's lines with these numbers: texts, or exact, or latencies of so many
     digits."""
+    headings = {"Q1": "-----Q1 single input-----", "Q2": f"--------Q2 {inputs} inputs------"}
     rows = []
     for line, value in numbers.items():
         asked, strategy, kind = line.split()
-        heading = "-----Q1 single input-----"
-        if asked == "Q2":
-            heading = f"--------Q2 {inputs} inputs------"
-        if heading not in rows:
-            rows.append(heading)
+        if headings[asked] not in rows:
+            rows.append(headings[asked])
         number = value
         if not isinstance(value, str):
             rounded = Context(prec=digits if kind == "latency" else 17)
             number = f"{rounded.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
-        name = {"latency": "latency", "traffic": "network traffic"}[kind]
-        rows.append(f"Total {name} of {strategy} parallelism is {number} {UNITS[kind]}")
+        rows.append(f"Total {NAMES[kind]} of {strategy} parallelism is {number} {UNITS[kind]}")
     return "\n".join(rows) + "\n"
 
 
 def judge(folder, text, *options):
     """Return the exit status, and what is found in a text."""
     path = folder / "output.txt"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_text(text, encoding="utf-8")
     status, out, err = call(["check", "--json", *options, str(path)])
     assert err == "", err
     [found] = json.loads(out)["submissions"]
@@ -60,11 +56,9 @@ def judge(folder, text, *options):
 
 def list_ways(found):
     """List for each strategy that is explained the alternatives: sets of clauses."""
-    of = {}
-    for strategy in STRATEGIES:
-        ways = [it["mistakes"] for it in found["explanations"] if strategy in it["strategies"]]
-        if ways:
-            of[strategy] = [
-                {clause for part in parts for clause in part} for parts in product(*ways)
-            ]
-    return of
+    ways = {}
+    for it in found["explanations"]:
+        for of in it["strategies"]:
+            before = ways.get(of, [set()])
+            ways[of] = [clauses | {*others} for clauses in before for others in it["mistakes"]]
+    return ways
