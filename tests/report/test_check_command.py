@@ -61,12 +61,14 @@ def test_standard_input():
         assert advice in sentence(result.stderr) if advice else result.stderr == ""
 
 
-def test_a_row_that_is_not_read_is_quoted(tmp_path):
+def test_of_a_missing_line_it_is_told_what_is_there_instead(tmp_path):
     row = f"TP latency: 3.1 \u00b1 0.02 {'.' * 150}"
     numbers = judge(tmp_path, LAB_TEXT.replace(LAB_TEXT.splitlines()[1], row))[1]["numbers"]
     assert [number["kind"] for number in numbers] == ["missing"] + ["right"] * 7
     words = numbers[0]["words"]
     assert "'TP latency: 3.1 ? 0.02 ..." in words and words.isascii() and len(words) < 120
+    _, found = judge(tmp_path, LAB_TEXT[: LAB_TEXT.rindex("Total")])  # as the handout's sample
+    assert found["numbers"][-1]["words"].startswith("missing; the handout's sample of Q2 lacks it")
 
 
 def test_a_reading_is_marked_and_has_a_footnote(tmp_path):

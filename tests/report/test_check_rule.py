@@ -30,7 +30,7 @@ ONE_LESS = "N - 2 times the slowest stage is added to the first input, not N - 1
 UNSENT, NOTHING = "Q2's latency leaves out sending", "communication takes no time"
 MS = "latency is 1,000 times that, as if ms were printed as seconds"
 KB = "KB are printed as bytes"
-NOBODYS = {TL: "0.0071234567"}
+NOBODYS, THIRD = {TL: "0.0071234567"}, Fraction(1, 3)
 
 
 def only(strategy, numbers):
@@ -113,7 +113,9 @@ CHANGED = {  # why: a submission's numbers; the mistakes of tensor parallelism, 
     "they agree all the same": (answer([UNGATHERED]) | {TL: "0.0031"}, [UNGATHERED], []),
     "a float's noise": (answer([FP32], [FP32]) | {TL: "0.0032212121600000004"}, [FP32], [FP32]),
     "units": (multiply("traffic", Fraction(1, 1000)), [KB], [KB]),
-    "and others": (multiply("latency", 1000, answer([FP32], [FP32])), [FP32, MS], [FP32, MS]),
+    "units too": (multiply("latency", 1000, answer([FP32], [FP32])), [FP32, MS], [FP32, MS]),
+    "a multiple": (multiply("tensor latency", 3), ["latency is 3 times the right one"], []),
+    "a part": (multiply("pipeline traffic", THIRD), [], ["traffic is 1/3 of the right one"]),
     "a multiple is not combined": (multiply("tensor latency", 3, answer([ALL])), [], []),
     "a constant typed wrong": (FOUR_GBS, [FAST], [FAST]),
     "a rate need not be whole": (machine(link_bytes_per_s=2 * 10**8), [SLOW], [SLOW]),
@@ -175,6 +177,7 @@ def test_swapped_numbers_are_other_lines_right_ones(tmp_path, one, other):
     numbers = {line: RIGHT[it] for line, it in zip(LINES, meant, strict=True)}
     _, found = judge(tmp_path, write(numbers))
     assert (found["right"], found["explanations"]) == (0, [])
+    assert {number["kind"] for number in found["numbers"]} == {"another line's number"}
     words = [f"this is {line}'s right number" for line in meant]
     assert [number["words"] for number in found["numbers"]] == words
 
