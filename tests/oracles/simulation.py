@@ -8,7 +8,7 @@ itself. The clock is exact, because only Fractions are added to it.
 
 from collections import defaultdict
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import simpy
 
@@ -22,15 +22,10 @@ class Machine:
         self.ring = system.topology == "ring"
         self.numbers = list(range(system.nodes))
         self.nodes = [simpy.Resource(self.env) for _ in self.numbers]
-        self.links = {link: simpy.Resource(self.env) for link in self.pairs()}
+        pairs = pairwise([*self.numbers, 0]) if self.ring else permutations(self.numbers, 2)
+        self.links = {(a, b): simpy.Resource(self.env) for a, b in pairs if a != b}
         self.link_bytes = dict.fromkeys(self.links, 0)
         self.arrivals = defaultdict(self.env.event)  # by message and node
-
-    def pairs(self):
-        """The nodes that each link joins."""
-        if self.ring:
-            return [pair for pair in pairwise([*self.numbers, 0]) if len(set(pair)) == 2]
-        return [(a, b) for a in self.numbers for b in self.numbers if a != b]
 
     def run(self, processes):
         """Until the last of them ends."""

@@ -1,5 +1,5 @@
-"""The closed forms of lab3.py and the steps of report/ against simulation.py, which knows messages,
-nodes and links, and no closed form: equal, exactly, in every case."""
+"""The closed forms of lab3.py and the steps of report/model.py against simulation.py, which knows
+messages, nodes and links, and no closed form: equal, exactly, in every case."""
 
 import pytest
 
@@ -13,7 +13,6 @@ from machines import CLOSED_FORMS, NETWORK, ODD, ODD_ALL_TO_ALL, SYSTEM
 from oracles.simulation import simulate
 from random_machines import cases_of_both
 from report.model import Model
-from report.timeline import jobs
 
 
 def compare(network, system, strategy, inputs):
@@ -26,9 +25,6 @@ def compare(network, system, strategy, inputs):
     sent = [step.link_bytes for step in Model(strategy, network, system).steps]
     busiest_bytes = sum(sent) if strategy == "tensor" else max(sent)
     assert max(link_bytes.values(), default=0) == inputs * busiest_bytes
-    if strategy == "pipeline":
-        places = {job.where for job in jobs(network, system, strategy) if job.work == "send"}
-        assert places == {f"link {a + 1} to {b + 1}" for (a, b), size in link_bytes.items() if size}
 
 
 @pytest.mark.parametrize("strategy", CLOSED_FORMS)
@@ -36,17 +32,6 @@ def compare(network, system, strategy, inputs):
 @pytest.mark.parametrize("question", [(NETWORK, SYSTEM), ODD[:2], ODD_ALL_TO_ALL[:2]])
 def test_the_machines_by_hand(question, inputs, strategy):
     compare(*question, strategy, inputs)
-
-
-def test_each_link_of_the_lab():
-    _, link_bytes = simulate(NETWORK, SYSTEM, "tensor")
-    # shards of 57,600 + 50,176 + 43,264 bytes; to node 0 also one of 36,864
-    assert link_bytes == {
-        (a, b): 151_040 + 36_864 * (b == 0) for a in range(4) for b in range(4) if a != b
-    }
-    _, link_bytes = simulate(NETWORK, SYSTEM, "pipeline")
-    used = {link: size for link, size in link_bytes.items() if size}
-    assert used == {(0, 1): 230_400, (1, 2): 200_704, (2, 3): 173_056}
 
 
 @given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]), st.integers(1, 6))
