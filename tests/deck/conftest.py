@@ -32,11 +32,16 @@ def reader(built):
     return PdfReader(BytesIO(built["slides.pdf"]))
 
 
-def find_elements(parent):
-    """Yield each element of a document's structure, in reading order."""
-    kids = parent.get("/K", [])
-    for kid in kids if isinstance(kids, list) else [kids]:
-        element = kid.get_object()
-        if isinstance(element, dict) and "/S" in element:
-            yield element
-            yield from find_elements(element)
+@pytest.fixture(scope="session")
+def elements(reader):
+    """List the elements of slides.pdf's structure, in reading order."""
+
+    def find(parent):
+        kids = parent.get("/K", [])
+        for kid in kids if isinstance(kids, list) else [kids]:
+            element = kid.get_object()
+            if isinstance(element, dict) and "/S" in element:
+                yield element
+                yield from find(element)
+
+    return list(find(reader.trailer["/Root"]["/StructTreeRoot"]))
