@@ -305,7 +305,7 @@ MISTAKES = (
     Mistake("the last but one output is gathered, too, not all-gathered", "end",
             change_one("traffic_bytes", -2, lambda m, sent: m.gather.total * m.shard_bytes[-2]
                        if m.output_bytes[1:] else sent), TENSOR),
-    Mistake("two nodes exchange their shards as one", "count",
+    Mistake("two nodes exchange their shards as one", "times",
             let(all_gather=lambda m: Exchange(m.all_gather.link, Fraction(m.all_gather.total, 2))),
             TENSOR),
     Mistake("sending is divided by the nodes twice", "sent",

@@ -88,9 +88,9 @@ def layer_4(**typed):
     return answer(question=LAB._replace(network=(*LAB.network[:3], layer)))
 
 
-FAST, NODES = "links have 4 GB/s", "the machine has 8 nodes"
+FAST, NODES = "links have 20 GB/s", "the machine has 8 nodes"
 SLOW, FEW = "links have 0.2 GB/s", "Q2 is of 16 inputs"
-FOUR_GBS, EIGHT_NODES = machine(link_bytes_per_s=4 * 10**9), machine(nodes=8)
+TWENTY_GBS, EIGHT_NODES = machine(link_bytes_per_s=20 * 10**9), machine(nodes=8)
 CHANGED = {  # why: a submission's numbers; the mistakes of tensor parallelism, of the pipeline
     "three are not looked for": (answer([MAC, FP32, UNGATHERED], [MAC, FP32]), [], [MAC, FP32]),
     "a lone number of three digits is not explained": (RIGHT | {PL2: "0.398"}, [], []),
@@ -117,7 +117,7 @@ CHANGED = {  # why: a submission's numbers; the mistakes of tensor parallelism, 
     "a multiple": (multiply("tensor latency", 3), ["latency is 3 times the right one"], []),
     "a part": (multiply("pipeline traffic", THIRD), [], ["traffic is 1/3 of the right one"]),
     "a multiple is not combined": (multiply("tensor latency", 3, answer([ALL])), [], []),
-    "a constant typed wrong": (FOUR_GBS, [FAST], [FAST]),
+    "a constant typed wrong": (TWENTY_GBS, [FAST], [FAST]),
     "a rate need not be whole": (machine(link_bytes_per_s=2 * 10**8), [SLOW], [SLOW]),
     "other inputs": (answer(question=LAB._replace(inputs=16)), [FEW], [FEW]),
     "eight nodes": (EIGHT_NODES, [NODES], []),
@@ -245,7 +245,7 @@ MENDED = answer([FP32], [FP32]) | {TT2: RIGHT[TT2]}
         # each strategy for itself: what a key lacks is read as this project reads it
         (only("tensor", answer([ALL])), answer([ALL]), {}),
         (only("tensor", answer([UNDIVIDED])), answer([UNDIVIDED], [LAST]), expect([], [LAST])),
-        (FOUR_GBS, RIGHT, {of: [{ignore(FAST)}, {HALF}] for of in STRATEGIES}),
+        (TWENTY_GBS, RIGHT, expect([ignore(FAST)], [ignore(FAST)])),
         (MENDED, MENDED, {}),  # FP32 would make all but one of its numbers: a key has no slips
     ],
 )

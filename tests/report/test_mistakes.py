@@ -58,6 +58,7 @@ WRITTEN_OUT = [
     {"weights", "loop", "size", "channels"},
     {"inputs", "end", "sent", "link", "start", "overlap"},
     {"last", "start", "weights", "sent"},
+    {"end", "times"},
 ]
 
 
