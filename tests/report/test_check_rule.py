@@ -56,6 +56,7 @@ def expect(tensor=(), pipeline=()):
         ([FP32], [FP32, SENDS], 17, True),
         ([HALF], [HALF], 17, True),  # not FP32 with its traffic mended
         ([ONCE], [ONCE], 17, True),  # not Q1's right numbers in Q2
+        ([NOTHING], [NOTHING], 17, True),  # for tensor parallelism alone another is as good
         ([], [SLOTS], 17, True),
         ([], [SLOWEST], 17, True),  # "also for N = 1" has another Q1, which is right
         # of programs that somebody edited, with their digits
