@@ -222,12 +222,15 @@ def test_a_class_as_csv(names):
     assert "heading of Q2" in rows["note.txt"]["what else"]
 
 
-def test_what_occurs_how_often_as_json(names):
-    """The most frequent first. What follows from a wrong number of Q1 is not counted again."""
-    occurrences = json.loads(call(["check", "--json", *names])[1])["occurrences"]
-    assert next(iter(occurrences.items())) == (ODD_OFTEN, 2)
-    assert occurrences.keys() > {FP32, "communication takes no time", "zero", "missing"}
-    assert "follows from Q1" not in occurrences
+def test_a_class_as_json(names):
+    """The most frequent stands first. What follows from a wrong number of Q1 is not counted."""
+    found = json.loads(call(["check", "--json", *names])[1])
+    assert next(iter(found["occurrences"].items())) == (ODD_OFTEN, 2)
+    assert found["occurrences"].keys() > {FP32, "communication takes no time", "zero", "missing"}
+    assert "follows from Q1" not in found["occurrences"]
+    differing = [it["file"] for it in found["submissions"] if it.get("format")]
+    assert differing == [name for name in names if CLASS[name][2] == "differs"]
+    assert [it["file"] for it in found["submissions"] if it.get("notes")] == ["note.txt"]
 
 
 # ------------------------------------------------ hostile texts
