@@ -10,7 +10,10 @@ pytest.importorskip("numpy")
 
 import mistakes
 from machines import LAB, ODD, ODD_ALL_TO_ALL, ODD_OPTIONS
-from report.check.mistakes import MISTAKES
+from report.check.diagnosis import Explanation
+from report.check.judge import list_causes
+from report.check.mistakes import MISTAKES, Mistake
+from report.check.words import describe_cause
 from submissions import LINES, STRATEGIES, answer, judge, list_ways, write
 
 TL, TT, PL, PT, TL2, TT2, PL2, PT2 = LINES
@@ -26,7 +29,6 @@ UNDIVIDED = "computing is not divided by the nodes"
 HALF, ONCE = "links have half the bandwidth", "traffic is that of one input"
 SLOWEST = "N inputs take N times the slowest stage"
 SLOTS = "N inputs take (N + layers - 1) times the slowest stage, also for N = 1"
-ONE_LESS = "N - 2 times the slowest stage is added to the first input, not N - 1 times"
 UNSENT, NOTHING = "Q2's latency leaves out sending", "communication takes no time"
 MS = "latency is 1,000 times that, as if ms were printed as seconds"
 KB = "KB are printed as bytes"
@@ -98,14 +100,17 @@ CHANGED = {  # why: a submission's numbers; the mistakes of tensor parallelism, 
     "of four it is": (RIGHT | {PL2: "0.3979"}, [], [ALONE]),
     "unless it may be a slip in the last digit": (RIGHT | {PL2: "0.1555"}, [], []),
     "which with five it is not": (RIGHT | {PL2: "0.15548"}, [], [UNSENT]),
+    "nor in the digit before": (RIGHT | {PL2: "0.1588"}, [], [SENDS]),
+    # all-gathers take no time, and node 1 computes layer 1 alone: 0.00312663.. and 0.10005217..
+    "unless of two mistakes": (RIGHT | {TL: "0.003127", TL2: "0.100052"}, [], []),
     "a slip is left over": (answer([INT8], [INT8]) | NOBODYS, [INT8], [INT8]),
     "two are not": (answer([INT8], [INT8]) | NOBODYS | {TL2: "0.51234567"}, [], [INT8]),
     "beside two mistakes there is no slip": (answer([UNDIVIDED, ALL]) | NOBODYS, [], []),
     "a right number contradicts": (answer([MAC]) | {TL2: RIGHT[TL2]}, [], []),
     # LAST and ALONE leave nothing, but two mistakes need four digits of each number
     "without the digits the next best": (answer([], [LAST]) | {PL2: "0.400"}, [], [LAST]),
-    # all but one of N - 1 inputs; Q1's traffic is 32 times as much, as it should be
-    "no two that cancel out": (RIGHT | {PL2: Fraction("0.15116191744")}, [], [ONE_LESS]),
+    # of N - 1 inputs, and traffic has Q1's in it: of N inputs again
+    "no two that cancel out in right ones": (RIGHT | {TL2: 31 * RIGHT[TL]}, [], []),
     # the pipeline's right number is no slip, so that there may be one
     "set aside": (answer([UNGATHERED]) | {TT: RIGHT[PT]} | NOBODYS, [UNGATHERED], []),
     "set aside it is no evidence": (RIGHT | {TT: RIGHT[PT]}, [], []),
@@ -123,7 +128,7 @@ CHANGED = {  # why: a submission's numbers; the mistakes of tensor parallelism, 
     "other inputs": (answer(question=LAB._replace(inputs=16)), [FEW], [FEW]),
     "eight nodes": (EIGHT_NODES, [NODES], []),
     "a constant is not combined": (multiply("tensor latency", 7, EIGHT_NODES), [], []),
-    "a constant is typed once": (RIGHT | {PL: layer_4(fx=6, fy=6)[PL]}, [], []),
+    "a constant is typed once": (RIGHT | only("pipeline", layer_4(in_channels=64)), [], []),
 }
 
 
@@ -158,6 +163,18 @@ def test_a_mistake_of_both_that_the_other_strategy_contradicts_costs_more(tmp_pa
     _, found = judge(tmp_path, write(only("tensor", numbers), inputs=8), *options)
     shared = "a node's links share the bandwidth of one"
     assert list_ways(found) == {"tensor": [{HALF}, {shared}, {ONE_SHARD}]}
+
+
+def test_alternatives_that_do_not_go_together_are_told_whole():
+    one, two, three, four = (Mistake(clause, clause, {}) for clause in "abcd")
+    pairs = [
+        (Explanation("tensor", (one, two)), Explanation("pipeline", (one,))),
+        (Explanation("tensor", (three,)), Explanation("pipeline", (four,))),
+    ]
+    assert [describe_cause(cause) for cause in list_causes(pairs)] == [
+        "both strategies: a; tensor parallelism: b, or tensor parallelism: c; pipeline"
+        " parallelism: d"
+    ]
 
 
 @pytest.mark.parametrize("times", [2, 3, 4, 8, 10, 12, 32, 1024])
@@ -200,6 +217,7 @@ LACKS = "agrees, but has 1 digit; 3 are needed"
         ({TL: "nan"}, "no number"),
         ({TL: "-0.1"}, "negative"),
         ({TL: "0.003"}, f"0.003 {LACKS}"),
+        ({TL: "0.16"}, f"unexplained, 51.2 times the right number{MORE}"),  # nor Q2's pipeline's
         ({TL2: "0.1"}, f"0.1 {LACKS}; did a format drop zeros?"),
         # 32 times Q1; 0.1 % off, more than both roundings; within these, but 0.6 % off; 0.07 % off
         (NOBODYS | {TL2: "0.2279506144"}, "32 times your wrong Q1, no further mistake"),
