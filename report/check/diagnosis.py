@@ -186,9 +186,9 @@ def has_digits(
 ) -> bool:
     """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
     other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2. If only one is made, less than 10^k
-    of its last place from the right one, it may be a slip, and needs one more. Numbers of Q2 that
-    follow from Q1's do not count. A constant is typed once, so it must be wrong for both."""
+    tried: each number needs k + 2 digits, all together 2 k + 2, one more if each is less than 10^k
+    of its last place from the right one and may be a slip. Numbers of Q2 that follow from Q1's do
+    not count. A constant is typed once, so it must be wrong for both."""
     if not one.mistakes:
         return True
     own = [it for it in one.mistakes if it not in other.mistakes]
@@ -201,10 +201,9 @@ def has_digits(
     following = {line._replace(question="Q2") for line in digits if is_followed(line)}
     evident = sum(amount for line, amount in digits.items() if line not in following)
     right = predict_all(course, one.strategy, 0)[()]
-    lone = digits if own and len(digits) == 1 else []
-    is_slip = any(
+    is_slip = len(own) > 0 and all(
         abs(numbers[line].amount - right[line]) < 10**k * 2 * numbers[line].rounding
-        for line in lone
+        for line in digits
     )
     return evident >= 2 + 2 * k + is_slip and min(digits.values()) >= k + 2
 
