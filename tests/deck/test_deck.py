@@ -251,6 +251,7 @@ def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_
     ("arguments", "named"),
     [
         (["--author", "Eve"], "--output"),
+        (["--uid", "1"], "--output"),
         (["--output=missing"], "is not an existing folder"),
         (["--output="], "--output"),
         (["--author=", "--output=."], "--author"),

@@ -116,7 +116,7 @@ def test_what_whatif_prints_is_right(tmp_path, options):
     ("old", "new", "is_explained"),  # of each of lab3.py's functions
     [
         ("return inputs * (compute_s + communication_s)", "return inputs * compute_s", True),
-        ("gather_hops * shards[-1])", "2 * gather_hops * shards[-1])", False),
+        ("gather_hops * shards[-1])", "7 * gather_hops * shards[-1])", False),
         ("(inputs - 1) * max([*compute_s", "(inputs - 1) * sum([*compute_s", True),
         ("return inputs * sum(layer", "return 3 * inputs * sum(layer", True),
     ],

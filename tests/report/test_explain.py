@@ -139,8 +139,11 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # the first takes 14.9026631 ms, each further 5.5713496: the roundings add up to 14.903
         ("Q2 --gops 41.5 --link-gbs 2.125", "in the pipeline 5.571 ms + 9.332 / N ms"),
         ("Q2", "more for any N."),  # 4.62422016 ms, and 3.12726016 with tensor parallelism
+        # 230,400 bytes / 0.044 GB/s, less than the 7.304 ms of tensor parallelism
+        ("Q2 --link-gbs 0.044 --inputs 2", "in the pipeline 5.236 ms + 20.628 / N ms"),
         (f"Q3 {ODD} --sram-kib 11", "fit in a node's SRAM of 11,264, but 508 bytes of"),
         (f"Q3 {ODD} --sram-kib 12", "parallelism is possible: 1,947.65 ms for 8 inputs."),
+        ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {ODD} --inputs 2", "With 1 waiting input in every node,"),
         (f"Q3 {ODD} --inputs 99", "99 outputs, 64,152 bytes, exceed the SRAM of all nodes"),
         (f"Q3 {ODD} --inputs 99", "together (55,296),"),
@@ -159,6 +162,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # of equal nodes one is the bottleneck: 0.512 of 3 * 0.512 + 0.064 us
         (f"pipeline {EQUAL} --gops 1 --inputs 2", "fill and drain 0.512 32"),
         (f"bounds --nodes 1 {ONE_LAYER}", "32 inputs, ring neither every link bandwidth"),
+        ("bounds --inputs 1", "1 input, ring tensor no link bandwidth"),
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor", "= 3,033.30816 (compute) + 93.952 (communication) = 3,127.26016 us"),
         ("tensor --gops 7", "~ 21,666.4869 (compute) + 93.952 (communication) ~"),
