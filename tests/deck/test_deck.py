@@ -253,6 +253,7 @@ def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_
         (["--author", "Eve"], "--output"),
         (["--uid", "1"], "--output"),
         (["--output=missing"], "is not an existing folder"),
+        ([f"--output={__file__}"], "is not an existing folder"),
         (["--output="], "--output"),
         (["--author=", "--output=."], "--author"),
         (["--uid", "1\n2", "--output=."], "--uid"),
