@@ -121,6 +121,16 @@ def add_to_ops(by: int) -> Edit:
     return let(ops=lambda m: [it.ops + by * it.filters * it.out_x * it.out_y for it in m.computed])
 
 
+def exchange(name: str, link: Rate = 1, total: Rate = 1) -> Edit:
+    """Multiply what an exchange sends over the busiest link, and over all links."""
+
+    def multiplied(m: Model) -> Exchange:
+        found = getattr(m, name)
+        return Exchange(found.link * link, found.total * total)
+
+    return {name: multiplied}
+
+
 def send_whole(m: Model, exchange: Exchange) -> Exchange:
     """Send the whole output for each shard."""
     return Exchange(m.nodes * exchange.link, m.nodes * exchange.total)
@@ -263,16 +273,14 @@ MISTAKES = (
     Mistake("outputs are all-reduced along a ring, but the last is gathered", "sent",
             let(all_gather=lambda m: Exchange(2 * m.peers, 2 * m.all_gather.total)), TENSOR),
     Mistake("outputs are all-reduced, but the last is gathered", "sent",
-            let(all_gather=lambda m: Exchange(2 * m.all_gather.link, 2 * m.all_gather.total)),
-            TENSOR),
+            exchange("all_gather", link=2, total=2), TENSOR),
     Mistake("outputs are all-reduced, of the last one each node sends a whole part", "sent",
-            let(all_gather=lambda m: Exchange(2 * m.rounds, 2 * m.all_gather.total),
-                gather=lambda m: send_whole(m, m.gather)), TENSOR),
-    Mistake("a link sends or receives, so that all-gathers take twice as long", "sent",
-            let(all_gather=lambda m: Exchange(2 * m.all_gather.link, m.all_gather.total)), TENSOR),
-    Mistake("a link's two directions add up, so that all-gathers take half as long", "sent",
-            let(all_gather=lambda m: Exchange(Fraction(m.all_gather.link, 2), m.all_gather.total)),
+            exchange("all_gather", link=2, total=2) | let(gather=lambda m: send_whole(m, m.gather)),
             TENSOR),
+    Mistake("a link sends or receives, so that all-gathers take twice as long", "sent",
+            exchange("all_gather", link=2), TENSOR),
+    Mistake("a link's two directions add up, so that all-gathers take half as long", "sent",
+            exchange("all_gather", link=Fraction(1, 2)), TENSOR),
     Mistake("each node is sent its part of the weights, once", "weights",
             let(traffic=lambda m: m.traffic
                 + m.gather_hops * Fraction(count_weight_bytes(m), m.nodes),
@@ -287,16 +295,15 @@ MISTAKES = (
             TENSOR, 'the output is "stored in a single node"'),
     Mistake("the last output's shards arrive one after the other", "end",
             let(gather=lambda m: take_turns(m, m.gather)), TENSOR),
-    Mistake("the last output is not gathered", "end", let(gather=Exchange(0, 0)), TENSOR),
+    Mistake("the last output is not gathered", "end", exchange("gather", link=0, total=0), TENSOR),
     Mistake("the last gather has the size of its layer's input", "end",
             change_one("shard_bytes", -1, lambda m, it: m.shard_bytes[-2]), TENSOR),
     Mistake("the last gather counts all shards, one's own, too", "end",
             change_one("traffic_bytes", -1, lambda m, sent: sent
                        + (m.shard_bytes[-1] if m.peers else 0)), TENSOR),
-    Mistake("the last gather takes no time", "end",
-            let(gather=lambda m: Exchange(0, m.gather.total)), TENSOR),
+    Mistake("the last gather takes no time", "end", exchange("gather", link=0), TENSOR),
     Mistake("the last gather is not counted in traffic", "end",
-            let(gather=lambda m: Exchange(m.gather.link, 0)), TENSOR),
+            exchange("gather", total=0), TENSOR),
     Mistake("the last gather is made once, for all inputs", "inputs",
             let(latency_s=lambda m: m.latency_s - (m.inputs - 1) * m.send_s[-1],
                 traffic=lambda m: m.traffic - (m.inputs - 1) * m.traffic_bytes[-1]), TENSOR),
@@ -306,17 +313,15 @@ MISTAKES = (
             change_one("traffic_bytes", -2, lambda m, sent: m.gather.total * m.shard_bytes[-2]
                        if m.output_bytes[1:] else sent), TENSOR),
     Mistake("two nodes exchange their shards as one", "times",
-            let(all_gather=lambda m: Exchange(m.all_gather.link, Fraction(m.all_gather.total, 2))),
-            TENSOR),
+            exchange("all_gather", total=Fraction(1, 2)), TENSOR),
     Mistake("sending is divided by the nodes twice", "sent",
             let(send_s=lambda m: [it / m.nodes for it in m.send_s]), TENSOR),
     Mistake("sending takes the time of whole outputs, or of one node after the other", "sent",
             let(all_gather=lambda m: Exchange(m.nodes * m.all_gather.link, m.all_gather.total),
                 gather=lambda m: Exchange(m.nodes * m.gather.link, m.gather.total)), TENSOR),
-    Mistake("all-gathers take no time", "sent",
-            let(all_gather=lambda m: Exchange(0, m.all_gather.total)), TENSOR),
+    Mistake("all-gathers take no time", "sent", exchange("all_gather", link=0), TENSOR),
     Mistake("only the last output is gathered, nothing is sent between layers", "sent",
-            let(all_gather=Exchange(0, 0)), TENSOR),
+            exchange("all_gather", link=0, total=0), TENSOR),
     Mistake("all shards go over one link", "sent",
             let(link_bytes=lambda m: m.traffic_bytes), TENSOR),
     Mistake("the bytes are spread over all links", "sent",
