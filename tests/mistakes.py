@@ -98,7 +98,7 @@ BOTH = {
     "GB/s are 10^6 bytes/s": "B = B / 1000",
     "GB/s are 2^30 bytes/s": "B = B * 2**30 / 10**9",
     "GB/s are read as Gbit/s": "B = B / 8",
-    "communication takes the time of elements, not bytes, or of faster links": "B = B * E",
+    "links have twice the bandwidth, or the time is that of elements, not bytes": "B = 2 * B",
     "bytes take the time of bits": "B = B * 8",
     "links have half the bandwidth": "B = B / 2",
     "all links together have the bandwidth of one": "B = B / links_of_all",
@@ -309,16 +309,16 @@ PIPELINE = {
     "N inputs take N times the slowest stage": "latency = N * interval if N > 1 else first",
     "one input takes as long as the slowest stage": "latency = latency if N > 1 else interval",
     "N inputs take N times the slowest stage, also for N = 1": "latency = N * interval",
-    "what is before the last stage is added to N times the slowest": (
+    "the time before the last stage is added to N times the slowest stage": (
         "latency = first - compute[-1] + N * interval if N > 1 else first"
     ),
-    "what is before the last stage and what is behind the first is added to N times the slowest": (
+    "the times before the last stage and after the first are added to N times the slowest": (
         "latency = 2 * first - compute[0] - compute[-1] + N * interval if N > 1 else first"
     ),
     "Q2's traffic is that of N + layers - 1 inputs": (
         "traffic = (N + len(C) - 1 if N > 1 else 1) * sent"
     ),
-    "N inputs take (N + layers - 1) times the slowest stage, and one's transfers": (
+    "N inputs take (N + layers - 1) times the slowest stage, and the transfers of one": (
         "latency = (N + len(C) - 1) * interval + sum(send) if N > 1 else first"
     ),
     "N inputs take (N + layers - 1) times the slowest stage": (

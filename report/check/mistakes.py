@@ -239,8 +239,8 @@ MISTAKES = (
     Mistake("GB/s are 10^6 bytes/s", "link", multiply("byte_s", 1000)),
     Mistake("GB/s are 2^30 bytes/s", "link", multiply("byte_s", 1 / BINARY), BOTH, GIGA_IS),
     Mistake("GB/s are read as Gbit/s", "link", multiply("byte_s", 8), BOTH, BYTES),
-    Mistake("communication takes the time of elements, not bytes, or of faster links", "link",
-            let(byte_s=lambda m: m.byte_s / m.element_bytes)),
+    Mistake("links have twice the bandwidth, or the time is that of elements, not bytes", "link",
+            multiply("byte_s", Fraction(1, 2))),
     Mistake("bytes take the time of bits", "link", multiply("byte_s", Fraction(1, 8))),
     Mistake("links have half the bandwidth", "link", multiply("byte_s", 2)),
     Mistake("all links together have the bandwidth of one", "link",
@@ -464,13 +464,13 @@ MISTAKES = (
             let(latency_s=lambda m: m.latency_s if m.inputs > 1 else m.interval_s), PIPELINE),
     Mistake("N inputs take N times the slowest stage, also for N = 1", "formula",
             let(latency_s=lambda m: m.inputs * m.interval_s), PIPELINE),
-    Mistake("what is before the last stage is added to N times the slowest", "formula",
+    Mistake("the time before the last stage is added to N times the slowest stage", "formula",
             of_several(lambda m: m.first_s - m.compute_s[-1] + m.inputs * m.interval_s), PIPELINE),
-    Mistake("what is before the last stage and what is behind the first is added to N times the"
+    Mistake("the times before the last stage and after the first are added to N times the"
             " slowest", "formula",
             of_several(lambda m: 2 * m.first_s - m.compute_s[0] - m.compute_s[-1]
                        + m.inputs * m.interval_s), PIPELINE),
-    Mistake("N inputs take (N + layers - 1) times the slowest stage, and one's transfers",
+    Mistake("N inputs take (N + layers - 1) times the slowest stage, and the transfers of one",
             "formula",
             of_several(lambda m: count_slots(m) * m.interval_s + sum(m.send_s)), PIPELINE),
     Mistake("N inputs take (N + layers - 1) times the slowest stage", "formula",
