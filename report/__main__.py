@@ -76,8 +76,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers
-    are wrong, output cannot be written or a library is missing; 2 for bad input; 130 for Ctrl-C."""
+    """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers or
+    a format are wrong, output cannot be written or a library is missing; 2 for bad input; 130 for
+    Ctrl-C."""
     try:
         try:
             status = run_command(argv)

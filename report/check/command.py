@@ -34,7 +34,7 @@ def add_options(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--csv", action="store_true", help="print a row per file, for a gradebook")
-    status = "The exit status is 0 if all is right, 1 if not, 2 if a file cannot be judged."
+    status = "Exit status: 0 if numbers and format are right, 1 if not, 2 if a file is unread."
     parser.description = f"{parser.description}\n{status}"
 
 

@@ -151,6 +151,7 @@ def test_a_key_and_what_it_lacks_are_told(tmp_path, monkeypatch):
         "missing": ["Q2 tensor traffic"],
     }
     assert [each["right"] for each in whole["submissions"]] == [7, 0, 7]
+    assert "It lacks Q2 tensor traffic.\n" in call(["check", "--key", *files])[1]
 
 
 # ------------------------------------------------ a class

@@ -166,10 +166,14 @@ def test_a_mistake_of_both_that_the_other_strategy_contradicts_costs_more(tmp_pa
 
 
 def test_alternatives_that_do_not_go_together_are_told_whole():
-    one, two, three, four = (Mistake(clause, clause, {}) for clause in "abcd")
+    one, two, three, four = all_of_them = [Mistake(clause, clause, {}) for clause in "abcd"]
     pairs = [
         (Explanation("tensor", (one, two)), Explanation("pipeline", (one,))),
         (Explanation("tensor", (three,)), Explanation("pipeline", (four,))),
+    ]
+    of_one = [(Explanation("tensor", (it,)), Explanation("pipeline")) for it in all_of_them]
+    assert [describe_cause(cause) for cause in list_causes(of_one)] == [
+        "tensor parallelism: a, or b, or c (and 1 more)"
     ]
     assert [describe_cause(cause) for cause in list_causes(pairs)] == [
         "both strategies: a; tensor parallelism: b, or tensor parallelism: c; pipeline"
