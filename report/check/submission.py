@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from difflib import unified_diff
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import lab3
@@ -219,15 +219,16 @@ class Row(NamedTuple):
 
 def _read_rows(text: str, inputs: int) -> list[Row]:
     """Read the rows of a text, whose results are those of the question above them."""
-    rows, question = [], ""
-    read = cache(_read_row)  # a long text may have one row very often
+    rows: list[Row] = []
+    question = ""
     for row in filter(None, map(str.strip, text.split("\n"))):
-        rows.append(read(row, question, inputs))
+        rows.append(_read_row(row, question, inputs))
         if rows[-1].is_headed and not rows[-1].about.kind:
             question = rows[-1].about.question
     return rows
 
 
+@lru_cache(maxsize=1000)  # a long text, or a class, may have one row very often
 def _read_row(text: str, question: str, inputs: int) -> Row:
     """Read a heading, or a result such as "Total latency of tensor parallelism is 0.1 seconds"."""
     words = " ".join(text.split()) if len(text) <= MOST_ROW else ""
