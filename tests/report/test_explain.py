@@ -133,6 +133,10 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q1 {BALANCED} --gops 994", "is 1.01 times as fast. It sends 1.5 times the bytes,"),
         (f"Q1 --nodes 1 {ONE_LAYER}", "Both take the same time."),
         # on 2 nodes half of the last output is sent, too: 2 and 3 elements more than 400
+        (
+            "Q1 --layer 8,3,3,3,9,9 --layer 8,8,3,3,7,7",
+            "because each part of an output goes to all",
+        ),
         (f"Q1 {TALL} 4,4,10,10,10,10", "slightly more bytes, because half of the last output"),
         (f"Q1 {TALL} 6,4,10,10,10,10", "1.01 times the bytes, because half of the last output"),
         (f"Q1 {WIDE} 2,2,3,1,100,1", "takes 99 % as long"),  # 198 of 200 elements
@@ -166,6 +170,11 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor", "= 3,033.30816 (compute) + 93.952 (communication) = 3,127.26016 us"),
         ("tensor --gops 7", "~ 21,666.4869 (compute) + 93.952 (communication) ~"),
+        (  # two rounded parts of an exact sum
+            "tensor --nodes 5 --topology ring --gops 3 --link-gbs 3 --element-bytes 1"
+            " --layer 5,1,1,1,2,2",
+            "~ 0.00266666667 (compute) + 0.00533333333 (communication) ~ 0.008 us",
+        ),
         ("tensor --link-gbs 7", "~ 3,033.30816 (compute) + 26.8434286 (communication) ~"),
         (
             "tensor --gops 65.536 --link-gbs 0.0001",
