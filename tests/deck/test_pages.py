@@ -25,7 +25,7 @@ PAGES = [
         3.03 3.13 3.13 12.44 4.87       # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
         tensor 3.13 pipeline 4.62 ms
         pipeline 4.624 7.811 ms         # 12.43531264 - 4.62422016 = 7.81109248
-        38 % 25 % four pipeline 101     # 231,211,008 / 606,661,632 = 0.3811..
+        38 % 25 % pipeline 101          # 231,211,008 / 606,661,632 = 0.3811..
         # of four equal layers 12,435.31264 + (N - 1) * 3,033.30816 < N * 3,127.26016 us: N > 100.07
         tensor 3.13 4.62 ms four three
         tensor pipeline  tensor pipeline
@@ -68,7 +68,7 @@ PAGES = [
         # both take 97,065.86112 us + 6,012,928 bytes, and: 12,133.23264 us + 7,746,560 bytes, where
         # sends are the bottleneck; 155,484.0576 us + 604,160 bytes; of 2 GB/s 1.02 and 4.63 %
         32 pipeline 0.0204 0.0926 1.0 4.6 %
-        tensor 187,904 pipeline 230,400             # 57,600 + 50,176 + 43,264 + 36,864; output 1
+        0.0204 tensor 187,904 pipeline 230,400      # 57,600 + 50,176 + 43,264 + 36,864; output 1
         pipeline 0.298  # 97,065.86112 us + 3 * 6,012,928 bytes, and 155,484.0576 us + 604,160 bytes
     """,
     """No node can hold all weights, so data parallelism is impossible
