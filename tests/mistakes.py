@@ -173,7 +173,7 @@ TENSOR = {
     "each node is sent its part of the weights, for each input": (
         "start_sent = start_sent + G * W * E / P; start_link = start_link + rounds * W * E / P"
     ),
-    "the last output goes to all nodes": "end_sent = (P - 1) * A[-1]",
+    "the last output goes to all nodes": "end_sent = (P - 1) * A[-1]; end_link = rounds * S[-1]",
     "the last output's shards arrive one after the other": "end_link = turns * end_link",
     "the last output is not gathered": "end_sent = 0; end_link = 0",
     "the last gather has the size of its layer's input": (
@@ -278,6 +278,7 @@ PIPELINE = {
     "a later input takes the average stage's time, not the slowest's": (
         "interval = sum(compute) / len(C)"
     ),
+    "inputs overlap only in sending": "latency = first + (N - 1) * sum(compute)",
     "inputs do not overlap": "latency = N * first",
     "the pipeline is emptied after as many inputs as nodes": (
         "latency = N * interval + ceil(N / P) * (first - interval) if N > 1 else first"

@@ -160,7 +160,7 @@ def choose(
         if not lacking:
             return pairs
         for of in lacking:
-            left[of] = [it for it in left[of] if it.left > least[of] or not it.mistakes]
+            left[of] = [it for it in left[of] if it.left > least[of]]
 
 
 def count_mistakes(course: Course, given: Mapping[str, Numbers], pair: Pair) -> int:
@@ -205,7 +205,7 @@ def has_digits(
         abs(numbers[line].amount - right[line]) < 10**k * 2 * numbers[line].rounding
         for line in digits
     )
-    return evident >= 2 + 2 * k + is_slip and min(digits.values()) >= k + 2
+    return evident >= 2 + 2 * k + is_slip + (one.left > 0) and min(digits.values()) >= k + 2
 
 
 def is_followed(line: Line) -> bool:

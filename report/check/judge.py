@@ -110,7 +110,7 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     judged = []
     for line, answer in known.right.items():
         number = submission.numbers.get(line)
-        kind, words = judge_number(evidence, pairs[0], line, number)
+        kind, words = judge_number(evidence, pairs, line, number)
         if kind == "missing" and line in submission.unread:
             words = f"missing; not read: '{shorten(submission.unread[line], 90)}'"
         given, right = number and quote_number(number, line), answer.amounts[0]
@@ -214,7 +214,7 @@ def find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
 
 
 def judge_number(
-    evidence: Evidence, pair: Pair, line: Line, number: Number | None
+    evidence: Evidence, pairs: Sequence[Pair], line: Line, number: Number | None
 ) -> tuple[str, str]:
     """Say what a number is as that of a line: its kind, and the same in words."""
     right = evidence.key.right
@@ -233,7 +233,7 @@ def judge_number(
         return "too few digits", words
     if line in evidence.aside:
         return "another line's number", f"this is {evidence.aside[line]}'s right number"
-    if any(line in explanation.made for explanation in pair):
+    if any(line in explanation.made for pair in pairs for explanation in pair):
         return "explained", "explained"
     if times := find_origin(evidence, line):
         if times == evidence.key.course.question.inputs:
@@ -280,18 +280,18 @@ def describe_distance(number: Number, right: Rate, kind: str) -> str:
 
 
 def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
-    """List what both strategies share, then what each has for itself, as alternatives; whole pairs
-    if not all of these go together."""
+    """List what both strategies share, then what each has for itself: what makes the same numbers
+    as alternatives, what makes others as another cause. Whole pairs if not all go together."""
     rows = [split_pair(*pair) for pair in pairs]
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    tensor, pipeline = ([*it.made] for it in pairs[0])
+    lines = list(dict.fromkeys(line for pair in pairs for it in pair for line in it.made))
     if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
-        return [Cause([[it for it in row if it.mistakes] for row in rows], tensor + pipeline)]
-    return [
-        Cause([[it] for it in column], lines)
-        for column, lines in zip(columns, (tensor + pipeline, tensor, pipeline), strict=True)
-        if any(it.mistakes for it in column)
-    ]
+        return [Cause([[it for it in row if it.mistakes] for row in rows], lines)]
+    causes = [Cause([[it] for it in columns[0]], lines)]
+    for column in columns[1:]:
+        for made in dict.fromkeys(it.made for it in column):
+            causes.append(Cause([[it] for it in column if it.made == made], [*made]))
+    return [cause for cause in causes if any(it.mistakes for [it] in cause.alternatives)]
 
 
 def split_pair(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
@@ -300,5 +300,5 @@ def split_pair(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
     parts = [Explanation("both", shared)]
     for one in (tensor, pipeline):
         own = tuple(it for it in one.mistakes if it not in shared)
-        parts.append(Explanation(one.strategy, own))
+        parts.append(Explanation(one.strategy, own, one.made))
     return parts

@@ -291,7 +291,8 @@ MISTAKES = (
                        + m.gather_hops * Fraction(count_weight_bytes(m), m.nodes))
             | change_one("link_bytes", 0, lambda m, sent: sent
                          + m.rounds * Fraction(count_weight_bytes(m), m.nodes)), TENSOR),
-    Mistake("the last output goes to all nodes", "end", let(gather=lambda m: m.all_gather),
+    Mistake("the last output goes to all nodes", "end",
+            let(gather=lambda m: Exchange(m.rounds, m.nodes * m.peers)),
             TENSOR, 'the output is "stored in a single node"'),
     Mistake("the last output's shards arrive one after the other", "end",
             let(gather=lambda m: take_turns(m, m.gather)), TENSOR),
@@ -431,6 +432,8 @@ MISTAKES = (
             let(interval_s=lambda m: max(m.send_s)), PIPELINE),
     Mistake("a later input takes the average stage's time, not the slowest's", "interval",
             let(interval_s=lambda m: sum(m.compute_s) / len(m.ops)), PIPELINE),
+    Mistake("inputs overlap only in sending", "formula",
+            of_several(lambda m: m.first_s + (m.inputs - 1) * sum(m.compute_s)), PIPELINE),
     Mistake("inputs do not overlap", "formula", of_several(lambda m: m.inputs * m.first_s),
             PIPELINE, OVERLAP),
     Mistake("all inputs take as long as one", "formula", of_several(lambda m: m.first_s)),

@@ -44,20 +44,21 @@ def describe_mistakes(part: Explanation, mark: str = "") -> str:
     return " and ".join(it.clause + (mark if it.handout else "") for it in part.mistakes)
 
 
-def list_mistakes(judged: Judgement) -> dict[str, str]:
+def list_mistakes(judged: Judgement, alternatives: int = 1) -> dict[str, str]:
     """List the clauses of a submission's mistakes, and what the handout says against those that are
-    other readings; of alternatives the first."""
+    other readings; of alternatives so many."""
     return {
         mistake.clause: mistake.handout
         for cause in judged.causes
-        for part in cause.alternatives[0]
+        for parts in cause.alternatives[:alternatives]
+        for part in parts
         for mistake in part.mistakes
     }
 
 
 def explain_mark(judged: Judgement) -> str:
     """Say what the mark means, if it is there."""
-    says = [*filter(None, dict.fromkeys(list_mistakes(judged).values()))]
+    says = [*filter(None, dict.fromkeys(list_mistakes(judged, MOST_ALTERNATIVES).values()))]
     if not says:
         return ""
     return wrap(
@@ -84,7 +85,7 @@ def describe_key(key: Key) -> str:
     for strategy in BOTH:
         if strategy not in key.explained:
             sentences.append(
-                f"No known reading gives all of {of} numbers of {strategy} parallelism: they are"
+                f"Not all of {of} numbers of {strategy} parallelism tell a known reading: they are"
                 " taken as right, and mistakes of it are not looked for."
             )
     if key.missing:
