@@ -175,9 +175,9 @@ def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
     rows = []
     for verdict in verdicts:
         equal = ", ".join(format_number(at / GIGA) for at in verdict.equal_bytes_per_s)
-        never = verdict.faster == ["neither"]
+        is_equal = verdict.faster == ["neither"]
         case = f"{count(verdict.inputs, 'input')}, {verdict.topology}"
-        whole_range = "every link bandwidth" if never else "no link bandwidth"
+        whole_range = "every link bandwidth" if is_equal else "no link bandwidth"
         rows.append((case, ", ".join(verdict.faster), equal or whole_range))
     text = (
         "When the verdict flips: with all else as it is, both strategies take equally long at these"

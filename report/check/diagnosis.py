@@ -186,9 +186,10 @@ def has_digits(
 ) -> bool:
     """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
     other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2, one more if each is less than 10^k
-    of its last place from the right one and may be a slip. Numbers of Q2 that follow from Q1's do
-    not count. A constant is typed once, so it must be wrong for both."""
+    tried: each number needs k + 2 digits, all together 2 k + 2; one more if each is less than 10^k
+    of its last place from the right one and may be a slip, one more if a wrong number is left.
+    Numbers of Q2 that follow from Q1's do not count. A constant is typed once, so it must be wrong
+    for both."""
     if not one.mistakes:
         return True
     own = [it for it in one.mistakes if it not in other.mistakes]
