@@ -4,20 +4,26 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import lab3
 from report import derivations
 from report.question import Question, add_question_options, prefix_question, read_options
-from report.results import VERSION, Result, Results, compute_results
+from report.results import (
+    ALL_TO_ALL,
+    ONE_WAY_RING,
+    VERSION,
+    Result,
+    Results,
+    compute_results,
+)
 from report.text import (
     GIGA,
     MS,
-    choose_sign,
     count,
     format_json,
     format_ms,
     format_number,
-    format_places,
     format_rounded,
     format_table,
     join,
@@ -34,14 +40,20 @@ MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fulles
 
 
 def explain_asked(results: Results) -> str:
-    """Say what is asked, and why a strategy is impossible."""
+    """Say what is asked, why a strategy is impossible, and what is left out."""
     network, system, inputs = results.asked
     asked = (
         f"{count(inputs, 'input')}, {count(len(network), 'layer')}, {count(system.nodes, 'node')},"
-        f" {system.topology}, {format_number(Fraction(system.ops_per_s) / GIGA)} GOPS per node,"
+        f" {format_number(Fraction(system.ops_per_s) / GIGA)} GOPS per node,"
         f" {format_number(Fraction(system.link_bytes_per_s) / GIGA)} GB/s per link"
     )
-    return "\n".join(map(wrap, [asked, *(f"{why}." for why in results.impossible.values())]))
+    left_out = [
+        f"Left out, because lab3.py was delivered with another formula than {change}: steps, the"
+        " bottleneck, where the time goes, when the verdict flips, the ring."
+        for change in results.changes
+    ]
+    impossible = [f"{why}." for why in results.impossible.values()]
+    return "\n".join(map(wrap, [asked, *impossible, *left_out]))
 
 
 # ------------------------------------------------ Q1 and Q2
@@ -76,7 +88,7 @@ def explain_q2(results: Results) -> str:
             round_latency(result.latency_s),
             result.traffic_bytes,
             result.interval_s * MS,
-            result.bottleneck,
+            result.bottleneck or "?",
             round_to(result.utilisation * 100),
         )
         for name, result in found.items()
@@ -85,15 +97,15 @@ def explain_q2(results: Results) -> str:
         compare_latencies(found),
         f"Used = lower bound / latency; the bound, no node idle, is"
         f" {format_ms(results.bounds[-1].lower_bound_s)}.",
-        explain_interval(found),
-        describe_time_per_input(found),
+        explain_interval(results),
+        describe_time_per_input(results, found),
     ]
     return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
 
 
 def round_latency(latency_s: Fraction) -> Decimal:
     """Round a latency as lab3.py prints it."""
-    return Decimal(lab3.plain(latency_s))
+    return Decimal(lab3.format_decimal(latency_s))
 
 
 def compare_latencies(found: dict[str, Result]) -> str:
@@ -110,56 +122,46 @@ def compare_latencies(found: dict[str, Result]) -> str:
 
 def compare_traffic(results: Results) -> str:
     """Say why tensor parallelism sends more bytes, and yet may communicate for less time."""
-    found = results.find(1)
-    system = results.asked.system
-    if len(found) < 2 or not (found["pipeline"].traffic_bytes and found["tensor"].traffic_bytes):
+    found, nodes = results.find(1), results.asked.system.nodes
+    if len(found) < 2 or results.changes or not found["pipeline"].traffic_bytes or nodes == 1:
         return ""
     bytes_ratio = Fraction(found["tensor"].traffic_bytes, found["pipeline"].traffic_bytes)
     time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
     why = "each part of an output goes to all other nodes, the last layer's only to one"
-    if system.nodes == 2:
+    if nodes == 2:
         why = "half of the last output is sent, too"
     more = f"{format_rounded(bytes_ratio, 3)} times the" if bytes_ratio > SAME else "slightly more"
-    name = (
-        "It"
-        if found["tensor"].latency_s * SAME < found["pipeline"].latency_s
-        else "Tensor parallelism"
-    )
-    text = f"{name} sends {more} bytes, because {why}."
-    if system.topology == lab3.ALL_TO_ALL and time_ratio < 2 - SAME:
-        links = system.nodes * (system.nodes - 1)
+    is_faster = found["tensor"].latency_s * SAME < found["pipeline"].latency_s
+    text = f"{'It' if is_faster else 'Tensor parallelism'} sends {more} bytes, because {why}."
+    if time_ratio < 2 - SAME:
         text += (
             f" Yet its communication takes {format_rounded(100 * time_ratio, 2)} % as long as the"
-            f" pipeline's, on up to {links:,} links at once."
+            f" pipeline's, on up to {nodes * (nodes - 1):,} links at once."
         )
     return text
 
 
-def explain_interval(found: dict[str, Result]) -> str:
-    """Say what each further input adds, for the strategies that are possible."""
+def explain_interval(results: Results) -> str:
+    """Say what each further input adds, for the strategies whose steps are known."""
     times = {"tensor": "all steps of tensor parallelism", "pipeline": "the pipeline's bottleneck"}
-    return f"Each further input adds one interval: {', '.join(times[name] for name in found)}."
+    known = [times[name] for name, strategy in results.strategies.items() if strategy.steps]
+    return f"Each further input adds one interval: {', '.join(known)}." if known else ""
 
 
-def describe_time_per_input(found: dict[str, Result]) -> str:
-    """Give latency / N for any number of inputs, N; roundings keep the sum."""
-    if "pipeline" not in found:
+def describe_time_per_input(results: Results, found: dict[str, Result]) -> str:
+    """Give latency / N for any number of inputs, N."""
+    if "pipeline" not in found or results.changes:
         return ""
-    pipeline = found["pipeline"]
-    first_ms = (pipeline.compute_s + pipeline.communication_s) * MS
-    interval_ms = pipeline.interval_s * MS
-    places = max(0, 3 - round_to(interval_ms).adjusted())
-    first, each = (round(value * 10**places) for value in (first_ms, interval_ms))
-    each, fill = (format_places(Fraction(it, 10**places), places) for it in (each, first - each))
-    text = f"in the pipeline {each} ms"
-    if first_ms > interval_ms:
-        text += f" + {fill} / N ms (its filling, shared by N inputs)"
+    pipeline, one = found["pipeline"], results.find(1)["pipeline"]
+    interval = format_rounded(pipeline.interval_s * MS)
+    fill_s = one.latency_s - one.interval_s
+    fill = f" + {format_rounded(fill_s * MS)} / N" if fill_s else ""
+    text = f"{interval}{fill} ms in the pipeline"
     if "tensor" in found:
         tensor_s = found["tensor"].interval_s
-        text = f"{format_rounded(tensor_s * MS)} ms with tensor parallelism; {text}"
-        if tensor_s < pipeline.interval_s:
-            text += ", more for any N"
-    return f"Averaged over N inputs, one takes {text}."
+        more = ", more for any N" if tensor_s < pipeline.interval_s else ""
+        text = f"{format_rounded(tensor_s * MS)} ms with tensor parallelism, {text}{more}"
+    return f"Latency / N: {text}."
 
 
 def warn_of_sram(results: Results) -> str:
@@ -215,9 +217,10 @@ def explain_why_distribute(results: Results) -> str:
     else:
         excess = -data.free_bytes
         why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
+    nothing = " Nothing fits." if all(it.free_bytes < 0 for it in results.sram.values()) else ""
     return (
-        f"{why}: so the work must be distributed; data parallelism (it would take {data_ms}) is"
-        " impossible."
+        f"{why}: so the work must be distributed, and data parallelism ({data_ms}) is"
+        f" impossible.{nothing}"
     )
 
 
@@ -230,7 +233,7 @@ def list_sram_notes(results: Results) -> list[str]:
         return f"{held_bytes:,} ({compare_room(held_bytes, room_bytes)})"
 
     notes = [
-        "Inputs appear in the SRAM when they are needed, free of charge; inputs that wait and"
+        "Inputs are in the SRAM when they are needed, at no cost; inputs that wait and"
         " outputs that are done are not counted."
     ]
     if kept:
@@ -243,14 +246,13 @@ def list_sram_notes(results: Results) -> list[str]:
         notes.append(f"With {others} in every node, tensor parallelism needs {judge(waiting)}.")
     if following:
         notes.append(
-            f"In the pipeline, {following.where} computes without a break, so its next input"
-            f" arrives meanwhile: it holds at least {judge(following.total_bytes)}."
+            f"The pipeline's {following.where} receives its next input while it computes: it holds"
+            f" at least {judge(following.total_bytes)}."
         )
-    if results.totals.output_bytes > results.totals.sram_bytes:
+    if results.totals.output_bytes > results.totals.sram_bytes and inputs > 1:
         notes.append(
-            f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes,"
-            f" exceed{'s' * (inputs == 1)} the SRAM of all nodes together"
-            f" ({results.totals.sram_bytes:,}), so finished ones must leave."
+            f"{count(inputs, 'output')}, {results.totals.output_bytes:,} bytes, exceed the SRAM of"
+            f" all nodes together ({results.totals.sram_bytes:,}), so results must leave."
         )
     return notes
 
@@ -259,16 +261,17 @@ def list_sram_notes(results: Results) -> list[str]:
 
 
 def explain_q4(results: Results) -> str:
-    """Answer Q4: both topologies side by side for one input, and why one strategy differs."""
-    heads = "strategy", "topology", "communication ms", "latency s", "traffic bytes"
+    """Answer Q4: both topologies side by side, and why one strategy differs. Raises ValueError if
+    the ring is not known of any strategy."""
     rows = []
-    for name, strategy in results.strategies.items():
-        direct, ring = (strategy.find(1, it) for it in (lab3.ALL_TO_ALL, lab3.RING))
-        is_same = direct._replace(topology=lab3.RING) == ring
-        for found in [direct] if is_same else [direct, ring]:
-            topology = "either" if is_same else found.topology
-            times = found.communication_s * MS, round_latency(found.latency_s)
-            rows.append((name, topology, *times, found.traffic_bytes))
+    for bound, (name, strategy) in product(results.bounds, results.strategies.items()):
+        direct, *rings = (it for it in strategy.results if it.inputs == bound.inputs)
+        is_same = [ring._replace(topology=ALL_TO_ALL) for ring in rings] == [direct]
+        for result in [direct] if is_same else [direct, *rings]:
+            topology = "either" if is_same else result.topology
+            times = result.communication_s * MS, round_latency(result.latency_s)
+            rows.append((name, topology, f"{bound.inputs:,}", *times, result.traffic_bytes))
+    heads = "strategy", "topology", "inputs", "communication ms", "latency s", "traffic bytes"
     return join("Q4: A ONE-WAY RING", format_table(heads, rows), explain_ring(results))
 
 
@@ -277,23 +280,19 @@ def explain_ring(results: Results) -> str:
     nodes = results.asked.system.nodes
     if nodes < 3:
         return "One node has no links." if nodes == 1 else "A ring of 2 nodes is all-to-all."
-    text = []
-    if "tensor" in results.strategies:
-        find = results.strategies["tensor"].find
-        direct, ring = find(1, lab3.ALL_TO_ALL), find(1, lab3.RING)
-        sums = [it * MS for it in (ring.compute_s, direct.communication_s, ring.latency_s)]
-        compute, communication, latency = map(format_number, sums)
-        percent = format_rounded(100 * (ring.latency_s / direct.latency_s - 1), 3)
+    direct, ring = results.find(1), results.find(1, ONE_WAY_RING)
+    text = ["Communication is that of 1 input."]
+    if "tensor" in ring:
+        more = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
+        more_bytes = ring["tensor"].traffic_bytes - direct["tensor"].traffic_bytes
         text.append(
-            f"On a ring, the busiest link carries {nodes - 1:,} shards (nodes' parts of an output)"
-            " one after the other; all-to-all, it carries 1. So tensor parallelism communicates for"
-            f" {nodes - 1:,} times as long: {compute} (compute) + {nodes - 1:,} * {communication}"
-            f" (communication) {choose_sign(*sums)} {latency} ms, {percent} % more. The last"
-            " output's shards cross more links, which adds"
-            f" {ring.traffic_bytes - direct.traffic_bytes:,} bytes."
+            f"On a ring, the busiest link carries {nodes - 1:,} shards (parts of an output) one"
+            " after the other, all-to-all 1: so tensor parallelism takes"
+            f" {format_rounded(100 * more, 3)} % longer. The last output's shards cross more links:"
+            f" {more_bytes:,} bytes more per input."
         )
-    if "pipeline" in results.strategies and len(results.asked.network) > 1:
-        text.append("A pipeline is unaffected: each node sends only to the next.")
+    if "pipeline" in ring and len(results.asked.network) > 1:
+        text.append("A pipeline along the ring is unaffected: each node sends only to the next.")
     return " ".join(text)
 
 
@@ -322,17 +321,20 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     compute_results does.
     """
     results = compute_results(question)
+    known = [name for name, strategy in results.strategies.items() if not strategy.change]
     for topic in names:
         if topic in results.impossible:
             raise ValueError(results.impossible[topic])
         if topic == "q2" and question.inputs == 1:
             raise ValueError("Q2 needs --inputs 2 or more")
+        if topic == "q4" and not known:
+            raise ValueError(f"the ring is not known: {' and '.join(results.changes)}")
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
     chosen = [it for name in names for it in ([*page, *DERIVATIONS] if name == ALL else [name])]
     more = "How every number is derived: python3 report explain all, or --help for topics."
     return join_paragraphs(
         explain_asked(results),
-        *([] if {*chosen} <= WITHOUT_SYMBOLS else [derivations.SYMBOLS, derivations.SUMS]),
+        *([] if {*chosen} <= WITHOUT_SYMBOLS else derivations.list_symbols()),
         *(explain_it(results) for explain_it in dict.fromkeys(TOPICS[it] for it in chosen or page)),
         "" if names else more,
     )
@@ -358,11 +360,7 @@ def run(options: Namespace) -> int:
     """Print the page, topics, or every number as JSON: Fractions as the nearest floats."""
     question = read_options(options)
     if options.json:
-        from report.check.mistakes import list_examples
-
-        results = compute_results(question)
-        readings = [it for of in results.strategies for it in list_examples(question, of)]
-        print(format_json({"version": VERSION, **results._asdict(), "readings": readings}))
+        print(format_json({"version": VERSION, **compute_results(question)._asdict()}))
     else:
         print(prefix_question(question, explain_topics(question, options.topics)))
     return 0

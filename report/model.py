@@ -1,212 +1,243 @@
-"""What is behind lab3.py's closed forms: the quantities of a strategy, one after the other.
+"""lab3.py's formulas: the docstrings of its four functions, evaluated, and what edits make of them.
 
-Each quantity has a name, and beside it lab3.py's symbol if there is one. An edit replaces some
-quantities: report/check/mistakes.py describes each mistake as such an edit. Without edits the
-latencies and the traffic are those of lab3.py's functions, of which this is a second statement. A
-network and a system are expected to have passed report/question.py: the strategy is possible.
+A formula is a line `name = expression`. Numbers of all layers, such as C, have one name: arithmetic
+is layer by layer, and a comma joins. An edit is formulas, too, each evaluated after the one of its
+name, so that on its right the name is what it was until then. The ring of Q4 is such an edit, and
+so is each mistake of report/check/mistakes.py. What is evaluated is text of lab3.py and report/.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, starmap
+from operator import add, floordiv, mul, sub, truediv
+from types import CodeType
 from typing import Any, NamedTuple
 
 import lab3
-from lab3 import ConvLayer, Network, Rate, System
+from lab3 import ConvLayer, Network, System
+from report.text import count, format_exactly
 
 STRATEGIES = "tensor", "pipeline"
-
-Edit = dict[str, Callable[["Model"], Any]]  # a quantity's name: how to compute it instead
-
-
-class Exchange(NamedTuple):
-    """What nodes send each other after a layer, in shards of its output."""
-
-    link: Rate  # over the busiest link, one after the other
-    total: Rate  # over all links
-
-
-class Step(NamedTuple):
-    """The computation of a layer, or the transfer of its output, for one input."""
-
-    layer: int  # counted from 1
-    work: str  # "compute", "all-gather", "gather" or "send"
-    node_ops: int  # that each node at work computes
-    link_bytes: int  # that the busiest link carries
-    traffic_bytes: int  # that all links carry together
-    time_s: Fraction
-    where: str  # "all nodes", "all links", "node 2" or "link 2 to 3"
+KINDS = {"latency": "s", "traffic": "bytes"}
+NEEDED = {"latency": ("latency", "compute", "transfer"), "traffic": ("traffic",)}  # by report/
+LAYER_SIZES = """\
+out_x = x - fx + 1
+out_y = y - fy + 1
+weights = filters * in_channels * fx * fy
+macs = weights * out_x * out_y
+ops = 2 * macs
+weight_bytes = weights * element_bytes
+input_bytes = in_channels * x * y * element_bytes
+output_bytes = filters * out_x * out_y * element_bytes"""
+SYMBOLS = "C = ops; A = output_bytes; L = len(A); S = A / P; links = max(1, P * (P - 1))"
+PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the units that are asked for
+RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # a pipeline follows the ring
+GIVEN = {*ConvLayer._fields, *"PRBN", "Q2"}  # Q2: whether there are several inputs
 
 
-class Model:
-    """What a strategy computes and sends for one input, layer by layer, and how long that takes.
+# ------------------------------------------------ numbers of all layers
+class Each(tuple[Any, ...]):
+    """A number for each layer; arithmetic is layer by layer."""
 
-    Lists of transfers begin with what is sent before layer 1, which is nothing, and go on with
-    what is sent after each layer.
-    """
+    @staticmethod
+    def _each(operate: Callable[[Any, Any], Any], is_right: bool = False) -> Any:
+        def operated(own: "Each", other: Any) -> "Each":
+            others = other if isinstance(other, Each) else (other,) * len(own)
+            if len(own) != len(others):
+                raise TypeError(f"{len(own)} and {len(others)} numbers do not fit together")
+            pairs = (others, own) if is_right else (own, others)
+            return Each(starmap(operate, zip(*pairs, strict=True)))
 
-    network: Network
-    system: System
-    nodes: int  # P
-    peers: int  # P - 1
-    links: int  # one-way; 1 if there are none, so that 1 / links exists
-    rounds: int  # shards that the busiest link carries in an all-gather, as in lab3.py
-    gather_hops: int  # links that the shards of a gather cross, as in lab3.py
-    computed: list[ConvLayer]  # the layers whose ops count
-    sent: list[ConvLayer]  # the layers whose outputs are sent
-    ops: list[Rate]  # C
-    element_bytes: int
-    input_bytes: Rate  # of the network's input
-    output_bytes: list[Rate]  # A
-    op_s: Rate  # 1 / R
-    byte_s: Rate  # 1 / B
-    shard_bytes: list[Rate]  # of the network's input, then S of each layer
-    broadcast: Exchange  # of the network's input, before layer 1
-    all_gather: Exchange  # of each output but the last
-    gather: Exchange  # of the last output
-    node_ops: list[Rate]  # that each node at work computes of a layer
-    traffic_bytes: list[Rate]  # of each transfer, over all links
-    link_bytes: list[Rate]  # of each transfer, over the busiest link
-    compute_s: list[Rate]  # of each layer
-    send_s: list[Rate]  # of each transfer
-    first_s: Rate  # of one input
-    interval_s: Rate  # after which one more input is done
-    input_traffic: Rate  # bytes of one input
-    asked: int  # inputs that are asked for
-    inputs: int  # N
-    latency_s: Rate  # of N inputs
-    traffic: Rate  # bytes of N inputs
+        return operated
+
+    __add__, __radd__ = _each(add), _each(add, True)
+    __sub__, __rsub__ = _each(sub), _each(sub, True)
+    __mul__, __rmul__ = _each(mul), _each(mul, True)
+    __truediv__, __rtruediv__ = _each(truediv), _each(truediv, True)
+    __floordiv__ = _each(floordiv)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        return Each(found) if isinstance(at, slice) else found
+
+
+def join(*parts: Any) -> Each:
+    """Join numbers, and numbers of layers, one behind the other."""
+    return Each(chain.from_iterable(it if isinstance(it, Iterable) else (it,) for it in parts))
+
+
+def put(numbers: Each, at: Any, number: Any) -> Each:
+    """Put a number in a place, counted from 0, if there is such a place."""
+    return Each(number if place == at else own for place, own in enumerate(numbers))
+
+
+FUNCTIONS: dict[str, Any] = {"join": join, "put": put, "len": len, "map": map}
+FUNCTIONS["sum"] = lambda *parts: sum(join(*parts))
+FUNCTIONS["max"] = lambda *parts: max(join(*parts))
+FUNCTIONS["__builtins__"] = {}
+
+
+# ------------------------------------------------ formulas
+class Formula(NamedTuple):
+    """A line `name = expression`."""
+
+    name: str
+    expression: str
+    code: CodeType
+    place: str  # a function of lab3.py
+
+    def refuse(self, why: object) -> ValueError:
+        """Make the error that says where the formula is, and what is wrong with it."""
+        return ValueError(f"{self.place}: '{self.name} = {self.expression}': {why}")
+
+
+FORMULA = re.compile(r"(\w+) *= *([^\s=].*?)(?: seconds| bytes)?")
+
+
+@cache
+def parse(text: str, place: str = "report/") -> list[Formula]:
+    """Parse formulas, one a line or between semicolons. Raises ValueError for what is none."""
+    formulas = []
+    for line in map(str.strip, text.replace(";", "\n").splitlines()):
+        found = FORMULA.fullmatch(line)
+        name, expression = found.groups() if found else ("", "")
+        try:
+            formulas.append(Formula(name, expression, compile(expression, place, "eval"), place))
+        except SyntaxError:
+            wanted = "a formula such as 'sent = A[:-1]', one a line"
+            raise ValueError(f"{place}: {line!a} is not {wanted}") from None
+    return formulas
+
+
+@cache
+def read_docstring(strategy: str, kind: str) -> list[Formula]:
+    """Read the formulas in a docstring of lab3.py: the paragraphs that begin with one."""
+    name = f"{strategy}_parallel_{kind}"
+    text = getattr(lab3, name).__doc__
+    if text is None:
+        raise ValueError(f"lab3.py's {name} has no docstring: is it python -OO?")
+    paragraphs = [paragraph.strip() for paragraph in text.split("\n\n")]
+    return parse("\n".join(filter(FORMULA.match, paragraphs)), f"lab3.py's {name}")
+
+
+@cache
+def read_formulas(strategy: str) -> dict[str, Formula]:
+    """Read a strategy's formulas, by name: lab3.py's, with what a layer computes and sends. Raises
+    ValueError, with lab3.py's function and line, for one that cannot be evaluated."""
+    formulas = {formula.name: formula for formula in parse(LAYER_SIZES) + parse(SYMBOLS)}
+    known = {*GIVEN, *FUNCTIONS, *formulas}
+    for kind in KINDS:
+        for formula in read_docstring(strategy, kind):
+            if formula.name in known | formulas.keys():
+                raise formula.refuse(f"{formula.name} has a meaning already")
+            formulas[formula.name] = formula
+        for name in NEEDED[kind]:
+            if name not in formulas:
+                raise ValueError(f"lab3.py's {strategy}_parallel_{kind} has no formula of {name}")
+    for formula in formulas.values():
+        if unknown := {*formula.code.co_names} - formulas.keys() - known:
+            raise formula.refuse(f"{min(unknown)} is unknown")
+    try:
+        TopologicalSorter({it.name: it.code.co_names for it in formulas.values()}).prepare()
+    except CycleError as error:
+        name = error.args[1][0]
+        raise formulas[name].refuse(f"{name} depends on itself") from None
+    return formulas | {formula.name: formula for formula in parse(PRINTED)}
+
+
+@cache
+def find_dependents(strategy: str, name: str) -> set[str]:
+    """Find a name and all whose formulas depend on it."""
+    found, formulas = {name}, read_formulas(strategy).values()
+    while more := {it.name for it in formulas if found & {*it.code.co_names}} - found:
+        found |= more
+    return found
+
+
+# ------------------------------------------------ a strategy's numbers
+class Model(dict[str, Any]):
+    """A possible strategy's numbers by name, evaluated when they are asked for, exact or floats."""
 
     def __init__(
-        self, strategy: str, network: Network, system: System, edits: Iterable[Edit] = ()
+        self, strategy: str, network: Network, system: System, inputs: int = 1, real: Any = Fraction
     ) -> None:
-        self.strategy, self.edits = strategy, [*edits]
-        self.set(network=network, system=system)
-        self.set(nodes=self.system.nodes)
-        self.set_links()
-        self.set_layers()
-        self.set(op_s=Fraction(1, self.system.ops_per_s))
-        self.set(byte_s=Fraction(1, self.system.link_bytes_per_s))
-        is_tensor = strategy == "tensor"
-        if is_tensor:
-            self.split_layers()
-        else:
-            self.place_layers()
-        self.set(compute_s=[ops * self.op_s for ops in self.node_ops])
-        self.set(send_s=[size * self.byte_s for size in self.link_bytes])
-        self.set(first_s=sum([*self.compute_s, *self.send_s]))
-        self.set(interval_s=self.first_s if is_tensor else max(*self.compute_s, *self.send_s))
-        self.set(input_traffic=sum(self.traffic_bytes))
+        super().__init__()
+        self.strategy, self.network, self.system, self.inputs = strategy, network, system, inputs
+        columns = map(Each, zip(*(map(real, layer) for layer in network), strict=True))
+        self.given: dict[str, Any] = dict(zip(ConvLayer._fields, columns, strict=True))
+        self.given |= zip("PRBN", map(real, (*system[:3], inputs)), strict=True)
+        self.given["Q2"] = inputs > 1
+        self.formulas = {name: [formula] for name, formula in read_formulas(strategy).items()}
 
-    def set(self, **quantities: Any) -> None:
-        """Set quantities, each to what an edit computes in its place if there is one."""
-        for name, value in quantities.items():
-            setattr(self, name, value)
-            for edit in self.edits:
-                if name in edit:
-                    setattr(self, name, edit[name](self))
+    def __missing__(self, name: str) -> Any:
+        if name in self.given:
+            self[name] = self.given[name]
+        for formula in self.formulas.get(name, []):
+            try:
+                found = eval(formula.code, FUNCTIONS, self)
+            except (ArithmeticError, LookupError, TypeError) as error:
+                raise formula.refuse(error) from None
+            self[name] = join(*found) if type(found) is tuple else found  # a comma joins
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
 
-    def set_links(self) -> None:
-        """Count links, and how many of them shards cross.
-
-        In an all-gather each node lacks P - 1 shards. All-to-all, each arrives over a link of its
-        own; on a ring, all arrive over one, and a gather's shards cross 1, 2, ..., P - 1 links.
-        """
-        nodes, is_ring = self.nodes, self.system.topology == lab3.RING
-        self.set(peers=nodes - 1)
-        self.set(links=nodes if is_ring else max(1, nodes * self.peers))
-        self.set(rounds=self.peers if is_ring else min(1, self.peers))
-        self.set(gather_hops=sum(range(nodes)) if is_ring else self.peers)
-
-    def set_layers(self) -> None:
-        """Count C and A of each layer: ops, and bytes of the output."""
-        self.set(computed=[*self.network], sent=[*self.network])
-        self.set(ops=[layer.ops for layer in self.computed])
-        first = self.network[0]
-        self.set(element_bytes=first.element_bytes)
-        self.set(input_bytes=first.in_channels * first.x * first.y * self.element_bytes)
-        elements = [layer.filters * layer.out_x * layer.out_y for layer in self.sent]
-        self.set(output_bytes=[amount * self.element_bytes for amount in elements])
-
-    def split_layers(self) -> None:
-        """Tensor parallelism: every node computes C / P ops of each layer. An all-gather takes each
-        shard S = A / P to all other nodes; after the last layer a gather takes it to one node. All
-        nodes wait for each other, so the next input starts when this one is done.
-
-        Source: handout, "Tensor Parallelism", "Notes and assumptions" and "Hints".
-        """
-        self.set(node_ops=[Fraction(ops, self.nodes) for ops in self.ops])
-        held = [self.input_bytes, *self.output_bytes]
-        self.set(shard_bytes=[Fraction(size, self.nodes) for size in held])
-        self.set(broadcast=Exchange(0, 0))
-        self.set(all_gather=Exchange(self.rounds, self.nodes * self.peers))
-        self.set(gather=Exchange(self.rounds, self.gather_hops))
-        between = [self.all_gather] * (len(self.output_bytes) - 1)
-        exchanges = [self.broadcast, *between, self.gather]
-        shards = [*zip(exchanges, self.shard_bytes, strict=True)]
-        self.set(traffic_bytes=[exchange.total * size for exchange, size in shards])
-        self.set(link_bytes=[exchange.link * size for exchange, size in shards])
-
-    def place_layers(self) -> None:
-        """Pipeline parallelism: node l computes the C ops of layer l, then sends A bytes to node
-        l + 1, while it computes the next input. The last output stays.
-
-        Source: handout, "Pipeline Parallelism" and "Notes and assumptions".
-        """
-        self.set(node_ops=self.ops)
-        self.set(traffic_bytes=[0, *self.output_bytes[:-1], 0])
-        self.set(link_bytes=self.traffic_bytes)
-
-    def compute_total(self, inputs: int) -> tuple[Rate, Rate]:
-        """Compute the seconds and the bytes of so many inputs."""
-        self.set(asked=inputs, inputs=inputs)
-        self.set(latency_s=self.first_s + (self.inputs - 1) * self.interval_s)
-        self.set(traffic=self.inputs * self.input_traffic)
-        return self.latency_s, self.traffic
-
-    # ------------------------------------------------ step by step, without edits
+    def edit(self, *edits: str) -> "Model":
+        """Make a model with edits; numbers that do not depend on them stay."""
+        model = Model.__new__(Model)
+        model.__dict__ = {**self.__dict__, "formulas": {**self.formulas}}
+        changed: set[str] = set()
+        for formula in chain.from_iterable(map(parse, edits)):
+            model.formulas[formula.name] = [*model.formulas.get(formula.name, []), formula]
+            changed |= find_dependents(self.strategy, formula.name)
+        model.update((name, number) for name, number in self.items() if name not in changed)
+        return model
 
     @property
-    def steps(self) -> list[Step]:
-        """List the steps of an input, one after the other; what sends nothing is none."""
-        found = []
-        for number, ops in enumerate(self.node_ops, 1):
-            where = "all nodes" if self.strategy == "tensor" else f"node {number}"
-            compute_s, send_s = Fraction(self.compute_s[number - 1]), Fraction(self.send_s[number])
-            found.append(Step(number, "compute", int(ops), 0, 0, compute_s, where))
-            link_bytes, traffic_bytes = (
-                int(self.link_bytes[number]),
-                int(self.traffic_bytes[number]),
+    def interval_s(self) -> Fraction:
+        """What one more input adds."""
+        one, two = (self.edit(f"N = {inputs}")["latency"] for inputs in (1, 2))
+        return Fraction(two - one)
+
+
+def list_layers(network: Network) -> list[dict[str, int]]:
+    """List each layer's number, fields and sizes, by name."""
+    names = [*ConvLayer._fields, *(formula.name for formula in parse(LAYER_SIZES))]
+    model = Model("pipeline", network, System())
+    rows = zip(range(1, len(network) + 1), *(map(int, model[name]) for name in names), strict=True)
+    return [dict(zip(["layer", *names], row, strict=True)) for row in rows]
+
+
+def compare_with_code(model: Model) -> None:
+    """Raise ValueError if lab3.py's code computes anything else than its formulas say."""
+    for formula in read_formulas(model.strategy).values():
+        found = join(model[formula.name])
+        if not all(isinstance(number, (int, Fraction)) for number in found):
+            raise formula.refuse("it is not exact: it needs whole numbers, and division last")
+        own = [getattr(layer, formula.name, None) for layer in model.network]
+        if formula.place == "report/" and None not in own and own != [*found]:
+            raise formula.refuse("lab3.py's ConvLayer has other numbers: change both")
+    for kind, unit in KINDS.items():
+        place, case = f"{model.strategy}_parallel_{kind}", count(model.inputs, "input")
+        computed = getattr(lab3, place)(model.network, model.system, model.inputs)
+        if computed != model[kind]:
+            raise ValueError(
+                f"for {case}, lab3.py's {place} gives {format_exactly(computed)} {unit}, its"
+                f" docstring {format_exactly(model[kind])} {unit}: change its docstring, too"
             )
-            if traffic_bytes:
-                work, where = self.name_transfer(number)
-                found.append(Step(number, work, 0, link_bytes, traffic_bytes, send_s, where))
-        return found
-
-    def name_transfer(self, layer: int) -> tuple[str, str]:
-        """Name what is done after a layer, and where."""
-        if self.strategy == "pipeline":
-            return "send", f"link {layer} to {layer + 1}"
-        return "all-gather" if layer < len(self.network) else "gather", "all links"
-
-    @property
-    def bottleneck(self) -> str:
-        """Name where the interval is spent: "node 2" or "link 2 to 3", the first longest step of a
-        pipeline; "none" with tensor parallelism, where each step waits for the one before."""
-        if self.strategy == "tensor":
-            return "none"
-        return max(self.steps, key=lambda step: step.time_s).where
 
 
 # ------------------------------------------------ bounds
-
-
 def compute_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
     """Compute the lower bound, N * sum(C) / (P * R) seconds. No schedule takes less, because each
     input costs sum(C) ops, 2 per MAC as in the handout, and P nodes do at most R ops/s each."""
-    ops = sum(layer.ops for layer in network)
-    return Fraction(inputs * ops) / (system.nodes * system.ops_per_s)
+    ops = inputs * sum(layer.ops for layer in network)
+    return ops / (system.nodes * Fraction(system.ops_per_s))
 
 
 def slowest_node_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
     """Compute a pipeline's lower bound, N * max(C / R) seconds: what its slowest node computes."""
-    return Fraction(inputs * max(layer.ops for layer in network)) / system.ops_per_s
+    return inputs * max(layer.ops for layer in network) / Fraction(system.ops_per_s)

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from itertools import product
 from math import gcd
 from typing import NamedTuple
 
 import lab3
-from lab3 import ConvLayer, Network, Rate, System
-from report.model import STRATEGIES
+from lab3 import ConvLayer, Network, System
+from report.model import STRATEGIES, Model, compare_with_code
 from report.sram import find_fullest
-from report.text import GIGA, KIB, count, quote, wrap
+from report.text import GIGA, KIB, Exact, count, quote, wrap
 
 MOST_LAYERS = 100
 MOST_CHARACTERS = 30  # of a number
@@ -41,13 +42,10 @@ def find_impossible(question: Question) -> dict[str, str]:
     Raises ValueError if neither strategy is possible; the sentence says what would make one so.
     """
     reasons = {}
-    for strategy, check in (
-        ("tensor", lab3.check_tensor_parallel),
-        ("pipeline", lab3.check_pipeline_parallel),
-    ):
+    for strategy in STRATEGIES:
         try:
-            check(*question)
-        except ValueError as reason:
+            getattr(lab3, f"{strategy}_parallel_latency")(*question)
+        except lab3.ImpossibleError as reason:
             reasons[strategy] = str(reason)
     if len(reasons) == 2:
         divided = gcd(*(layer.filters for layer in question.network))
@@ -59,17 +57,29 @@ def find_impossible(question: Question) -> dict[str, str]:
     return reasons
 
 
+def make_models(question: Question) -> dict[tuple[str, int], Model]:
+    """Make the possible strategies' models, for one input and for all, by strategy and inputs.
+    Raises ValueError as find_impossible does, and if lab3.py's code and docstrings differ."""
+    network, system, inputs = question
+    possible = [strategy for strategy in STRATEGIES if strategy not in find_impossible(question)]
+    models = {}
+    for amount, strategy in product(sorted({1, inputs}), possible):
+        models[strategy, amount] = Model(strategy, network, system, amount)
+        compare_with_code(models[strategy, amount])
+    return models
+
+
 # ------------------------------------------------ options
 
 
 def make_number_parser(
     unit: str, least: int | Decimal, most: int, times: int = 1
-) -> Callable[[str], Rate]:
+) -> Callable[[str], Exact]:
     """Make the type of an option that takes numbers of a unit, whole ones if least is an int. They
     are multiplied by `times`, which makes them lab3.py's."""
     convert = type(least)
 
-    def parse(text: str) -> Rate:
+    def parse(text: str) -> Exact:
         with suppress(ValueError, InvalidOperation):  # not a number, or NaN
             if (
                 text.isascii()
@@ -103,7 +113,7 @@ def parse_layer(text: str) -> ConvLayer:
 def add_question_options(parser: ArgumentParser) -> None:
     """Add the what-if options, by default lab3.py's values. Raises ValueError if one is wrong."""
     try:
-        lab3.check(*LAB)
+        lab3.validate(*LAB)
     except ValueError as error:
         raise ValueError(f"lab3.py: {error}") from None
     group = parser.add_argument_group(
@@ -111,7 +121,9 @@ def add_question_options(parser: ArgumentParser) -> None:
         "Defaults: lab3.py's. SRAM changes only what fits, not latency or traffic.",
     )
 
-    def add(option: str, default: Rate, unit: int, parse: Callable[[str], Rate], what: str) -> None:
+    def add(
+        option: str, default: lab3.Rate, unit: int, parse: Callable[[str], Exact], what: str
+    ) -> None:
         what += f" (default: {format_in(unit, default)})"
         group.add_argument(option, metavar="N", default=default, type=parse, help=what)
 
@@ -126,13 +138,6 @@ def add_question_options(parser: ArgumentParser) -> None:
     add("--sram-kib", system.sram_bytes, KIB, kib, "SRAM per node, KiB")
     add(
         "--element-bytes", element_bytes, 1, make_number_parser("bytes", 1, 64), "bytes per element"
-    )
-    group.add_argument(
-        "--topology",
-        choices=(lab3.ALL_TO_ALL, lab3.RING),
-        default=system.topology,
-        help="one-way links between all pairs of nodes, or from each node to the next (default:"
-        f" {system.topology})",
     )
     group.add_argument(
         "--layer",
@@ -150,11 +155,9 @@ def read_options(options: Namespace) -> Question:
     if len(layers) > MOST_LAYERS:
         raise ValueError(f"--layer: {len(layers):,} layers are more than {MOST_LAYERS:,}")
     network = tuple(layer._replace(element_bytes=options.element_bytes) for layer in layers)
-    system = System(
-        options.nodes, options.gops, options.link_gbs, options.sram_kib, options.topology
-    )
+    system = System(options.nodes, options.gops, options.link_gbs, options.sram_kib)
     try:
-        lab3.check(network, system, options.inputs)
+        lab3.validate(network, system, options.inputs)
     except ValueError as error:
         raise ValueError(f"--{error}") from None  # which begins with "layer 2"
     return Question(network, system, options.inputs)
@@ -181,7 +184,6 @@ def _describe(question: Question) -> list[tuple[object, str]]:
     return [
         (inputs, count(inputs, "input")),
         (system.nodes, count(system.nodes, "node")),
-        (system.topology, system.topology),
         (system.ops_per_s, f"{format_in(GIGA, system.ops_per_s)} GOPS"),
         (system.link_bytes_per_s, f"{format_in(GIGA, system.link_bytes_per_s)} GB/s"),
         (system.sram_bytes, f"{format_in(KIB, system.sram_bytes)} KiB of SRAM"),
@@ -190,9 +192,9 @@ def _describe(question: Question) -> list[tuple[object, str]]:
     ]
 
 
-def format_in(unit: int, value: Rate) -> str:
+def format_in(unit: int, value: lab3.Rate) -> str:
     """Format a value in a unit, with the digits that an option may have."""
-    return lab3.plain(Fraction(value) / unit, MOST_CHARACTERS)
+    return lab3.format_decimal(Fraction(value) / unit, MOST_CHARACTERS)
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
@@ -211,7 +213,7 @@ def answer(question: Question) -> str:
     """Write lab3.py's answers and which strategies fit in SRAM. Raises ValueError if neither
     strategy is possible."""
     network, system, _ = question
-    possible = [it for it in STRATEGIES if it not in find_impossible(question)]
+    possible = [strategy for strategy, inputs in make_models(question) if inputs == 1]
     room = system.sram_bytes
     fitting = [it for it in possible if find_fullest(it, network, system).total_bytes <= room]
     names = " and ".join(f"{it} parallelism" for it in fitting) or "none"

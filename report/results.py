@@ -1,7 +1,7 @@
 """What both strategies take and why: every number of a question, exact, computed once.
 
-lab3.py's four functions give latency and traffic; report/model.py, which must give the same, what
-is behind them. `explain`, `picture` and the deck print what is here.
+lab3.py's four functions give latency and traffic, the formulas in their docstrings what is behind
+them. `explain`, `picture` and the deck print what is here.
 """
 
 from fractions import Fraction
@@ -9,17 +9,22 @@ from itertools import combinations, pairwise
 from math import ceil
 from typing import NamedTuple
 
-import lab3
-from lab3 import Network, System
 from report import sram
-from report.model import STRATEGIES, Model, Step, compute_bound, slowest_node_bound
-from report.question import Question, find_impossible
+from report.model import (
+    RING,
+    STRATEGIES,
+    Model,
+    compute_bound,
+    join,
+    list_layers,
+    slowest_node_bound,
+)
+from report.question import Question, find_impossible, make_models
 from report.sram import SramUse
-from report.text import count
+from report.timeline import Step, find_bottleneck, find_change, list_steps
 
-VERSION = 10  # of the JSON's shape
-TOPOLOGIES = {lab3.ALL_TO_ALL: " with all-to-all links", lab3.RING: " on a ring"}
-COMPARED_DIGITS = 25  # tell a float of an edited lab3.py from the exact number
+VERSION = 11  # of the JSON's shape
+ALL_TO_ALL, ONE_WAY_RING = "all-to-all", "ring"
 
 
 class Result(NamedTuple):
@@ -32,19 +37,17 @@ class Result(NamedTuple):
     compute_s: Fraction  # of one input's steps
     communication_s: Fraction
     interval_s: Fraction  # after which one more input is done
-    bottleneck: str  # the first longest step's place, "node 2" or "link 2 to 3", or "none"
+    bottleneck: str | None  # the first longest step's place, "node 2" or "link 2 to 3", or "none"
     utilisation: Fraction  # lower bound / latency: the share of time in which nodes compute
 
 
 class Strategy(NamedTuple):
-    """A strategy that is possible."""
+    """A strategy that is possible. Steps, a bottleneck and the ring are known of lab3.py's formulas
+    as they were delivered."""
 
-    steps: list[Step]  # of one input, on the machine as it is
+    change: str  # the first formula that is another, quoted; empty if there is none
+    steps: list[Step]  # of one input
     results: list[Result]  # for one input and for all, all-to-all and on a ring
-
-    def find(self, inputs: int, topology: str) -> Result:
-        """Find the result for one input or for all."""
-        return next(it for it in self.results if (it.inputs, it.topology) == (inputs, topology))
 
 
 class Verdict(NamedTuple):
@@ -108,127 +111,108 @@ class Results(NamedTuple):
     layers: list[dict[str, int]]
     strategies: dict[str, Strategy]  # that are possible
     impossible: dict[str, str]  # why the others are not
-    verdicts: list[Verdict]  # for one input and for all, on both topologies, if both are possible
+    verdicts: list[Verdict]  # for one input and for all, on both topologies, if both have steps
     bounds: list[Bounds]  # for one input and for all
-    losses: Losses | None  # of the pipeline
+    losses: Losses | None  # of a pipeline that has steps
     sram: dict[str, Sram]  # of data parallelism, too
     uncounted: Uncounted
     totals: Totals
 
-    def find(self, inputs: int) -> dict[str, Result]:
-        """Find the possible strategies' results for one input or for all, on the machine as it is,
-        by their names."""
-        topology = self.asked.system.topology
-        return {name: it.find(inputs, topology) for name, it in self.strategies.items()}
+    def find(self, inputs: int, topology: str = ALL_TO_ALL) -> dict[str, Result]:
+        """Find the known results for one input or for all, by the strategies' names."""
+        found = ((name, result) for name, it in self.strategies.items() for result in it.results)
+        return {name: it for name, it in found if (it.inputs, it.topology) == (inputs, topology)}
+
+    @property
+    def changes(self) -> list[str]:
+        """List the formulas that are not as delivered, one of a strategy."""
+        return [strategy.change for strategy in self.strategies.values() if strategy.change]
 
 
 def compute_results(question: Question) -> Results:
-    """Compute all results. Raises ValueError if neither strategy is possible, and if the model does
-    not give what lab3.py's functions give."""
-    impossible = find_impossible(question)
-    network, system, inputs = question
-    possible = [strategy for strategy in STRATEGIES if strategy not in impossible]
-    models = {
-        (strategy, topology): Model(strategy, network, system._replace(topology=topology))
-        for strategy in possible
-        for topology in TOPOLOGIES
-    }
-    bounds = [compute_bounds(question, amount, possible) for amount in sorted({1, inputs})]
-    results = {  # in the page's order, so that the first difference on the page is told
-        (strategy, topology, bound.inputs): compute_result(
-            models[strategy, topology], system, bound
-        )
-        for topology in sorted(TOPOLOGIES, key=lambda topology: topology != system.topology)
-        for bound in bounds
-        for strategy in possible
-    }
-    cases = [(topology, it.inputs) for topology in TOPOLOGIES for it in bounds]
-    steps = {case: model.steps for case, model in models.items()}
-    used = {strategy: steps[strategy, system.topology] for strategy in possible}
+    """Compute all results. Raises ValueError if neither strategy is possible, and if lab3.py's code
+    and docstrings give different numbers."""
+    models = make_models(question)
+    strategies = {name: compute_strategy(name, models) for name, amount in models if amount == 1}
+    with_steps = [name for name, strategy in strategies.items() if strategy.steps]
+    amounts = sorted({1, question.inputs})
     return Results(
         asked=question,
-        layers=list_layers(network),
-        strategies={
-            strategy: Strategy(used[strategy], [results[strategy, *case] for case in cases])
-            for strategy in possible
-        },
-        impossible=impossible,
-        verdicts=[
-            compute_verdict(steps["tensor", case[0]], steps["pipeline", case[0]], system, *case)
-            for case in cases
-            if not impossible
-        ],
-        bounds=bounds,
-        losses=compute_losses(question, used["pipeline"]) if "pipeline" in used else None,
-        sram={name: compute_sram(name, question) for name in [*possible, "data"]},
-        uncounted=compute_uncounted(question, possible),
+        layers=list_layers(question.network),
+        strategies=strategies,
+        impossible=find_impossible(question),
+        verdicts=list_verdicts(models) if len(with_steps) == len(STRATEGIES) else [],
+        bounds=[compute_bounds(question, amount, "pipeline" in strategies) for amount in amounts],
+        losses=compute_losses(models["pipeline", amounts[-1]])
+        if "pipeline" in with_steps
+        else None,
+        sram={name: compute_sram(name, question) for name in [*strategies, "data"]},
+        uncounted=compute_uncounted(question, [*strategies], with_steps),
         totals=compute_totals(question),
     )
-
-
-SIZES = "out_x", "out_y", "weights", "macs", "ops", "weight_bytes", "input_bytes", "output_bytes"
-
-
-def list_layers(network: Network) -> list[dict[str, int]]:
-    """List each layer's number, fields and sizes, by name."""
-    return [
-        {"layer": number, **layer._asdict(), **{size: getattr(layer, size) for size in SIZES}}
-        for number, layer in enumerate(network, 1)
-    ]
 
 
 # ------------------------------------------------ the strategies
 
 
-def compute_result(model: Model, system: System, bounds: Bounds) -> Result:
-    """Ask lab3.py for latency and traffic, and the model for what is behind them. Raises ValueError
-    if the model's are others."""
-    inputs, topology = bounds.inputs, model.system.topology
-    case = count(inputs, "input") + (TOPOLOGIES[topology] if topology != system.topology else "")
-    found = {}
-    for kind, value in zip(("latency", "traffic"), model.compute_total(inputs), strict=True):
-        name = f"{model.strategy}_parallel_{kind}"
-        found[kind] = getattr(lab3, name)(model.network, model.system, inputs)
-        if found[kind] != value:
-            unit = "s" if kind == "latency" else "bytes"
-            given, modelled = (lab3.plain(it, COMPARED_DIGITS) for it in (found[kind], value))
-            raise ValueError(
-                f"for {case}, lab3.py's {name} gives {given} {unit}, report/model.py gives"
-                f" {modelled} {unit}: change both"
-            )
+def compute_strategy(name: str, models: dict[tuple[str, int], Model]) -> Strategy:
+    """Compute a strategy's results; without steps and the ring if lab3.py has another formula."""
+    change = find_change(name)
+    own = [model for (strategy, _), model in models.items() if strategy == name]
+    results = [compute_result(model, ALL_TO_ALL, bool(change)) for model in own]
+    if not change:
+        edit = RING if name == "tensor" else ""
+        results += [compute_result(model.edit(edit), ONE_WAY_RING, False) for model in own]
+    return Strategy(change, [] if change else list_steps(own[0]), results)
+
+
+def compute_result(model: Model, topology: str, is_changed: bool) -> Result:
+    """Take a result from a model."""
+    bound_s = compute_bound(model.network, model.system, model.inputs)
     return Result(
         topology=topology,
-        inputs=inputs,
-        latency_s=Fraction(found["latency"]),
-        traffic_bytes=int(found["traffic"]),
-        compute_s=Fraction(sum(model.compute_s)),
-        communication_s=Fraction(sum(model.send_s)),
-        interval_s=Fraction(model.interval_s),
-        bottleneck=model.bottleneck,
-        utilisation=bounds.lower_bound_s / found["latency"],
+        inputs=model.inputs,
+        latency_s=Fraction(model["latency"]),
+        traffic_bytes=int(model["traffic"]),
+        compute_s=Fraction(sum(join(model["compute"]))),
+        communication_s=Fraction(sum(join(model["transfer"]))),
+        interval_s=model.interval_s,
+        bottleneck=None if is_changed else find_bottleneck(model),
+        utilisation=bound_s / model["latency"],
     )
 
 
-def compute_verdict(
-    tensor: list[Step], pipeline: list[Step], system: System, topology: str, inputs: int
-) -> Verdict:
+def list_verdicts(models: dict[tuple[str, int], Model]) -> list[Verdict]:
+    """List the verdicts for one input and for all, all-to-all and on a ring."""
+    topologies = ((ALL_TO_ALL, ""), (ONE_WAY_RING, RING))
+    return [
+        compute_verdict(models["tensor", amount].edit(edit), models["pipeline", amount], topology)
+        for topology, edit in topologies
+        for amount in sorted({amount for _, amount in models})
+    ]
+
+
+def compute_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
     """Find the link bandwidths at which both strategies take equally long, and the faster one below
     the first, between, and above the last.
 
     Latency * R is ops + bytes * R / B. Tensor parallelism's is a line in R / B; the pipeline's is
     the higher of two: one has N times the slowest node, the other N times the busiest link.
     """
-    node_ops, link_bytes = [it.node_ops for it in pipeline], [it.link_bytes for it in pipeline]
+    inputs, ops_per_s = tensor.inputs, Fraction(tensor.system.ops_per_s)
+    (tensor_ops, tensor_bytes), (node_ops, link_bytes) = (
+        ([step.node_ops for step in steps], [step.link_bytes for step in steps])
+        for steps in map(list_steps, (tensor, pipeline))
+    )
     lines = [
-        (inputs * sum(it.node_ops for it in tensor), inputs * sum(it.link_bytes for it in tensor)),
+        (inputs * sum(tensor_ops), inputs * sum(tensor_bytes)),
         (sum(node_ops) + (inputs - 1) * max(node_ops), sum(link_bytes)),
         (sum(node_ops), sum(link_bytes) + (inputs - 1) * max(link_bytes)),
     ]
 
-    def find_lead(balance: Fraction) -> int:
+    def find_lead(balance: Fraction) -> Fraction:
         """Find how much longer the pipeline takes at an R / B, in some unit: its sign counts."""
-        n, d = balance.numerator, balance.denominator
-        tensor_time, *pipeline_times = (ops * d + size * n for ops, size in lines)
+        tensor_time, *pipeline_times = (ops + size * balance for ops, size in lines)
         return max(pipeline_times) - tensor_time
 
     crossings = {
@@ -240,38 +224,34 @@ def compute_verdict(
     edges = [2 * max(equal, default=Fraction(1)), *equal, Fraction(0)]  # slow links first
     leads = [find_lead((above + below) / 2) for above, below in pairwise(edges)]
     faster = ["tensor" if it > 0 else "pipeline" if it < 0 else "neither" for it in leads]
-    return Verdict(topology, inputs, [system.ops_per_s / it for it in equal], faster)
+    return Verdict(topology, inputs, [ops_per_s / it for it in equal], faster)
 
 
-def compute_losses(question: Question, steps: list[Step]) -> Losses:
-    """Divide the pipeline's latency into where it goes.
+def compute_losses(pipeline: Model) -> Losses:
+    """Divide a pipeline's latency into where it goes.
 
     ideal compute    N * sum(C) / (P * R): all nodes compute all the time
-    load imbalance   N * (max(C / R) - sum(C) / (P * R)): layers are unequal, nodes idle
-    fill and drain   sum(C / R) of one input without the bottleneck
-    communication    sum(A / B) of one input without the bottleneck, and
-                     N * (interval - max(C / R)) if a link is the bottleneck
+    load imbalance   N * max(C / R) less that: layers are unequal, nodes idle
+    fill and drain   sum(C / R) - max(C / R)
+    communication    sum(A / B), and (N - 1) * (interval - max(C / R)) if a link is the bottleneck
     """
-    network, system, inputs = question
-    bottleneck = max(steps, key=lambda step: step.time_s)
-    others = [step for step in steps if step is not bottleneck]
-    ideal_s = compute_bound(network, system, inputs)
-    slowest_s = slowest_node_bound(network, system, inputs)
-    sends_s = sum(step.time_s for step in others if step.work == "send")
+    ideal_s = compute_bound(pipeline.network, pipeline.system, pipeline.inputs)
+    slowest_s, later = max(pipeline["compute"]), pipeline.inputs - 1
+    waiting_s = later * (pipeline.interval_s - slowest_s)
     return Losses(
         ideal_compute_s=ideal_s,
-        load_imbalance_s=slowest_s - ideal_s,
-        fill_and_drain_s=Fraction(sum(step.time_s for step in others if step.work == "compute")),
-        communication_s=sends_s + inputs * bottleneck.time_s - slowest_s,
+        load_imbalance_s=pipeline.inputs * slowest_s - ideal_s,
+        fill_and_drain_s=sum(pipeline["compute"]) - slowest_s,
+        communication_s=Fraction(sum(pipeline["transfer"])) + waiting_s,
     )
 
 
-def compute_bounds(question: Question, inputs: int, possible: list[str]) -> Bounds:
+def compute_bounds(question: Question, inputs: int, has_pipeline: bool) -> Bounds:
     """Compute the lower bounds, and what data parallelism would take: ceil(N / P) * sum(C) / R,
     because each node computes whole inputs of its own."""
     network, system, _ = question
     alone_s = compute_bound(network, system._replace(nodes=1))
-    slowest_s = slowest_node_bound(network, system, inputs) if "pipeline" in possible else None
+    slowest_s = slowest_node_bound(network, system, inputs) if has_pipeline else None
     return Bounds(
         inputs=inputs,
         lower_bound_s=compute_bound(network, system, inputs),
@@ -291,7 +271,7 @@ def compute_sram(name: str, question: Question) -> Sram:
     return Sram(uses, fullest, fullest.total_bytes, free_bytes)
 
 
-def compute_uncounted(question: Question, possible: list[str]) -> Uncounted:
+def compute_uncounted(question: Question, possible: list[str], with_steps: list[str]) -> Uncounted:
     """Find what nodes would hold if inputs that are kept, wait or arrive were counted."""
     network, system, inputs = question
     kept = waiting = following = None
@@ -299,7 +279,7 @@ def compute_uncounted(question: Question, possible: list[str]) -> Uncounted:
         kept = sram.tensor_sram_input_kept(network, system)
     if "tensor" in possible and inputs > 1:
         waiting = sram.tensor_sram_inputs_waiting(network, system, inputs)
-    if "pipeline" in possible and inputs > 1:
+    if "pipeline" in with_steps and inputs > 1:
         following = sram.pipeline_sram_overlapping(network, system)
     return Uncounted(kept, waiting, following)
 
@@ -307,7 +287,7 @@ def compute_uncounted(question: Question, possible: list[str]) -> Uncounted:
 def compute_totals(question: Question) -> Totals:
     """Add up weights, outputs and SRAM."""
     network, system, inputs = question
-    weight_bytes = sum(layer.weight_bytes for layer in network)
+    weight_bytes = sram.count_weight_bytes(network)
     return Totals(
         weight_bytes=weight_bytes,
         weights_excess_bytes=weight_bytes - system.sram_bytes,

@@ -8,7 +8,7 @@ system are expected to have passed report/question.py: the strategy is possible.
 from typing import NamedTuple
 
 from lab3 import Network, System
-from report.model import Model
+from report.model import Model, list_layers
 
 
 class SramUse(NamedTuple):
@@ -31,12 +31,11 @@ def tensor_sram(network: Network, system: System) -> list[SramUse]:
     """List what every node holds, layer by layer: 1 / P of all weights, the layer's whole input and
     a shard of its output. The input is dropped before the output is gathered. In the end one node
     holds the whole last output."""
-    nodes = system.nodes
-    weights = sum(layer.weight_bytes for layer in network) // nodes
+    weights, nodes = count_weight_bytes(network) // system.nodes, system.nodes
     uses = []
-    for number, layer in enumerate(network, 1):
-        sizes = weights, layer.input_bytes, layer.output_bytes // nodes
-        uses.append(SramUse("every node", number, "compute", *sizes))
+    for layer in list_layers(network):
+        sizes = weights, layer["input_bytes"], layer["output_bytes"] // nodes
+        uses.append(SramUse("every node", layer["layer"], "compute", *sizes))
     if nodes > 1:
         sizes = weights, 0, network[-1].output_bytes
         uses.append(SramUse("one node", len(network), "gather", *sizes))
@@ -46,17 +45,21 @@ def tensor_sram(network: Network, system: System) -> list[SramUse]:
 def pipeline_sram(network: Network, system: System) -> list[SramUse]:
     """List what node l holds, for each l: layer l's weights, input and output."""
     uses = []
-    for number, layer in enumerate(network, 1):
-        sizes = layer.weight_bytes, layer.input_bytes, layer.output_bytes
-        uses.append(SramUse(f"node {number}", number, "compute", *sizes))
+    for layer in list_layers(network):
+        sizes = layer["weight_bytes"], layer["input_bytes"], layer["output_bytes"]
+        uses.append(SramUse(f"node {layer['layer']}", layer["layer"], "compute", *sizes))
     return uses
 
 
 def data_sram(network: Network, system: System) -> list[SramUse]:
     """List what every node holds, layer by layer: all weights, the layer's input and output."""
-    weights = sum(layer.weight_bytes for layer in network)
-    uses = pipeline_sram(network, system)
+    weights, uses = count_weight_bytes(network), pipeline_sram(network, system)
     return [use._replace(where="every node", weight_bytes=weights) for use in uses]
+
+
+def count_weight_bytes(network: Network) -> int:
+    """Count the bytes of all weights."""
+    return sum(layer["weight_bytes"] for layer in list_layers(network))
 
 
 HOLD = {"tensor": tensor_sram, "pipeline": pipeline_sram, "data": data_sram}
@@ -68,18 +71,16 @@ def find_fullest(strategy: str, network: Network, system: System) -> SramUse:
 
 
 # ------------------------------------------------ what one input at a time does not count
-
-
 def tensor_sram_input_kept(network: Network, system: System) -> int:
     """Count the bytes of a node that keeps each layer's input until it has the whole output."""
-    kept = max(layer.input_bytes + layer.output_bytes for layer in network)
-    return sum(layer.weight_bytes for layer in network) // system.nodes + kept
+    kept = max(layer["input_bytes"] + layer["output_bytes"] for layer in list_layers(network))
+    return count_weight_bytes(network) // system.nodes + kept
 
 
 def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) -> int:
     """Count the bytes of the fullest node if it also holds the inputs that wait: all but one."""
-    fullest = max(use.total_bytes for use in tensor_sram(network, system))
-    return fullest + (inputs - 1) * network[0].input_bytes
+    fullest = find_fullest("tensor", network, system).total_bytes
+    return fullest + (inputs - 1) * list_layers(network)[0]["input_bytes"]
 
 
 def pipeline_sram_overlapping(network: Network, system: System) -> SramUse | None:
@@ -88,7 +89,7 @@ def pipeline_sram_overlapping(network: Network, system: System) -> SramUse | Non
     nothing, is the bottleneck. It holds at least that: if sends are slow, an output that is still
     being sent comes on top."""
     pipeline = Model("pipeline", network, system)
-    is_busy = [time_s == pipeline.interval_s for time_s in pipeline.compute_s]
+    is_busy = [time_s == pipeline.interval_s for time_s in pipeline["compute"]]
     uses = [
         use._replace(input_bytes=2 * use.input_bytes)
         for use in pipeline_sram(network, system)

@@ -10,49 +10,55 @@ from fractions import Fraction
 from typing import Any
 
 import lab3
-from lab3 import Rate
 
+Exact = int | Fraction
 COLUMNS = 80
 MS, US = 10**3, 10**6  # in a second
 GIGA, KIB = 10**9, 1024
-EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
+EXACT_DIGITS, ROUNDED_DIGITS, COMPARED_DIGITS = 12, 9, 25
 
 # ------------------------------------------------ numbers
 
 
-def format_number(value: Rate) -> str:
+def format_number(value: Exact) -> str:
     """Format a number with thousands grouped: an int whole; a Fraction exactly if it has 12 digits,
     else rounded to 9 digits, or to a whole number if that has more."""
     if isinstance(value, int):
         return f"{value:,}"
-    text = lab3.plain(value, EXACT_DIGITS)
+    text = lab3.format_decimal(value, EXACT_DIGITS)
     if Fraction(text) != value:
-        text = lab3.plain(value, max(ROUNDED_DIGITS, len(f"{int(value)}")))
+        text = lab3.format_decimal(value, max(ROUNDED_DIGITS, len(f"{int(value)}")))
     return f"{Decimal(text):,f}"
 
 
-def round_to(value: Rate, digits: int = 4) -> Decimal:
+def format_exactly(value: Any) -> str:
+    """Format a number with the digits that tell a float of an edited lab3.py from the exact one."""
+    is_number = isinstance(value, (int, float, Fraction))
+    return lab3.format_decimal(value, COMPARED_DIGITS) if is_number else repr(value)
+
+
+def round_to(value: Exact, digits: int = 4) -> Decimal:
     """Round to so many significant digits; a value that has fewer stays exact."""
     return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def format_rounded(value: Rate, digits: int = 4) -> str:
+def format_rounded(value: Exact, digits: int = 4) -> str:
     """Format a value rounded to so many significant digits, for a sentence."""
     return f"{round_to(value, digits):,f}"
 
 
-def format_places(value: Rate, places: int) -> str:
+def format_places(value: Exact, places: int) -> str:
     """Format a value rounded once to so many decimals."""
     return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
 
 
-def format_ms(value_s: Rate) -> str:
+def format_ms(value_s: Exact) -> str:
     """Format seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
     ms = Fraction(value_s) * MS
     return f"{format_places(ms, 2) if ms >= Fraction(1, 10) else format_rounded(ms, 2)} ms"
 
 
-def choose_sign(*values: Rate) -> str:
+def choose_sign(*values: Exact) -> str:
     """Choose the sign between values: = if format_number prints all of them exactly, else ~."""
     is_whole = all(Fraction(format_number(it).replace(",", "")) == it for it in values)
     return "=" if is_whole else "~"

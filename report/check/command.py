@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from report.check.judge import Cause, Judgement, Key, judge, read_key
-from report.check.mistakes import BOTH
 from report.check.submission import PIPE, NoSubmissionError, decode
 from report.check.words import (
     Judgements,
@@ -17,6 +16,7 @@ from report.check.words import (
     format_csv,
     list_judgements,
 )
+from report.model import STRATEGIES as BOTH
 from report.question import Question, add_question_options, prefix_question, read_options
 from report.results import VERSION
 from report.text import format_json, format_path, wrap

@@ -11,13 +11,14 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import NamedTuple
 
-from lab3 import Rate
-from report.check.mistakes import BOTH, CONSTANT, Mistake, compute, list_mistakes
-from report.check.submission import LEAST_DIGITS, Line, Number
+from report.check.mistakes import MISTAKES, Mistake, compute
+from report.check.submission import ASKED_UNIT, LEAST_DIGITS, Line, Number
+from report.model import STRATEGIES as BOTH
 from report.question import Question
+from report.text import Exact
 
 Mistakes = tuple[Mistake, ...]  # of different things, in the table's order
-Answers = Mapping[Line, Rate]  # exact: seconds, bytes
+Answers = Mapping[Line, Exact]  # exact: seconds, bytes
 Numbers = Mapping[Line, Number]
 
 
@@ -43,30 +44,48 @@ Pair = tuple[Explanation, Explanation]  # of tensor, of pipeline parallelism
 # ------------------------------------------------ what mistakes predict
 
 
+@lru_cache(maxsize=100_000)
 def predict(course: Course, strategy: str, mistakes: Mistakes = ()) -> Answers:
     """Predict what a strategy takes. How the course reads the handout stands before the mistakes; a
-    mistake about the same thing takes its place."""
-    things = {mistake.thing for mistake in mistakes}
+    mistake about the same name takes its place."""
+    edits = list_edits(course, strategy, mistakes)
+    computed = compute(course.question, strategy, edits)
+    return dict(zip(list_asked(course.question, strategy), computed, strict=True))
+
+
+def list_edits(course: Course, strategy: str, mistakes: Mistakes) -> list[str]:
+    """List the edits of mistakes, behind those of the course's readings."""
+    names = {name for mistake in mistakes for name in mistake.names}
     readings = course.readings[BOTH.index(strategy)]
-    made = [*(it for it in readings if it.thing not in things), *mistakes]
-    numbers = compute(course.question, strategy, made)
-    return {Line(asked, strategy, kind): value for (asked, kind), value in numbers.items()}
+    return [it.edit for it in (*(it for it in readings if not names & it.names), *mistakes)]
+
+
+@lru_cache(maxsize=8)
+def list_asked(question: Question, strategy: str) -> list[Line]:
+    """List the lines of a strategy."""
+    names = ["Q1", "Q2"] if question.inputs > 1 else ["Q1"]
+    return [Line(name, strategy, kind) for name in names for kind in ASKED_UNIT]
 
 
 @lru_cache(maxsize=64)
-def predict_all(course: Course, strategy: str, amount: int) -> dict[Mistakes, Answers]:
-    """Predict what a strategy takes with so many mistakes, each of which makes a difference alone.
-    Two are never a multiple of the right number or a constant typed wrong."""
-    if amount == 0:
-        return {(): predict(course, strategy)}
+def estimate_all(course: Course, strategy: str, amount: int) -> list[tuple[Mistakes, list[float]]]:
+    """Estimate, in floats, what a strategy takes with so many mistakes, each of which makes a
+    difference alone; two that edit the same name are left out."""
     if amount == 1:
         right = predict(course, strategy)
-        known = [it for it in list_known(course) if strategy in it.strategies]
-        alone = {(it,): predict(course, strategy, (it,)) for it in known}
-        return {one: made for one, made in alone.items() if made != right}
-    combined = [one for (one,) in predict_all(course, strategy, 1) if not one.is_alone]
-    pairs = [pair for pair in combinations(combined, 2) if pair[0].thing != pair[1].thing]
-    return {pair: predict(course, strategy, pair) for pair in pairs}
+        known = [(it,) for it in list_known(course) if strategy in it.strategies]
+        ways = [one for one in known if predict(course, strategy, one) != right]
+    else:
+        combined = [one for (one,), _ in estimate_all(course, strategy, 1)]
+        ways = [it for it in combinations(combined, 2) if not it[0].names & it[1].names]
+    found = []
+    for way in ways:
+        try:
+            edits = list_edits(course, strategy, way)
+            found.append((way, compute(course.question, strategy, edits, float)))
+        except ValueError:  # two that do not fit together: lists of different lengths
+            continue
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -74,13 +93,22 @@ def list_known(course: Course) -> list[Mistake]:
     """List all mistakes, first that somebody does not read the handout as the course does."""
     readings = dict.fromkeys(it for of in course.readings for it in of)
     ignored = [
-        Mistake(f'the course\'s "{read.clause}" is not followed', read.thing, {}, read.strategies)
+        Mistake(
+            f'the course\'s "{read.clause}" is not followed',
+            "; ".join(f"{name} = {name}" for name in sorted(read.names)),
+            read.strategies,
+        )
         for read in readings
     ]
-    return ignored + list_mistakes(course.question)
+    return ignored + MISTAKES
 
 
 # ------------------------------------------------ explanations of one strategy
+
+
+def widen(number: Number) -> list[tuple[float, float]]:
+    """Widen a number's spans a little, as floats."""
+    return [(float(low) * (1 - 1e-9), float(high) * (1 + 1e-9)) for low, high in number.spans]
 
 
 def find_explanations(
@@ -90,27 +118,42 @@ def find_explanations(
     wrong = find_wrong(course, strategy, given)
     if not list_evident(given, wrong):
         return
-    checks = [(line, given[line], True) for line in wrong]  # first, because most fail at once
-    checks += [(line, number, False) for line, number in given.items() if line not in wrong]
-    for mistakes, answers in predict_all(course, strategy, amount).items():
+    asked = list_asked(course.question, strategy)
+    may_leave = amount == 1  # one of the wrong numbers
+    tests = [(asked.index(line), widen(given[line]), may_leave) for line in wrong]
+    tests += [
+        (asked.index(line), widen(it), False) for line, it in given.items() if line not in wrong
+    ]
+    for mistakes, estimates in estimate_all(course, strategy, amount):
         left = 0
-        for line, number, is_wrong in checks:
-            if not number.agrees(answers[line]):
+        for at, near, may_be_left in tests:
+            if not any(low <= estimates[at] < high for low, high in near):
                 left += 1
-                if not is_wrong or left > (amount == 1):
+                if left > may_be_left:
                     break
         else:
+            answers = predict(course, strategy, mistakes)
             made = tuple(line for line in wrong if given[line].agrees(answers[line]))
-            if list_evident(given, made) and have_parts(course, strategy, mistakes, made):
+            is_right = all(
+                it.agrees(answers[line]) for line, it in given.items() if line not in wrong
+            )
+            left = len(wrong) - len(made)
+            if (
+                is_right
+                and left <= may_leave
+                and list_evident(given, made)
+                and have_parts(course, strategy, mistakes, made)
+            ):
                 yield Explanation(strategy, mistakes, made, left)
 
 
 def have_parts(course: Course, strategy: str, mistakes: Mistakes, made: tuple[Line, ...]) -> bool:
     """Tell whether each mistake has a part in a number that is made. Two that only cancel each
     other out in right ones are a coincidence."""
-    whole = predict_all(course, strategy, len(mistakes))[mistakes]
-    fewer = predict_all(course, strategy, len(mistakes) - 1)
-    without_one = [fewer[tuple(it for it in mistakes if it is not one)] for one in mistakes]
+    whole = predict(course, strategy, mistakes)
+    without_one = [
+        predict(course, strategy, tuple(it for it in mistakes if it is not one)) for one in mistakes
+    ]
     return all(any(it[line] != whole[line] for line in made) for it in without_one)
 
 
@@ -121,7 +164,7 @@ def list_evident(given: Numbers, lines: Iterable[Line]) -> list[Line]:
 
 def find_wrong(course: Course, strategy: str, given: Numbers) -> list[Line]:
     """Find a strategy's numbers that are not what the course has."""
-    right = predict_all(course, strategy, 0)[()]
+    right = predict(course, strategy)
     return [line for line, number in given.items() if not number.agrees(right[line])]
 
 
@@ -176,37 +219,35 @@ def makes_difference(
     course: Course, strategy: str, given: Mapping[str, Numbers], mistake: Mistake
 ) -> bool:
     """Tell whether a mistake alone changes a number of a strategy that is given."""
-    made = predict_all(course, strategy, 1).get((mistake,))
-    right = predict_all(course, strategy, 0)[()]
-    return made is not None and any(made[line] != right[line] for line in given[strategy])
+    if strategy not in mistake.strategies:
+        return False
+    made, right = predict(course, strategy, (mistake,)), predict(course, strategy)
+    return any(made[line] != right[line] for line in given[strategy])
 
 
 def has_digits(
     course: Course, given: Mapping[str, Numbers], one: Explanation, other: Explanation
 ) -> bool:
-    """Tell whether the numbers that are made have digits enough. Let k be the mistakes that the
-    other strategy does not share, and one more for a constant typed wrong, because so many are
-    tried: each number needs k + 2 digits, all together 2 k + 2; one more if each is less than 10^k
-    of its last place from the right one and may be a slip, one more if a wrong number is left.
-    Numbers of Q2 that follow from Q1's do not count. A constant is typed once, so it must be wrong
-    for both."""
-    if not one.mistakes:
-        return True
+    """Tell whether the numbers that are made have digits enough: in all four for a mistake that the
+    other strategy does not share, six for two, two for none; three for the only mistake that
+    explains them alone. One more if each number may be a slip: if it is less than 10^k of its last
+    place from the right one. Numbers of Q2 that follow from Q1's do not count."""
     own = [it for it in one.mistakes if it not in other.mistakes]
-    is_constant = one.mistakes[0].thing == CONSTANT
-    if is_constant and own and makes_difference(course, other.strategy, given, own[0]):
-        return False
-    k = len(own) + is_constant
     numbers = given[one.strategy]
     digits = {line: numbers[line].digits for line in list_evident(numbers, one.made)}
     following = {line._replace(question="Q2") for line in digits if is_followed(line)}
     evident = sum(amount for line, amount in digits.items() if line not in following)
-    right = predict_all(course, one.strategy, 0)[()]
+    right = predict(course, one.strategy)
+    near = 10 ** len(own)
     is_slip = len(own) > 0 and all(
-        abs(numbers[line].amount - right[line]) < 10**k * 2 * numbers[line].rounding
-        for line in digits
+        abs(numbers[line].amount - right[line]) < near * 2 * numbers[line].rounding
+        for line in one.made
     )
-    return evident >= 2 + 2 * k + is_slip + (one.left > 0) and min(digits.values()) >= k + 2
+    is_only = len(one.mistakes) == 1 and (
+        len([*find_explanations(course, one.strategy, numbers, 1)]) == 1
+    )
+    needed = 2 + 2 * len(own) + (1 if is_slip else -is_only)
+    return not one.mistakes or evident >= needed
 
 
 def is_followed(line: Line) -> bool:

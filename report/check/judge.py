@@ -19,7 +19,6 @@ from report.check.diagnosis import (
     is_followed,
     predict,
 )
-from report.check.mistakes import BOTH
 from report.check.submission import (
     ASKED_UNIT,
     LEAST_DIGITS,
@@ -29,6 +28,7 @@ from report.check.submission import (
     read_submission,
     shorten,
 )
+from report.model import STRATEGIES as BOTH
 from report.question import LAB, Question, find_impossible
 from report.text import count, format_rounded, round_to
 

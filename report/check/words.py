@@ -2,15 +2,14 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 
 import lab3
 from report.check.diagnosis import Explanation
 from report.check.judge import FOLLOWS, Cause, JudgedNumber, Judgement, Key, list_causes
-from report.check.mistakes import BOTH
 from report.check.submission import ASKED_UNIT, Line, describe_lines
-from report.question import LAB, Question
+from report.model import STRATEGIES as BOTH
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
 
 MOST_ALTERNATIVES = 3
@@ -119,8 +118,6 @@ def describe_judgement(judged: Judgement, key: Key) -> str:
         if rest := list_rest(judged):
             lines.append("What else is wrong:" if judged.causes else "What is wrong:")
             lines += make_list(rest)
-        if is_as_read(key):
-            lines += list_functions(judged, key.course.question)
         lines.append(explain_mark(judged))
         blocks = ["\n".join(filter(None, lines)), tabulate(judged)]
     if judged.format:
@@ -147,19 +144,6 @@ def list_other_numbers(judged: Judgement) -> list[JudgedNumber]:
     return [number for number in judged.numbers if number.kind not in ("right", "explained")]
 
 
-def list_functions(judged: Judgement, question: Question) -> Iterator[str]:
-    """List where lab3.py computes what is wrong, with what explains it."""
-    wrong = {it.line[1:] for it in judged.numbers if it.kind not in NOT_WRONG}
-    if wrong:
-        options = "" if question == LAB else " (explain takes the same options)"
-        yield f"How the right numbers are computed{options}:"
-    for strategy in BOTH:
-        names = [f"{strategy}_parallel_{kind}" for kind in ASKED_UNIT if (strategy, kind) in wrong]
-        places = [f"lab3.py:{getattr(lab3, it).__code__.co_firstlineno} {it}" for it in names]
-        if places:
-            yield wrap(f"- {', '.join(places)}; python3 report explain {strategy}", "  ")
-
-
 def tabulate(judged: Judgement) -> str:
     """Make a table of the numbers and the right ones."""
     rows = [
@@ -167,7 +151,7 @@ def tabulate(judged: Judgement) -> str:
             f"{number.line.question} {number.line.strategy}",
             "latency s" if number.line.kind == "latency" else "traffic bytes",
             number.given or "-",
-            lab3.plain(number.right, EXACT_DIGITS),
+            lab3.format_decimal(number.right, EXACT_DIGITS),
             "wrong" if number.kind == "explained" else number.kind,
         )
         for number in judged.numbers
