@@ -125,8 +125,9 @@ def read_docstring(strategy: str, kind: str) -> list[Formula]:
 
 @cache
 def read_formulas(strategy: str) -> dict[str, Formula]:
-    """Read a strategy's formulas, by name: lab3.py's, with what a layer computes and sends. Raises
-    ValueError, with lab3.py's function and line, for one that cannot be evaluated."""
+    """Read a strategy's formulas, by name: lab3.py's, with what a layer computes and sends; each
+    behind those that it depends on. Raises ValueError, with lab3.py's function and line, for one
+    that cannot be evaluated."""
     formulas = {formula.name: formula for formula in parse(LAYER_SIZES) + parse(SYMBOLS)}
     known = {*GIVEN, *FUNCTIONS, *formulas}
     for kind in KINDS:
@@ -141,7 +142,8 @@ def read_formulas(strategy: str) -> dict[str, Formula]:
         if unknown := {*formula.code.co_names} - formulas.keys() - known:
             raise formula.refuse(f"{min(unknown)} is unknown")
     try:
-        TopologicalSorter({it.name: it.code.co_names for it in formulas.values()}).prepare()
+        order = TopologicalSorter({it.name: it.code.co_names for it in formulas.values()})
+        formulas = {name: formulas[name] for name in order.static_order() if name in formulas}
     except CycleError as error:
         name = error.args[1][0]
         raise formulas[name].refuse(f"{name} depends on itself") from None
@@ -206,8 +208,8 @@ class Model(dict[str, Any]):
 def list_layers(network: Network) -> list[dict[str, int]]:
     """List each layer's number, fields and sizes, by name."""
     names = [*ConvLayer._fields, *(formula.name for formula in parse(LAYER_SIZES))]
-    model = Model("pipeline", network, System())
-    rows = zip(range(1, len(network) + 1), *(map(int, model[name]) for name in names), strict=True)
+    model = Model("pipeline", network, System(), real=int)
+    rows = zip(range(1, len(network) + 1), *(model[name] for name in names), strict=True)
     return [dict(zip(["layer", *names], row, strict=True)) for row in rows]
 
 
@@ -217,6 +219,8 @@ def compare_with_code(model: Model) -> None:
         found = join(model[formula.name])
         if not all(isinstance(number, (int, Fraction)) for number in found):
             raise formula.refuse("it is not exact: it needs whole numbers, and division last")
+        if formula.name in KINDS and isinstance(model[formula.name], Each):
+            raise formula.refuse("it gives a number for each layer, not one")
         own = [getattr(layer, formula.name, None) for layer in model.network]
         if formula.place == "report/" and None not in own and own != [*found]:
             raise formula.refuse("lab3.py's ConvLayer has other numbers: change both")
