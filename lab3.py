@@ -230,10 +230,6 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
         is_exact = type(rate) in (int, Fraction) or (type(rate) is float and rate.is_integer())
         if not is_exact or rate <= 0:
             raise ValueError(f"{name}: {rate!r} must be a positive whole number or a Fraction")
-    for number, layer in enumerate(network, 1):
-        if layer.fx > layer.x or layer.fy > layer.y:
-            excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
-            raise ValueError(f"layer {number}: {excess}")
     for number, (before, layer) in enumerate(zip(network, network[1:]), 2):
         output = (before.filters, before.out_x, before.out_y, before.element_bytes)
         needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
@@ -241,6 +237,10 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
             what = f"in_channels, x, y, element_bytes = {needed} must be {output}, "
             source = f"layer {number - 1}'s output (stride 1, no padding, no pooling)"
             raise ValueError(f"layer {number}: {what}{source}")
+    for number, layer in enumerate(network, 1):
+        if layer.fx > layer.x or layer.fy > layer.y:
+            excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
+            raise ValueError(f"layer {number}: {excess}")
 
 
 # ------------------------------------------------ main

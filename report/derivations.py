@@ -4,7 +4,6 @@ import re
 from fractions import Fraction
 from itertools import zip_longest
 from textwrap import dedent
-from typing import Any
 
 import lab3
 from report.model import KINDS, LAYER_SIZES, Each, Formula, Model, read_docstring
@@ -12,6 +11,7 @@ from report.results import Results, Verdict
 from report.text import (
     GIGA,
     US,
+    choose_sign,
     count,
     format_number,
     format_table,
@@ -115,15 +115,22 @@ def tabulate_layers(model: Model, formulas: list[Formula]) -> str:
 
 
 def derive(model: Model, formula: Formula) -> str:
-    """Write a formula, the same with numbers for names, and what it gives."""
+    """Write a formula, the same with numbers for names, and what it gives; behind ~ if a number is
+    rounded."""
+    values = [Fraction(model[formula.name])]
 
     def evaluate(match: re.Match[str]) -> str:
-        number: Any = model.edit(f"piece = {match[0]}")["piece"]
-        return match[0] if isinstance(number, Each) else format_number(Fraction(number))
+        number = model.edit(f"piece = {match[0]}")["piece"]
+        if isinstance(number, Each):
+            return match[0]
+        values.append(Fraction(number))
+        return format_number(values[-1])
 
     numbers = re.sub(r"\w+\([\w, ]+\)|\b[A-Za-z_]\w*\b(?![\[(])", evaluate, formula.expression)
-    values = dict.fromkeys((numbers, format_number(Fraction(model[formula.name]))))
-    return f"{formula.name} = {formula.expression}\n" + wrap(f"  = {' = '.join(values)}", "    ")
+    sign = choose_sign(*values)
+    parts = dict.fromkeys([numbers, format_number(values[0])])
+    derived = wrap(f"  {sign} {f' {sign} '.join(parts)}", "    ")
+    return f"{formula.name} = {formula.expression}\n{derived}"
 
 
 def explain_tensor(results: Results) -> str:

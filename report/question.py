@@ -184,9 +184,9 @@ def _describe(question: Question) -> list[tuple[object, str]]:
     return [
         (inputs, count(inputs, "input")),
         (system.nodes, count(system.nodes, "node")),
-        (system.ops_per_s, f"{format_in(GIGA, system.ops_per_s)} GOPS"),
-        (system.link_bytes_per_s, f"{format_in(GIGA, system.link_bytes_per_s)} GB/s"),
-        (system.sram_bytes, f"{format_in(KIB, system.sram_bytes)} KiB of SRAM"),
+        (system.ops_per_s, f"{group(format_in(GIGA, system.ops_per_s))} GOPS"),
+        (system.link_bytes_per_s, f"{group(format_in(GIGA, system.link_bytes_per_s))} GB/s"),
+        (system.sram_bytes, f"{group(format_in(KIB, system.sram_bytes))} KiB of SRAM"),
         (network[0].element_bytes, f"elements of {count(network[0].element_bytes, 'byte')}"),
         ([layer[:6] for layer in network], ", ".join(layers)),
     ]
@@ -195,6 +195,11 @@ def _describe(question: Question) -> list[tuple[object, str]]:
 def format_in(unit: int, value: lab3.Rate) -> str:
     """Format a value in a unit, with the digits that an option may have."""
     return lab3.format_decimal(Fraction(value) / unit, MOST_CHARACTERS)
+
+
+def group(number: str) -> str:
+    """Group the thousands of a number."""
+    return f"{Decimal(number):,f}"
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
@@ -217,7 +222,7 @@ def answer(question: Question) -> str:
     room = system.sram_bytes
     fitting = [it for it in possible if find_fullest(it, network, system).total_bytes <= room]
     names = " and ".join(f"{it} parallelism" for it in fitting) or "none"
-    fits = f"Fits in {format_in(KIB, room)} KiB of SRAM per node: {names}."
+    fits = f"Fits in {group(format_in(KIB, room))} KiB of SRAM per node: {names}."
     rows = [*lab3.answers(*question).splitlines(), fits]
     return "\n".join(wrap(row, "  ") for row in rows)
 

@@ -3,7 +3,7 @@
 from unittest.mock import patch
 
 import lab3
-from lab3 import ALL_TO_ALL, RING, ConvLayer, System
+from lab3 import ConvLayer, System
 
 NETWORK = (
     ConvLayer(128, 3, 3, 3, 32, 32, 2),
@@ -11,7 +11,7 @@ NETWORK = (
     ConvLayer(128, 128, 3, 3, 28, 28, 2),
     ConvLayer(128, 128, 3, 3, 26, 26, 2),
 )
-SYSTEM = System(4, 50 * 10**9, 2 * 10**9, 512 * 1024, ALL_TO_ALL)
+SYSTEM = System(4, 50 * 10**9, 2 * 10**9, 512 * 1024)
 INPUTS = 32
 
 # The tests of report/ ask about this lab, whatever lab3.py's constants are. report/ takes those
@@ -23,7 +23,8 @@ with patch.multiple(lab3, NETWORK=NETWORK, SYSTEM=SYSTEM, INPUTS=INPUTS):
 LAB = Question(NETWORK, SYSTEM, INPUTS)
 
 # Steps: layer, work, ops of a node, bytes of the busiest link, bytes of all links, microseconds.
-# Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's.
+# Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's. On a one-way ring,
+# as in Q4, those of tensor parallelism are others.
 # SRAM: where, layer, work, bytes of weights, input and output, their sum.
 
 # ------------------------------------------------ the lab: test_lab3.py has the working
@@ -51,6 +52,10 @@ LAB_NUMBERS = {
     1: ("0.00312726016", 1_923_072, "0.01243531264", 604_160),
     32: ("0.10007232512", 61_538_304, "0.1557861376", 19_333_120),
 }
+LAB_RING_NUMBERS = {  # 3 * 93.952 us; 691,200 + 602,112 + 519,168 + (1 + 2 + 3) * 36,864 bytes
+    1: ("0.00331516416", 2_033_664, "0.01243531264", 604_160),
+    32: ("0.10608525312", 65_077_248, "0.1557861376", 19_333_120),
+}
 # All weights are 6,912 + 3 * 294,912 = 891,648 bytes, a quarter of them 222,912. What nodes
 # hold with other strategies is in tests/deck/test_pages.py.
 LAB_SRAM = {
@@ -65,8 +70,8 @@ LAB_SRAM = {
 
 # ------------------------------------------------ everything differs
 #
-# Six nodes on a ring, three of which have no layer in a pipeline; its bottleneck is a send; data
-# parallelism alone does not fit in the SRAM. Elements are of 3 bytes.
+# Six nodes, three of which have no layer in a pipeline; its bottleneck is a send; data parallelism
+# alone does not fit in the SRAM. Elements are of 3 bytes.
 #
 #   layer  output  weights                MACs             ops C   bytes A  S    weights  input
 #   1      8 x 5   6 *  1 * 2 * 4 =    48  * 40 =  1,920   3,840   720      120    144    216
@@ -79,28 +84,17 @@ ODD = Question(
         ConvLayer(12, 6, 4, 3, 8, 5, 3),
         ConvLayer(36, 12, 3, 2, 5, 3, 3),
     ),
-    System(6, ops_per_s=62_500, link_bytes_per_s=1_250, sram_bytes=9 * 1024, topology=RING),
+    System(6, ops_per_s=62_500, link_bytes_per_s=1_250, sram_bytes=9 * 1024),
     8,
 )
 ODD_OPTIONS = (
     "--inputs 8 --nodes 6 --gops 0.0000625 --link-gbs 0.00000125 --sram-kib 9 --element-bytes 3"
-    " --topology ring --layer 6,1,2,4,9,8 --layer 12,6,4,3,8,5 --layer 36,12,3,2,5,3"
+    " --layer 6,1,2,4,9,8 --layer 12,6,4,3,8,5 --layer 36,12,3,2,5,3"
 )
-ODD_ALL_TO_ALL = ODD._replace(system=ODD.system._replace(topology=ALL_TO_ALL))
 
-# In a millisecond a node does 62.5 ops and a link carries 1.25 bytes. Five shards cross each link,
-# one after the other, and six links carry as much; in the gather, shards cross 1 + 2 + 3 + 4 + 5 =
-# 15 links. Compute 162.304 ms, communication 1,272 ms.
+# In a millisecond a node does 62.5 ops and a link carries 1.25 bytes. Each of 30 links carries one
+# shard, five the last: 162.304 + 254.4 ms.
 ODD_TENSOR_STEPS = [
-    (1, "compute", 640, 0, 0, "10240"),
-    (1, "all-gather", 0, 600, 3_600, "480000"),
-    (2, "compute", 4_320, 0, 0, "69120"),
-    (2, "all-gather", 0, 450, 2_700, "360000"),
-    (3, "compute", 5_184, 0, 0, "82944"),
-    (3, "gather", 0, 540, 1_620, "432000"),
-]
-# Each of 30 links carries one shard, five the last: 162.304 + 254.4 ms.
-ODD_TENSOR_STEPS_ALL_TO_ALL = [
     (1, "compute", 640, 0, 0, "10240"),
     (1, "all-gather", 0, 120, 3_600, "96000"),
     (2, "compute", 4_320, 0, 0, "69120"),
@@ -108,7 +102,7 @@ ODD_TENSOR_STEPS_ALL_TO_ALL = [
     (3, "compute", 5_184, 0, 0, "82944"),
     (3, "gather", 0, 108, 540, "86400"),
 ]
-# On either topology: 973.824 + 1,008 ms, and 7 * 576 ms for 8 inputs.
+# 973.824 + 1,008 ms, and 7 * 576 ms for 8 inputs.
 ODD_PIPELINE_STEPS = [
     (1, "compute", 3_840, 0, 0, "61440"),
     (1, "send", 0, 720, 720, "576000"),
@@ -117,12 +111,14 @@ ODD_PIPELINE_STEPS = [
     (3, "compute", 31_104, 0, 0, "497664"),
 ]
 ODD_NUMBERS = {
-    1: ("1.434304", 7_920, "1.981824", 1_260),
-    8: ("11.474432", 63_360, "6.013824", 10_080),
-}
-ODD_NUMBERS_ALL_TO_ALL = {
     1: ("0.416704", 6_840, "1.981824", 1_260),
     8: ("3.333632", 54_720, "6.013824", 10_080),
+}
+# Five shards cross each link, one after the other: 5 * 254.4 ms; in the gather, shards cross 1 + 2
+# + 3 + 4 + 5 = 15 links: 1,620 bytes.
+ODD_RING_NUMBERS = {
+    1: ("1.434304", 7_920, "1.981824", 1_260),
+    8: ("11.474432", 63_360, "6.013824", 10_080),
 }
 # All weights are 10,512 bytes, a sixth of them 1,752.
 ODD_SRAM = {

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from lab3 import ALL_TO_ALL, RING, ConvLayer, System
+from lab3 import ConvLayer, System
 from machines import NETWORK
 from report.question import Question
 
@@ -32,8 +32,7 @@ def systems(draw):
     ops_per_s = draw(RATES)
     slow = st.sampled_from([10, 1_000, 100_000]).map(lambda ops_per_byte: ops_per_s / ops_per_byte)
     nodes, sram_bytes = draw(st.integers(1, 12)), draw(st.integers(1, 10**6))
-    topology = draw(st.sampled_from([ALL_TO_ALL, RING]))
-    return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes, topology)
+    return System(nodes, ops_per_s, draw(RATES | slow), sram_bytes)
 
 
 @st.composite

@@ -270,7 +270,7 @@ def list_examples(question: Question, strategy: str, only_readings: bool = False
     right = compute(question, strategy, [])
     examples = {"": Example("", "", right[::2], right[-1])}
     for clause, edit, strategies, handout in MISTAKES:
-        is_asked = (handout or not only_readings) and "printed" not in edit
+        is_asked = (handout or not only_readings) and "printed" not in clause  # in another unit
         if is_asked and strategy in strategies:
             numbers = compute(question, strategy, [edit])
             if numbers != right:

@@ -16,10 +16,9 @@ import simpy
 class Machine:
     """Nodes numbered from 0 and the one-way links between them, all idle at time 0."""
 
-    def __init__(self, system):
-        self.system = system
+    def __init__(self, system, ring):
+        self.system, self.ring = system, ring
         self.env = simpy.Environment(initial_time=Fraction(0))
-        self.ring = system.topology == "ring"
         self.numbers = list(range(system.nodes))
         self.nodes = [simpy.Resource(self.env) for _ in self.numbers]
         pairs = pairwise([*self.numbers, 0]) if self.ring else permutations(self.numbers, 2)
@@ -55,9 +54,9 @@ def places(layer):
     return (layer.x - layer.fx + 1) * (layer.y - layer.fy + 1)
 
 
-def simulate(network, system, strategy, inputs=1):
-    """(seconds, bytes by link)."""
-    machine = Machine(system)
+def simulate(network, system, strategy, inputs=1, ring=False):
+    """(seconds, bytes by link), all-to-all or on a one-way ring."""
+    machine = Machine(system, ring)
     work = {"tensor": tensor_parallelism, "pipeline": pipeline_parallelism}[strategy]
     done = machine.env.process(work(machine, network, inputs))
     machine.env.run(until=done)  # not a number: SimPy would make the clock a float

@@ -15,9 +15,10 @@ pytest.importorskip("simpy")
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from machines import CLOSED_FORMS, NETWORK, SYSTEM
+from machines import NETWORK, SYSTEM
 from oracles.simulation import simulate
 from report import sram
+from report.model import RING, Model
 
 NODES, LAYERS, INPUTS = range(4), range(4), range(3)
 RUNS = [("tensor", "all-to-all"), ("tensor", "ring"), ("pipeline", "all-to-all")]
@@ -147,6 +148,7 @@ def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3(monkeypatch
         outputs, needed, link_bytes = zip(*answers, strict=True)
         assert np.array_equal(outputs[0 if strategy == "tensor" else 3], expected)
         assert needed == tuple(3 * of_one_input for of_one_input in needed_by_node[strategy])
-        system, crossed = SYSTEM._replace(topology=topology), sum(link_bytes, Counter())
-        assert crossed.total() == CLOSED_FORMS[strategy][1](NETWORK, system, 3)
-        assert crossed == Counter(simulate(NETWORK, system, strategy, 3)[1])
+        crossed = sum(link_bytes, Counter())
+        edits = [RING] if topology == "ring" else []
+        assert sum(crossed.values()) == Model(strategy, NETWORK, SYSTEM, 3).edit(*edits)["traffic"]
+        assert crossed == Counter(simulate(NETWORK, SYSTEM, strategy, 3, topology == "ring")[1])

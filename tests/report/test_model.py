@@ -1,5 +1,8 @@
-"""report/model.py against steps worked out by hand, and against the closed forms of lab3.py."""
+"""report/model.py: lab3.py's docstrings, evaluated, against numbers worked out by hand and against
+its code; docstrings that cannot be evaluated; what follows a formula that is changed."""
 
+import re
+import subprocess
 from fractions import Fraction
 
 import pytest
@@ -11,70 +14,81 @@ from hypothesis import strategies as st
 
 import machines
 from lab3 import ConvLayer
-from machines import CLOSED_FORMS, LAB, ODD, ODD_ALL_TO_ALL, closed_forms
+from machines import CLOSED_FORMS, LAB, NETWORK, ODD, ODD_OPTIONS, SYSTEM
+from program import LAB3, PROJECT, copy_project, play, python
 from random_machines import cases_of_both
-from report.model import Model, compute_bound, slowest_node_bound
+from report.model import (
+    LAYER_SIZES,
+    RING,
+    Model,
+    compare_with_code,
+    compute_bound,
+    list_layers,
+    slowest_node_bound,
+)
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
 
 
-def find_totals(network, system, inputs):
-    """Find the model's seconds and bytes of tensor parallelism, then of the pipeline."""
-    totals = [Model(strategy, network, system).compute_total(inputs) for strategy in CLOSED_FORMS]
-    return [*totals[0], *totals[1]]
+def find_totals(network, system, inputs, *edits):
+    """Find seconds and bytes of tensor parallelism, with edits, then of the pipeline."""
+    tensor = Model("tensor", network, system, inputs).edit(*edits)
+    pipeline = Model("pipeline", network, system, inputs)
+    return [tensor["latency"], tensor["traffic"], pipeline["latency"], pipeline["traffic"]]
 
 
 # ------------------------------------------------ by hand
 
 
 @pytest.mark.parametrize(
-    ("strategy", "question", "expected"),
+    ("question", "edits", "expected"),
     [
-        ("tensor", LAB, machines.LAB_TENSOR_STEPS),
-        ("pipeline", LAB, machines.LAB_PIPELINE_STEPS),
-        ("tensor", ODD, machines.ODD_TENSOR_STEPS),
-        ("tensor", ODD_ALL_TO_ALL, machines.ODD_TENSOR_STEPS_ALL_TO_ALL),
-        ("pipeline", ODD, machines.ODD_PIPELINE_STEPS),
-        ("pipeline", ODD_ALL_TO_ALL, machines.ODD_PIPELINE_STEPS),
+        (LAB, [], machines.LAB_NUMBERS),
+        (LAB, [RING], machines.LAB_RING_NUMBERS),
+        (ODD, [], machines.ODD_NUMBERS),
+        (ODD, [RING], machines.ODD_RING_NUMBERS),
     ],
 )
-def test_each_step_by_hand(strategy, question, expected):
-    found = Model(strategy, *question[:2]).steps
-    assert [step[:-1] for step in found] == [
-        (*sizes, Fraction(time_us) / 10**6) for *sizes, time_us in expected
-    ]
-    assert {type(size) for step in found for size in step[2:5]} == {int}
-    nodes, links = ("all nodes", "all links"), ("node {}", "link {} to {}")
-    for step in found:
-        words = (nodes if strategy == "tensor" else links)[step.work != "compute"]
-        assert step.where == words.format(step.layer, step.layer + 1)
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        (LAB, machines.LAB_NUMBERS),
-        (ODD, machines.ODD_NUMBERS),
-        (ODD_ALL_TO_ALL, machines.ODD_NUMBERS_ALL_TO_ALL),
-    ],
-)
-def test_the_totals_by_hand(question, expected):
+def test_the_totals_by_hand(question, edits, expected):
     for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
         exact = [Fraction(tensor_s), tensor_bytes, Fraction(pipeline_s), pipeline_bytes]
-        assert find_totals(*question[:2], inputs) == exact
-        assert closed_forms(*question[:2], inputs) == exact
+        assert find_totals(*question[:2], inputs, *edits) == exact
+        if not edits:
+            assert machines.closed_forms(*question[:2], inputs) == exact
 
 
-def test_the_bottleneck_is_the_first_longest_step():
-    assert Model("pipeline", *LAB[:2]).bottleneck == "node 2"
-    assert Model("pipeline", *ODD[:2]).bottleneck == "link 1 to 2"
-    assert Model("tensor", *ODD[:2]).bottleneck == "none"
-    assert Model("pipeline", ODD.network[:1], ODD.system).bottleneck == "node 1"
-    # on links of 720 / 0.41472 bytes/s send 1 takes as long as node 2 computes; node 3 is faster
-    rate = Fraction(720) / Fraction("0.41472")
-    faster = ODD.network[2]._replace(filters=6)
-    system = ODD.system._replace(link_bytes_per_s=rate)
-    assert Model("pipeline", (*ODD.network[:2], faster), system).bottleneck == "link 1 to 2"
+def test_numbers_by_their_names():
+    tensor, pipeline = Model("tensor", *ODD), Model("pipeline", *ODD)
+    assert tensor["S"] == (120, 90, 108) and tensor["L"] == 3 and tensor["links"] == 30
+    assert tensor["compute"] == tuple(map(Fraction, ("0.01024", "0.06912", "0.082944")))
+    assert tensor["transfer"] == tuple(map(Fraction, ("0.096", "0.072", "0.0864")))
+    assert (tensor["all_gathers"], tensor["gather"]) == ((3_600, 2_700), 540)
+    assert tensor["one_input"] == tensor.interval_s == Fraction("0.416704")
+    assert pipeline["transfer"] == (Fraction("0.576"), Fraction("0.432"))
+    assert pipeline["interval"] == pipeline.interval_s == Fraction("0.576")
+    assert pipeline["sent"] == (720, 540)
+    with pytest.raises(KeyError, match="gather"):
+        pipeline["gather"]
+
+
+def test_the_sizes_of_layers():
+    # the first layers of both machines, worked out in machines.py and test_lab3.py
+    sizes = [
+        "out_x",
+        "out_y",
+        "weights",
+        "macs",
+        "ops",
+        "weight_bytes",
+        "input_bytes",
+        "output_bytes",
+    ]
+    lab = dict(
+        zip(sizes, (30, 30, 3_456, 3_110_400, 6_220_800, 6_912, 6_144, 230_400), strict=True)
+    )
+    assert list_layers(NETWORK)[0] == {"layer": 1, **NETWORK[0]._asdict(), **lab}
+    odd = dict(zip(sizes, (3, 2, 2_592, 15_552, 31_104, 7_776, 540, 648), strict=True))
+    assert list_layers(ODD.network)[2] == {"layer": 3, **ODD.network[2]._asdict(), **odd}
 
 
 def test_the_lower_bounds():
@@ -88,30 +102,231 @@ def test_the_lower_bounds():
     assert slowest_node_bound(*ODD) == 8 * slowest_node_bound(*ODD[:2]) == 8 * Fraction("0.497664")
 
 
-# ------------------------------------------------ edits
+@pytest.mark.parametrize(
+    ("edit", "latency_s", "traffic_bytes"),
+    [  # of ODD's pipeline: computing 973.824 ms, the longest 497.664; sends 576 and 432 ms
+        ("compute = 2 * compute", "9.922944", 10_080),  # 2,955.648 ms, and 7 times 2 * 497.664
+        ("latency = latency + 1; traffic = traffic + P", "7.013824", 10_086),
+        ("transfer = transfer, 0; sent = 9, sent", "6.013824", 10_152),
+        ("ops = put(ops, 0, 0)", "5.952384", 10_080),  # without layer 1's 61.44 ms
+        ("element_bytes = 6", "11.053824", 20_160),  # sends 1,152 and 864 ms: 2,989.824 + 7 * 1,152
+        ("x = x - 1", None, None),  # layers need not follow from each other
+    ],
+)
+def test_an_edit_changes_what_depends_on_its_names(edit, latency_s, traffic_bytes):
+    model = Model("pipeline", *ODD)
+    before = model["latency"], model["traffic"]
+    found = model.edit(edit)
+    if latency_s:
+        assert (found["latency"], found["traffic"]) == (Fraction(latency_s), traffic_bytes)
+    else:
+        assert found["latency"] != before[0]
+    assert (model["latency"], model["traffic"]) == before
+    floats = Model("pipeline", *ODD, float).edit(edit)
+    assert floats["latency"] == pytest.approx(float(found["latency"]), rel=1e-12)
 
 
-def test_an_edit_puts_another_value_in_the_place_of_a_quantity():
-    network, system, _ = ODD
-    edits = [
-        {"op_s": lambda model: 2 * model.op_s},
-        {"input_traffic": lambda model: model.input_traffic + model.peers},
-    ]
-    latency_s, traffic_bytes = Model("pipeline", network, system, edits).compute_total(1)
-    assert (latency_s, traffic_bytes) == (Fraction("0.973824") * 2 + Fraction("1.008"), 1_260 + 5)
-
-
-# ------------------------------------------------ against lab3.py
+# ------------------------------------------------ docstrings and code
 
 
 @given(cases_of_both(), INPUTS)
-def test_the_model_gives_the_closed_forms(case, inputs):
-    assert find_totals(*case, inputs) == closed_forms(*case, inputs)
-    system = case[1]
+def test_docstrings_and_code_are_two_statements_of_the_same(case, inputs):
+    assert find_totals(*case, inputs) == machines.closed_forms(*case, inputs)
     for strategy in CLOSED_FORMS:
-        model = Model(strategy, *case)
-        assert sum(step.time_s for step in model.steps) == model.first_s
-        assert sum(step.traffic_bytes for step in model.steps) == model.input_traffic
-        for step in model.steps:
-            compute_s = Fraction(step.node_ops) / system.ops_per_s
-            assert step.time_s == compute_s + Fraction(step.link_bytes) / system.link_bytes_per_s
+        compare_with_code(Model(strategy, *case, inputs))
+
+
+def report(folder, command, lab3=None):
+    """Exit status and message of a command, where lab3.py may be another."""
+    if lab3:
+        (folder / "lab3.py").write_text(lab3, encoding="utf-8")
+    done = python("report", *command.split(), cwd=folder)
+    assert "Traceback" not in done.stderr and done.stderr.count("\n") == (done.returncode > 0)
+    return done.returncode, done.stderr
+
+
+def edit_lab3(*edits):
+    """Replace texts of lab3.py, each of which is there once."""
+    text = LAB3
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+LATENCY_T, TRAFFIC_T, LATENCY_P, TRAFFIC_P = (
+    function.__name__ for functions in CLOSED_FORMS.values() for function in functions
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        (LATENCY_T, '"""latency = N * one_input', '"""latency = 2 * N * one_input'),
+        (LATENCY_T, "sum(transfer)\n    compute = C / (P", "max(transfer)\n    compute = C / (P"),
+        (LATENCY_T, "compute = C / (P * R)", "compute = C / R"),
+        (LATENCY_T, "transfer = (P > 1) * S / B", "transfer = (P > 1) * A / B"),
+        (TRAFFIC_T, "traffic = N * (sum", "traffic = (sum"),
+        (TRAFFIC_T, "all_gathers = P * (P - 1) * S[:-1]", "all_gathers = (P - 1) * S[:-1]"),
+        (TRAFFIC_T, "gather = (P - 1) * S[-1]", "gather = P * (P - 1) * S[-1]"),
+        (LATENCY_P, "one_input + (N - 1) * interval", "one_input + N * interval"),
+        (LATENCY_P, "sum(transfer)\n    interval", "max(transfer)\n    interval"),
+        (LATENCY_P, "interval = max(compute, transfer)", "interval = max(compute)"),
+        (LATENCY_P, "compute = C / R\n", "compute = C / (P * R)\n"),
+        (LATENCY_P, "transfer = A[:-1] / B", "transfer = A / B"),
+        (TRAFFIC_P, "traffic = N * sum(sent)", "traffic = sum(sent)"),
+        (TRAFFIC_P, "sent = A[:-1]", "sent = A"),
+        (LATENCY_T, "shards) / Fraction(system.l", "shards) / 2 / Fraction(system.l"),
+        (TRAFFIC_T, "sum(shards[:-1]) + shards[-1]", "sum(shards)"),
+        (LATENCY_P, "max(compute_s + transfer_s)", "max(compute_s)"),
+        (TRAFFIC_P, "inputs * sum(place_layers", "(inputs + 1) * sum(place_layers"),
+    ],
+)
+def test_one_that_is_changed_alone_is_named_with_both_numbers(tmp_path, name, old, new):
+    folder = copy_project(tmp_path, edit_lab3((old, new)))
+    for command in ("whatif", "explain Q3"):
+        status, message = report(folder, f"{command} {ODD_OPTIONS}")
+        assert status == 2 and f"lab3.py's {name} gives " in message
+        assert len({*re.findall(r"([\d.]+) (?:s|bytes)\b", message)}) == 2
+        assert "change its docstring, too" in message
+
+
+@pytest.mark.parametrize(
+    "command", ["explain --json", "picture limits", "check", "deck --output ."]
+)
+def test_every_command_says_if_code_and_docstring_differ(tmp_path, command):
+    folder = copy_project(tmp_path, edit_lab3(("sent = A[:-1]", "sent = A")))
+    before = {*folder.iterdir()}
+    status, message = report(folder, command)
+    assert status == 2 and "for 1 input, lab3.py's pipeline_parallel_traffic gives" in message
+    assert {*folder.iterdir()} == before
+
+
+def test_a_size_that_is_changed_alone_is_named(tmp_path):
+    folder = copy_project(tmp_path, edit_lab3(("return 2 * self.macs", "return self.macs")))
+    status, message = report(folder, "whatif")
+    assert status == 2 and "'ops = 2 * macs'" in message and "ConvLayer" in message
+
+
+COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("sum(transfer)\n" + COMPUTE, "\n        sum(transfer)\n" + COMPUTE, "sum(compute) +"),
+        ("    All shards of", "    P = 4 nodes have\n    all shards of", "P = 4 nodes have"),
+        (COMPUTE, COMPUTE + "    where R is a rate\n", "where R is a rate"),
+        (COMPUTE, COMPUTE + "    P = 3\n", "P has a meaning already"),
+        (COMPUTE, COMPUTE + "    x = 3\n", "x has a meaning already"),
+        (COMPUTE, COMPUTE + "    sum = 3\n", "sum has a meaning already"),
+        (COMPUTE, COMPUTE + "    compute = C / R\n", "'compute = C / R'"),
+        (COMPUTE, "    compute = C / (P * Q)\n", "Q is unknown"),
+        (COMPUTE, "    compute = open(C)\n", "open is unknown"),
+        (COMPUTE, "    compute = C.count(P)\n", "count is unknown"),
+        (COMPUTE, "    compute = compute / P\n", "compute depends on itself"),
+        (COMPUTE, "    compute = one_input * C\n", "depends on itself"),
+        (COMPUTE, "    compute = C / (P * R) ms\n", "C / (P * R) ms"),
+        (COMPUTE, "    compute = 1.0 * C / (P * R)\n", "1.0 * C / (P * R)': it is not exact"),
+        (COMPUTE, "    compute = 1 / 2 * C / (P * R)\n", "1 / 2 * C / (P * R)': it is not exact"),
+        (COMPUTE, "    compute = C / (P - P)\n", "C / (P - P)"),
+        (COMPUTE, "    compute = (C\n", "compute = (C"),
+        (COMPUTE, "\n", "compute is unknown"),
+        (GATHER, "    gather = (P - 1) * S[9]\n", "(P - 1) * S[9]"),
+        (GATHER, "    gather = (P - 1) * S\n", "a number for each layer, not one"),
+        (GATHER, "    gather == (P - 1) * S[-1]\n", "gather =="),
+        ("interval = max(compute, t", "interval = max(compute + t", "4 and 3 numbers do not fit"),
+        ('"""latency = N * one_input s', '"""Latency is N * one_input s', "no formula of latency"),
+        ("one_input seconds\n", "one_input minutes\n", "latency = N * one_input minutes"),
+        ('"""traffic = N * sum(sent) bytes\n\n    sent = A[:-1]\n    """', "", "no docstring"),
+    ],
+)
+def test_a_docstring_that_cannot_be_evaluated_is_refused_with_its_line(tmp_path, old, new, named):
+    folder = copy_project(tmp_path, edit_lab3((old, new)))
+    status, message = report(folder, "whatif")
+    assert status == 2 and re.search(r"lab3.py's (tensor|pipeline)_parallel_", message)
+    assert named in message
+
+
+def test_without_docstrings_the_commands_say_so():
+    done = python("-OO", "report", "explain", "tensor")
+    assert (done.returncode, done.stdout) == (2, "") and "python -OO" in done.stderr
+
+
+def test_only_texts_of_lab3_and_report_are_evaluated():
+    found = subprocess.run(
+        ["grep", "-rnE", r"\b(eval|exec|compile|parse|edit)\(", "report", "--include=*.py"],
+        cwd=PROJECT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    callers = {row.split(":")[0] for row in found.stdout.splitlines() if "re.compile(" not in row}
+    assert "report/model.py" in callers
+    assert callers <= {
+        "report/model.py",
+        "report/timeline.py",  # its own DELIVERED
+        "report/results.py",  # RING
+        "report/derivations.py",  # pieces of docstrings
+        "report/check/mistakes.py",  # its own table
+    }
+    assert "input(" not in LAYER_SIZES + RING
+
+
+# ------------------------------------------------ the handout, read otherwise in lab3.py alone
+
+TO_ALL = [  # the last output goes to all nodes; only the traffic is another
+    (GATHER, "    gather = P * (P - 1) * S[-1]\n"),
+    (
+        "inputs * (system.nodes - 1) * (system.nodes * sum(shards[:-1]) + shards[-1])",
+        "inputs * (system.nodes - 1) * system.nodes * sum(shards)",
+    ),
+]
+BLOCKING = [  # a node does not compute while it sends
+    ("interval = max(compute, transfer)", "interval = max(compute[:-1] + transfer, compute[-1])"),
+    (
+        "(inputs - 1) * max(compute_s + transfer_s)",
+        "(inputs - 1) * max(map(sum, zip(compute_s, transfer_s + [0])))",
+    ),
+]
+BACK = [  # the pipeline's last node sends its output back
+    ("transfer = A[:-1] / B", "transfer = A / B"),
+    ("    sent = A[:-1]\n", "    sent = A\n"),
+    ("for layer in network[:-1]]", "for layer in network]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("edits", "numbers"),
+    [
+        # 4 * 3 * 36,864 bytes, not 3 * 36,864
+        (TO_ALL, "0.00312726016 2254848 0.01243531264 604160 0.10007232512 72155136"),
+        # 12,435.31264 + 31 * (4,624.22016 + 100.352) us
+        (
+            BLOCKING,
+            "0.00312726016 1923072 0.01243531264 604160 0.10007232512 61538304 0.1588970496",
+        ),
+        # 147,456 bytes more, 73.728 us
+        (BACK, "0.00312726016 1923072 0.01250904064 751616 0.10007232512 61538304 0.1558598656"),
+    ],
+    ids=["to all nodes", "blocking", "back"],
+)
+def test_a_reading_that_is_changed_in_lab3_is_followed(tmp_path, edits, numbers):
+    folder = copy_project(tmp_path, edit_lab3(*edits))
+    answers = play("python3 report whatif", folder)
+    assert " ".join(re.findall(r" is (\S+) ", answers)).startswith(numbers)
+    page = play("python3 report explain", folder)
+    first, latency, traffic = numbers.split()[0], numbers.split()[2], numbers.split()[3]
+    assert f"tensor    {first}" in page and f"pipeline  {latency}" in page
+    assert f"{int(traffic):,}" in page and "Left out, because lab3.py was delivered" in page
+    everything = play("python3 report explain all", folder)
+    quoted = edits[0][1].strip()
+    assert quoted in everything and "verdict flips:" not in everything
+    assert report(folder, "picture timeline")[0] == 2
+    assert play("python3 lab3.py | python3 report check", folder).startswith("All 8 numbers")
+    assert "status" in play("python3 report deck --output .", folder)
+
+
+def test_the_lab_itself_has_nothing_left_out(tmp_path):
+    assert "Left out" not in play("python3 report explain all", copy_project(tmp_path))
+    assert SYSTEM.nodes == 4

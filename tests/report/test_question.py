@@ -34,7 +34,7 @@ OTHERS = (ConvLayer(64, 3, 5, 4, 32, 31), ConvLayer(32, 64, 3, 3, 28, 28))
         ("--nodes 4 --gops 5e1 --link-gbs 2.0 --sram-kib 512 --element-bytes 2", LAB, ""),
         ("--inputs 7 --inputs=1", on(inputs=1), "1 input"),
         ("--nodes 8 --inputs 1000", on(inputs=1000, nodes=8), "1,000 inputs, 8 nodes"),
-        ("--topology ring --gops .5", on(ops_per_s=5 * 10**8, topology="ring"), "ring, 0.5 GOPS"),
+        ("--gops .5", on(ops_per_s=5 * 10**8), "0.5 GOPS"),
         ("--link-gbs 1e-6", on(link_bytes_per_s=1000), "0.000001 GB/s"),
         (  # as many digits as an option may have are not rounded
             "--gops 1.000000000000000000000000001",

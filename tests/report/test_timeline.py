@@ -1,5 +1,5 @@
-"""report/timeline.py: jobs worked out by hand, and, at random, that nothing is used before it is
-there, nor twice at once, and that the last end is the latency of lab3.py."""
+"""report/timeline.py: steps and jobs worked out by hand; at random, nothing is used before it is
+there, nor twice at once, and the last end is the latency of lab3.py."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -11,20 +11,68 @@ pytest.importorskip("hypothesis")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from machines import CLOSED_FORMS, ODD
+import machines
+from machines import CLOSED_FORMS, LAB, ODD
 from random_machines import cases_of_both
-from report.timeline import jobs
+from report.model import RING, Model
+from report.timeline import find_bottleneck, list_jobs, list_steps
 
-# ------------------------------------------------ by hand: milliseconds of ODD
+# ------------------------------------------------ steps by hand
 
-# Both inputs take every step; the second starts when the first is done, 1,434.304 ms.
+
+@pytest.mark.parametrize(
+    ("strategy", "question", "expected"),
+    [
+        ("tensor", LAB, machines.LAB_TENSOR_STEPS),
+        ("pipeline", LAB, machines.LAB_PIPELINE_STEPS),
+        ("tensor", ODD, machines.ODD_TENSOR_STEPS),
+        ("pipeline", ODD, machines.ODD_PIPELINE_STEPS),
+    ],
+)
+def test_each_step_by_hand(strategy, question, expected):
+    found = list_steps(Model(strategy, *question))
+    assert [step[:-1] for step in found] == [
+        (*sizes, Fraction(time_us) / 10**6) for *sizes, time_us in expected
+    ]
+    assert {type(size) for step in found for size in step[2:5]} == {int}
+    nodes, links = ("all nodes", "all links"), ("node {}", "link {} to {}")
+    for step in found:
+        words = (nodes if strategy == "tensor" else links)[step.work != "compute"]
+        assert step.where == words.format(step.layer, step.layer + 1)
+
+
+def test_steps_on_a_ring():
+    # five shards cross each link; in the gather, 15 links are crossed
+    found = list_steps(Model("tensor", *ODD).edit(RING))[1::2]
+    sent = [(step.link_bytes, step.traffic_bytes) for step in found]
+    assert sent == [(600, 3_600), (450, 2_700), (540, 1_620)]
+
+
+def test_the_bottleneck_is_the_first_longest_step():
+    def find(strategy, network, system):
+        return find_bottleneck(Model(strategy, network, system))
+
+    assert find("pipeline", *LAB[:2]) == "node 2"
+    assert find("pipeline", *ODD[:2]) == "link 1 to 2"
+    assert find("tensor", *ODD[:2]) == "none"
+    assert find("pipeline", ODD.network[:1], ODD.system) == "node 1"
+    # on links of 720 / 0.41472 bytes/s send 1 takes as long as node 2 computes; node 3 is faster
+    rate = Fraction(720) / Fraction("0.41472")
+    faster = ODD.network[2]._replace(filters=6)
+    system = ODD.system._replace(link_bytes_per_s=rate)
+    assert find("pipeline", (*ODD.network[:2], faster), system) == "link 1 to 2"
+
+
+# ------------------------------------------------ jobs by hand: milliseconds of ODD
+
+# Each input takes every step; the next starts when it is done, 416.704 ms.
 TENSOR = [
     ("all nodes", "compute", 1, "0", "10.24"),
-    ("all links", "all-gather", 1, "10.24", "490.24"),
-    ("all nodes", "compute", 2, "490.24", "559.36"),
-    ("all links", "all-gather", 2, "559.36", "919.36"),
-    ("all nodes", "compute", 3, "919.36", "1002.304"),
-    ("all links", "gather", 3, "1002.304", "1434.304"),
+    ("all links", "all-gather", 1, "10.24", "106.24"),
+    ("all nodes", "compute", 2, "106.24", "175.36"),
+    ("all links", "all-gather", 2, "175.36", "247.36"),
+    ("all nodes", "compute", 3, "247.36", "330.304"),
+    ("all links", "gather", 3, "330.304", "416.704"),
 ]
 # Each input starts a bottleneck, 576 ms, after the one before.
 PIPELINE = [
@@ -38,11 +86,11 @@ PIPELINE = [
 
 @pytest.mark.parametrize(
     ("strategy", "rows", "later_ms"),
-    [("tensor", TENSOR, Fraction("1434.304")), ("pipeline", PIPELINE, 576)],
+    [("tensor", TENSOR, Fraction("416.704")), ("pipeline", PIPELINE, 576)],
 )
 def test_each_job(strategy, rows, later_ms):
     expected = [(*what, Fraction(start), Fraction(end)) for *what, start, end in rows]
-    found = jobs(*ODD[:2], strategy, 3)
+    found = list_jobs(Model(strategy, *ODD), 3)
     for number in (1, 2, 3):
         own = [job for job in found if job.input == number]
         times_ms = [[1000 * it - (number - 1) * later_ms for it in job[4:]] for job in own]
@@ -58,7 +106,7 @@ def assert_in_turn(jobs):
 
 @given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]), st.integers(1, 5))
 def test_the_jobs_are_possible_and_end_at_the_latency(case, strategy, inputs):
-    found = jobs(*case, strategy, inputs)
+    found = list_jobs(Model(strategy, *case), inputs)
     latency, _ = CLOSED_FORMS[strategy]
     assert max(job.end_s for job in found) == latency(*case, inputs)
     # an input's jobs wait for each other, as do a node's; with tensor parallelism all jobs do
