@@ -149,7 +149,7 @@ def compute_results(question: Question) -> Results:
         asked=question,
         layers=list_layers(network),
         strategies={
-            strategy: Strategy(used[strategy], [results[strategy, *case] for case in cases])
+            strategy: Strategy(used[strategy], [results[strategy, it, n] for it, n in cases])
             for strategy in possible
         },
         impossible=impossible,
