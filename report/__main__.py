@@ -24,6 +24,7 @@ COMMANDS = {  # its module, what it does, examples
         "report.question",
         "answer Q1 and Q2 for other numbers than the lab's",
         "whatif --nodes 8 --link-gbs 0.1",
+        "whatif --inputs 64 --element-bytes 4",
         "whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28",
     ),
     "explain": (
