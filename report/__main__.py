@@ -1,17 +1,22 @@
 """The front door: `python3 report COMMAND`."""
 
-import argparse
-import os
-import re
 import sys
-from contextlib import redirect_stdout
-from importlib import import_module
-from io import StringIO
-from pathlib import Path
-from typing import Any, NoReturn, TextIO
 
-if sys.version_info < (3, 11):
-    sys.exit("report needs Python 3.11 or newer; lab3.py needs 3.6")
+if sys.version_info < (3, 10):
+    sys.exit("report needs Python 3.10 or newer; lab3.py needs 3.6")
+if __name__ == "__main__":
+    import signal
+
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:  # not ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is quiet, also during these imports
+
+import argparse
+import re
+from contextlib import redirect_stdout, suppress
+from importlib import import_module
+from io import BytesIO, StringIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, NoReturn
 
 PROG = "python3 report"
 COMMANDS = {  # its module, what it does, examples
@@ -72,50 +77,36 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: Any = None) -> None:
         """Print help, or fail; argparse's own is silent if it cannot print."""
-        print(self.format_help(), end="", file=file)
+        print(self.format_help(), end="", file=file, flush=True)
 
 
 def main(argv: list[str]) -> int:
     """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers or
-    a format are wrong, output cannot be written or a library is missing; 2 for bad input; 130 for
-    Ctrl-C."""
+    a format are wrong, output cannot be written or a library is missing; 2 for bad input."""
     try:
-        try:
-            status = run_command(argv)
-        except SystemExit:  # argparse has printed help
-            status = 0
-        print(end="", flush=True)  # to nowhere if stdout is closed
+        status = run_command(argv)
+        sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        discard(sys.stdout)
+    except SystemExit:  # argparse has printed help
         return 0
-    except KeyboardInterrupt:
-        return 130
     except ValueError as error:
         return fail(2, str(error))
     except ModuleNotFoundError as error:
-        from report.text import join_words
-
-        again = f".venv/bin/python report {join_words(argv)}"
-        return fail(1, f"{argv[0]} needs {error.name}: run {INSTALL} in the project, then {again}")
+        how = f"run {INSTALL} in the project's folder, then type .venv/bin/python for python3"
+        return fail(1, f"{argv[0]} needs {error.name}: {how}")
+    except BrokenPipeError:
+        return 0
     except OSError as error:
-        discard(sys.stdout)
-        where = f" {error.filename!a}" if error.filename else ""
-        return fail(1, f"cannot write{where}: {error.strerror}")
+        where = f" {error.filename!r}" if error.filename else ""
+        return fail(1, f"cannot write{where}: {error.strerror or error}")
 
 
 def fail(status: int, why: str) -> int:
-    """Say on stderr why a command fails, and return its exit status."""
-    try:
+    """Say on stderr why a command fails, in one line of printable ASCII; return its exit status."""
+    why = "".join(it if " " <= it <= "~" else ascii(it)[1:-1] for it in why)
+    with suppress(OSError):
         print(f"{PROG}: error: {why}", file=sys.stderr, flush=True)
-    except OSError:
-        discard(sys.stderr)
     return status
-
-
-def discard(stream: TextIO) -> None:
-    """Discard what a stream still holds, so that it does not fail again at the exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run_command(argv: list[str]) -> int:
@@ -135,8 +126,7 @@ def run_command(argv: list[str]) -> int:
     )
     module = import_module(module_name)
     module.add_options(parser)
-    check_options(name, words, parser)
-    status: int = module.run(parser.parse_args(words))
+    status: int = module.run(parse(name, words, parser))
     return status
 
 
@@ -168,7 +158,7 @@ def check_lab3() -> None:
         raise ValueError(NOT_OURS) from None
     except Exception as error:
         raise ValueError(f"lab3.py: {type(error).__name__}: {error}") from None
-    if not hasattr(lab3, "ImpossibleError"):
+    if not {"NETWORK", "SYSTEM", "INPUTS", "ImpossibleError"} <= vars(lab3).keys():
         raise ValueError(NOT_OURS)
 
 
@@ -178,34 +168,44 @@ def explain_unknown(name: str) -> str:
     from report.pictures import PICTURES
     from report.text import find_meant, quote
 
-    meant = {it: it for it in COMMANDS}
-    meant.update({it: f"explain {it}" for it in TOPICS})
-    meant.update({it: f"picture {it}" for it in PICTURES})
-    meant.update(sram="explain Q3", ring="explain Q4")
+    meant = {it: it for it in COMMANDS} | {"sram": "explain Q3", "ring": "explain Q4"}
+    meant |= {it: f"explain {it}" for it in TOPICS} | {it: f"picture {it}" for it in PICTURES}
     found = find_meant(name, meant)
     hint = f"did you mean {meant[found]}?" if found else f"there are {', '.join(COMMANDS)}"
     first = ", which comes first" if name.startswith("-") else ""
     return f"{quote(name)} is not a command{first}; {hint}"
 
 
-def check_options(command: str, words: list[str], parser: Parser) -> None:
-    """Refuse an option that the command has not, before argparse takes its value for a topic or a
-    file."""
+def parse(command: str, words: list[str], parser: Parser) -> argparse.Namespace:
+    """Parse words on both sides of options. Raises ValueError for an option that the command has
+    not, before argparse takes its value for a topic or a file."""
     from report.text import quote, suggest
 
     known = re.findall("--[a-z-]+", parser.format_usage())
     for word in words:
-        option = word.partition("=")[0]
+        option, _, value = word.partition("=")
         if word == "--":
-            return
-        if word.endswith("=--"):  # argparse would drop the value
+            break
+        if value == "--":  # argparse would drop it
             raise ValueError(f"argument {option}: '--' is not a value")
-        if option.startswith("--") and option not in [*known, "--help"]:
+        if re.match("--|-[A-Za-z]", option) and option not in [*known, "--help", "-h"]:
             raise ValueError(
                 f"{quote(option)} is not an option of {command}; {suggest(option, known)}"
             )
+    # argparse cannot mix words with options if -- is among them
+    read = parser.parse_known_args if "--" in words else parser.parse_known_intermixed_args
+    options, unread = read(words)
+    if unread:
+        raise ValueError(f"{command} does not take {quote(unread[0])}; --help says what it takes")
+    return options
 
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])  # of lab3 and report
-    sys.exit(main(sys.argv[1:]))
+    sys.stdout = sys.stdout or TextIOWrapper(BytesIO())  # None if it is closed
+    sys.stderr = sys.stderr or TextIOWrapper(BytesIO())
+    status = main(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # which is told already, and would be again at the exit
+            stream.close()
+    sys.exit(status)

@@ -332,13 +332,13 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the picture, and print where it is."""
     question = read_options(options)
-    output = Path(f"{options.picture}.svg" if options.output is None else options.output)
-    ending = output.suffix.lower()
+    name = f"{options.picture}.svg" if options.output is None else options.output
+    ending = name[-4:].lower()
     if ending not in (".svg", ".png"):
-        raise ValueError(f"--output: {quote(str(output))} does not end in .svg or .png")
+        raise ValueError(f"--output: {quote(name)} does not end in .svg or .png")
     if options.until and options.picture != "timeline":
         raise ValueError(f"--until: {options.picture} has no end; only a timeline has")
     until_s = Fraction(options.until) / MS if options.until else None
-    output.write_bytes(draw(options.picture, question, ending, until_s).file)
-    print(f"wrote {format_path(output)}")
+    Path(name).write_bytes(draw(options.picture, question, ending, until_s).file)
+    print(f"wrote {format_path(name)}")
     return 0

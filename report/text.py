@@ -83,16 +83,9 @@ def quote(text: str) -> str:
 
 
 def format_path(path: object) -> str:
-    """Format a file's name in printable ASCII; one with other characters as repr does."""
+    """Format a file's name in printable ASCII; one with other characters, or none, as repr does."""
     text = str(path)
-    return text if text.isascii() and text.isprintable() else ascii(text)
-
-
-def join_words(words: Iterable[str]) -> str:
-    """Join words as one types them; those that are not printable ASCII are left out."""
-    from shlex import join as quote_and_join  # only an error needs it
-
-    return quote_and_join(it for it in words if it.isascii() and it.isprintable())
+    return text if text and text.isascii() and text.isprintable() else ascii(text)
 
 
 def find_meant(word: str, names: Iterable[str]) -> str | None:

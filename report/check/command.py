@@ -3,7 +3,6 @@
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from report.check.judge import Cause, Judgement, Key, judge, read_key
 from report.check.submission import PIPE, NoSubmissionError, decode
@@ -98,7 +97,7 @@ def read_text(name: str) -> str:
             print("reading standard input; end with Ctrl-D", file=sys.stderr, flush=True)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     else:
-        with Path(name).open("rb") as file:
+        with open(name, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", "an output has ten lines")

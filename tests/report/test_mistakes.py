@@ -1,6 +1,5 @@
 """report/check/mistakes.py: what each mistake makes of the numbers, against formulas."""
 
-import re
 from fractions import Fraction
 from itertools import combinations
 
@@ -12,7 +11,6 @@ pytest.importorskip("numpy")
 import mistakes
 from lab3 import ConvLayer, System
 from machines import CLOSED_FORMS, LAB, ODD, ODD_ALL_TO_ALL
-from program import PROJECT
 from report.check.mistakes import CONSTANT, MISTAKES, compute, list_constants, list_mistakes
 from report.question import Question
 
@@ -191,12 +189,3 @@ def test_a_constant_or_multiple_that_a_row_before_it_makes_is_not_listed():
     assert "Q2 is of 31 inputs" not in clauses and "Q2 is of 16 inputs" in clauses
     assert [it.is_alone for it in listed].index(True) == len(MISTAKES)
     assert {it.thing for it in listed if it.is_alone} == {CONSTANT, "multiple"}
-
-
-def test_the_example_of_the_readme_is_a_row_and_a_line():
-    texts = [
-        (PROJECT / path).read_text(encoding="utf-8")
-        for path in ("tests/README.md", "report/check/mistakes.py", "tests/mistakes.py")
-    ]
-    row, line = re.findall(r"\n\n((?: {4}.*\n)+)\n", texts[0])
-    assert row in texts[1] and line in texts[2]

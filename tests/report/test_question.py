@@ -77,6 +77,21 @@ def test_whatif_says_what_fits_in_sram(options, fits):
     assert row == f"in {options.split()[1]} KiB of SRAM per node: {fits}."
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--nodes 6",  # tensor parallelism is not possible, which is one long line
+        "--inputs 1000000 --nodes 1000 --element-bytes 64 --layer 1000000,1,1,1,1000000,1000000"
+        " --layer 1000000,1000000,1,1,1000000,1000000",  # 10^30 bytes
+    ],
+)
+def test_whatif_wraps_no_answer_so_that_check_finds_no_other_format(tmp_path, options):
+    out = output(f"whatif {options}")
+    assert lab3.answers(*ask(options)) in out and max(map(len, out.splitlines())) > 80
+    (tmp_path / "output.txt").write_text(out)
+    assert "numbers are right" in output(f"check {tmp_path / 'output.txt'} {options}")
+
+
 def test_the_lab_of_the_tests_is_that_of_lab3():
     assert (lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS) == LAB
     assert question.LAB == question.Question() == LAB  # also while they differ

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 pytest.importorskip("hypothesis")
+pytest.importorskip("matplotlib")
 
 from hypothesis import given
 from hypothesis import strategies as st
