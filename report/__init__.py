@@ -3,13 +3,12 @@
 In the order in which one would read it:
 
     __main__     the front door: which command, how it ends
-    model        what is behind lab3.py's closed forms, quantity by quantity; lower bounds
+    model        the formulas in lab3.py's docstrings, evaluated; edits, such as the ring; bounds
+    timeline     who works when, by the formulas as they were delivered
     sram         what each node holds
     question     what is asked: network, machine, inputs; the options that say it; `whatif`
-    timeline     who works when
-    results      what both strategies take and why, computed once: lab3.py's numbers, compared with
-                 the model's; on which links which strategy is faster
-    check/       `check`: which mistake, an edit of the model, makes these numbers
+    results      what both strategies take and why, computed once; on which links which is faster
+    check/       `check`: which mistake, an edit of the formulas, makes these numbers
     derivations  the topics of `explain`: where every number comes from
     explain      `explain`: Q1 to Q4 on one page, JSON
     pictures     `picture`: timeline, time per input against the number of inputs
