@@ -52,8 +52,8 @@ def explain_asked(results: Results) -> str:
         f" {format_number(Fraction(system.link_bytes_per_s) / GIGA)} GB/s per link"
     )
     left_out = [
-        f"Left out: {WRITTEN_FOR_STEPS[name]}, when the verdict flips; because lab3.py was delivered"
-        f" with another formula than {strategy.change}."
+        f"Left out: {WRITTEN_FOR_STEPS[name]}, when the verdict flips, because lab3.py was"
+        f" delivered with another formula than {strategy.change}."
         for name, strategy in results.strategies.items()
         if strategy.change
     ]
