@@ -172,11 +172,12 @@ def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, 
     write(axes, why, 0, lowest, -NODES_PT)
     if "pipeline" in paces and system.nodes > len(network):
         write(axes, "idle", 0, last, 3)
+    longest = max(range(len(network)), key=lambda at: network[at].ops) + 1
     messages = [describe_pace(name, pace, inputs) for name, pace in paces.items()]
     for (name, line), message in zip(titles.items(), messages, strict=True):
         write(axes, message, 0, line, -NODES_PT, color=COLOURS[name][0], weight="bold")
         for job in drawn[name]:
-            draw_job(axes, job, name, line, end_s)
+            draw_job(axes, job, name, line, longest, end_s)
     notes: Any = axes.texts
     numbered = {note.xy[1] for note in notes}  # there may be no room for a layer's number
     labels = {line: it for line, it in labels.items() if it != "layer" or line in numbered}
@@ -209,7 +210,7 @@ def list_lines(results: Results) -> tuple[dict[str, float], dict[float, str]]:
     titles: dict[str, float] = {}
     labels: dict[float, str] = {}
     for strategy in results.strategies:
-        titles[strategy] = max(labels, default=-1.5) + 1.5
+        titles[strategy] = max(labels, default=-1.2) + 1.2
         labels |= {titles[strategy] + below: it for below, it in enumerate(names[strategy], 1)}
     return titles, labels
 
@@ -237,8 +238,7 @@ def explain_starts(results: Results) -> str:
     pace = results.find(1).get("pipeline")
     if not pace or results.asked.inputs == 1 or pace.bottleneck == "node 1":
         return ""
-    why = "Node 1 idles because each input starts just in time: earlier, it would only wait before"
-    return f"{why} {pace.bottleneck}."
+    return f"Node 1 starts inputs just in time for {pace.bottleneck}."
 
 
 def describe_pace(strategy: str, pace: Result, inputs: int) -> str:
@@ -250,22 +250,27 @@ def describe_pace(strategy: str, pace: Result, inputs: int) -> str:
     return f"{strategy.capitalize()} parallelism: an output {when}"
 
 
-def draw_job(axes: "Axes", job: Job, strategy: str, title: float, end_s: Fraction) -> None:
+def draw_job(
+    axes: "Axes", job: Job, strategy: str, title: float, longest: int, end_s: Fraction
+) -> None:
     """Draw a bar, some lines below a title; for a transfer a black one, between two lines if nodes
-    compute meanwhile. If there is room, it has the input's number, and below it, if all nodes work
-    alike, the layer's."""
+    compute meanwhile. If there is room, it has the input's number, once if all nodes work alike,
+    and below the first input the layer's."""
     per_s = axes.get_xlim()[1] / float(end_s)
     start, length = float(job.start_s) * per_s, float(min(job.end_s, end_s) - job.start_s) * per_s
-    line, shade = title + (1 if strategy == "tensor" else job.layer), (job.input - 1) % 2
+    is_tensor, shade = strategy == "tensor", (job.input - 1) % 2
+    line = title + (1 if is_tensor else job.layer)
     below, height = (0.5, 0.24) if job.work == "send" else (0, 0.76)
     colour = COLOURS[strategy][shade] if job.work == "compute" else INK
     axes.barh(line + below, length, height, start, color=colour, label=job.work)
     if job.end_s > end_s and job.work != "send":  # it goes on
         write(axes, "\N{HORIZONTAL ELLIPSIS}", start + length, line, 3)
-    numbers = [(job.input, line, ("white", INK)[shade]), (job.layer, line + 1, NOTE)]
-    for number, at, colour in numbers[: 2 if strategy == "tensor" else 1]:
-        room = LETTER_PT * (len(f"{number:,}") + 0.5) / TIME_PT * axes.get_xlim()[1]
-        if job.work == "compute" and length > room:
+    numbers = (
+        {line: (job.input, ("white", INK)[shade])} if not is_tensor or job.layer == longest else {}
+    )
+    numbers |= {line + 1: (job.layer, NOTE)} if is_tensor and job.input == 1 else {}
+    for at, (number, colour) in numbers.items() if job.work == "compute" else ():
+        if length * TIME_PT > axes.get_xlim()[1] * LETTER_PT * (len(f"{number:,}") + 0.5):
             looks: Any = {"color": colour, "va": "baseline", "ha": "center"}
             write(axes, f"{number:,}", start + length / 2, at, 0, -DIGIT_PT / 2, **looks)
 

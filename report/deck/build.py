@@ -10,6 +10,7 @@ import lab3
 from lab3 import ConvLayer, System
 from report import pictures
 from report.deck.facts import compute_facts
+from report.deck.verdict import draw_verdict
 from report.question import LAB, Question
 from report.results import compute_results
 from report.text import format_path, quote
@@ -44,12 +45,14 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
             "the deck's sentences, such as 'No node can hold all weights', are written for the"
             " handout's numbers, but lab3.py has others"
         )
+    results = compute_results(LAB)
     drawn = {
         "timeline": pictures.draw("timeline", LAB, ".svg", TIMELINE_S),
         "limits": pictures.draw("limits", LAB, ".svg"),
+        "verdict": pictures.render(lambda: draw_verdict(results), ".svg"),
     }
     passed = {
-        "facts": compute_facts(compute_results(LAB)),
+        "facts": compute_facts(results),
         "pictures": {name: [it.file.decode(), *it[1:]] for name, it in drawn.items()},
         "looks": {
             "tensor": pictures.COLOURS["tensor"],

@@ -10,7 +10,7 @@ import lab3
 from lab3 import Rate
 from report.results import Result, Results
 from report.sram import SramUse
-from report.text import GIGA, MS, US, format_number, format_places, format_rounded
+from report.text import MS, US, format_places
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -19,23 +19,35 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 def compute_facts(results: Results) -> Facts:
     """Format all facts, by name."""
     inputs = results.asked.inputs
-    tensor, pipeline = (results.strategies[name] for name in ("tensor", "pipeline"))
-    answers = {
-        "tensor-1": tensor.find(1, lab3.ALL_TO_ALL),
-        "pipeline-1": pipeline.find(1, lab3.ALL_TO_ALL),
-        "tensor-n": tensor.find(inputs, lab3.ALL_TO_ALL),
-        "pipeline-n": pipeline.find(inputs, lab3.ALL_TO_ALL),
-        "ring": tensor.find(1, lab3.RING),
-    }
+    one, many = results.find(1), results.find(inputs)
+    ring_1, ring_n = find_ring(results)
+    answers = {"tensor-1": one["tensor"], "tensor-n": many["tensor"]}
+    answers |= {"pipeline-1": one["pipeline"], "pipeline-n": many["pipeline"]}
+    answers |= {"ring-1": ring_1, "ring-n": ring_n}
     return {
         **{name: tell_result(result) for name, result in answers.items()},
-        **tell_comparison(*answers.values()),
-        **tell_equal_layers(answers["tensor-1"], answers["pipeline-1"], results),
+        **tell_comparison(one, many),
+        **tell_assumptions(results, one),
         **tell_layers(results),
-        **tell_losses(results, answers["tensor-n"], answers["pipeline-n"]),
-        **tell_flips(results),
+        **tell_losses(results, many),
+        **tell_busiest(results),
         **tell_sram(results),
+        **tell_ring(results, one, ring_1),
     }
+
+
+def find_ring(results: Results) -> tuple[Result, Result]:
+    """Find what tensor parallelism takes on a one-way ring for one input and for all."""
+    find = results.strategies["tensor"].find
+    return find(1, lab3.RING), find(results.asked.inputs, lab3.RING)
+
+
+def find_flips(results: Results) -> list[Fraction]:
+    """Find the link bandwidths between which the pipeline is faster for all inputs, and the one
+    below which it is on a ring."""
+    inputs = results.asked.inputs
+    between, ring = (it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs)
+    return [*between, *ring]
 
 
 def in_ms(value_s: Rate, places: int = 2) -> str:
@@ -43,9 +55,9 @@ def in_ms(value_s: Rate, places: int = 2) -> str:
     return format_places(value_s * MS, places)
 
 
-def in_us(value_s: Rate) -> str:
-    """Format seconds as microseconds, exactly: with five decimals or fewer for the lab."""
-    return format_number(value_s * US)
+def in_us(value_s: Rate, places: int = 5) -> str:
+    """Format seconds as microseconds: exactly, as the lab's have five decimals at most."""
+    return format_places(value_s * US, places)
 
 
 def in_percent(part: Rate, places: int = 0) -> str:
@@ -58,93 +70,89 @@ def tell_result(result: Result) -> Facts:
     return {
         "s": lab3.plain(result.latency_s),
         "us": in_us(result.latency_s),
-        "latency": format_places(result.latency_s * US, 2),
+        "latency": in_us(result.latency_s, 2),
+        "ms": in_ms(result.latency_s),
         "compute": in_us(result.compute_s),
-        "communication": in_us(result.communication_s),
-        "sends": format_places(result.communication_s * US, 2),
+        "communication": in_us(result.communication_s, 3),
         "bytes": f"{result.traffic_bytes:,}",
         "used": in_percent(result.utilisation, 1),
     }
 
 
-def tell_comparison(
-    tensor_1: Result, pipeline_1: Result, tensor: Result, pipeline: Result, ring: Result
-) -> Facts:
-    """Compare the answers to Q1, Q2 and Q4."""
-    more_s = ring.latency_s - tensor_1.latency_s
-    reverse_more_s = 2 * pipeline_1.communication_s  # each output crosses three links
+def tell_comparison(one: dict[str, Result], many: dict[str, Result]) -> Facts:
+    """Compare the answers to Q1 and Q2."""
+    tensor, pipeline = one["tensor"], one["pipeline"]
     return {
-        "tensor-growth": format_places(tensor.latency_s / tensor_1.latency_s, 1),
-        "pipeline-growth": format_places(pipeline.latency_s / pipeline_1.latency_s, 1),
-        "slower-1": format_places(pipeline_1.latency_s / tensor_1.latency_s, 2),
-        "slower-n": format_places(pipeline.latency_s / tensor.latency_s, 2),
+        "tensor-growth": format_places(many["tensor"].latency_s / tensor.latency_s, 1),
+        "pipeline-growth": format_places(many["pipeline"].latency_s / pipeline.latency_s, 1),
+        "slower-1": format_places(pipeline.latency_s / tensor.latency_s, 2),
+        "slower-n": format_places(many["pipeline"].latency_s / many["tensor"].latency_s, 2),
         "more-bytes": format_places(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 2),
+        "communication-percent": in_percent(tensor.communication_s / pipeline.communication_s),
+        "first-ms": in_ms(pipeline.latency_s, 3),
         "pace-ms": in_ms(pipeline.interval_s, 3),
+        "rest-ms": in_ms(pipeline.latency_s - pipeline.interval_s, 3),
         "pace-us": in_us(pipeline.interval_s),
-        "rest-ms": in_ms(pipeline_1.latency_s - pipeline.interval_s, 3),
-        "no-overlap-ms": in_ms(tensor.inputs * pipeline_1.latency_s),
-        "ring-ms": in_ms(tensor.inputs * ring.communication_s),
-        "all-to-all-ms": in_ms(tensor.inputs * tensor.communication_s),
-        "ring-more": in_percent(more_s / tensor_1.latency_s, 1),
-        "ring-more-bytes": f"{ring.traffic_bytes - tensor_1.traffic_bytes:,}",
-        "ring-each-ms": in_ms(ring.interval_s),
         "tensor-each-ms": in_ms(tensor.interval_s),
         "pipeline-each-ms": in_ms(pipeline.interval_s),
-        "reverse-1": in_percent(reverse_more_s / pipeline_1.latency_s, 1),
-        "reverse-n": in_percent(reverse_more_s / pipeline.latency_s, 1),
     }
 
 
-def tell_equal_layers(tensor: Result, pipeline: Result, results: Results) -> Facts:
-    """Find from how many inputs on a pipeline of equal layers, which send the same, is faster."""
-    interval_s = results.bounds[0].lower_bound_s  # each node computes as long
-    more_s = pipeline.latency_s - interval_s
-    return {"equal-from": f"{floor(more_s / (tensor.interval_s - interval_s)) + 1:,}"}
+def tell_assumptions(results: Results, one: dict[str, Result]) -> Facts:
+    """Tell what all inputs would take if less overlapped, or more."""
+    inputs, pipeline = results.asked.inputs, one["pipeline"]
+    times_s: dict[int, Fraction] = {}  # of each node that does not compute while it sends
+    for step in results.strategies["pipeline"].steps:
+        times_s[step.layer] = times_s.get(step.layer, Fraction(0)) + step.time_s
+    blocking_s = pipeline.latency_s + (inputs - 1) * max(times_s.values())
+    return {
+        "blocking-ms": in_ms(blocking_s),
+        "no-overlap-ms": in_ms(inputs * pipeline.latency_s),
+        "all-to-all-ms": in_ms(inputs * one["tensor"].communication_s),
+    }
 
 
 def tell_layers(results: Results) -> Facts:
-    """List each layer's output, C, A, and both strategies' times and bytes."""
-    network = results.asked.network
+    """List each layer's output, C, A, tensor parallelism's times and bytes, the pipeline's times."""
+    network, system, _ = results.asked
     rows = []
     for number, layer in enumerate(network, 1):
         sizes = TIMES.join(map(str, (layer.filters, layer.out_x, layer.out_y)))
         row = [f"{number}: {sizes}", f"{layer.ops:,}", f"{layer.output_bytes:,}"]
-        for strategy in ("tensor", "pipeline"):
-            steps = results.strategies[strategy].steps
-            compute, *sends = (it for it in steps if it.layer == number)
+        for name, strategy in results.strategies.items():
+            compute, *sends = (step for step in strategy.steps if step.layer == number)
             row.append(in_us(compute.time_s))
-            row += [in_us(sends[0].time_s), f"{sends[0].traffic_bytes:,}"] if sends else ["", ""]
+            row.append(in_us(sends[0].time_s, 3) if sends else "stays")
+            row += [f"{sends[0].traffic_bytes:,}"] if name == "tensor" else []
         rows.append(row)
     ops = sum(layer.ops for layer in network)
-    busiest = {
-        name: [step.link_bytes for step in strategy.steps]
-        for name, strategy in results.strategies.items()
-    }
+    shard_bytes = network[0].output_bytes // system.nodes
     return {
         "layer-rows": rows,
         "ops": f"{ops:,}",
         "layer-2-percent": in_percent(Fraction(network[1].ops, ops)),
-        "shard-1": f"{network[0].output_bytes // results.asked.system.nodes:,}",
-        "shard-1-us": in_us(results.strategies["tensor"].steps[1].time_s),
-        "busiest-tensor": f"{sum(busiest['tensor']):,}",
-        "busiest-pipeline": f"{max(busiest['pipeline']):,}",
+        "shard-1": f"{shard_bytes:,}",
+        "shard-1-us": in_us(Fraction(shard_bytes) / system.link_bytes_per_s, 1),
     }
 
 
-def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
-    """Divide the time of all inputs into parts: for each its place in a bar, and ms."""
+def tell_losses(results: Results, many: dict[str, Result]) -> Facts:
+    """Divide the time of all inputs into parts: for each its place in a bar, and ms. From how many
+    inputs on would a pipeline of equal layers be faster, which sends the same?"""
     assert results.losses
     bound_s, imbalance_s, fill_s, sends_s = results.losses
-    slowest_s, above_s = bound_s + imbalance_s, pipeline.latency_s - bound_s
+    tensor, pipeline = many["tensor"], many["pipeline"]
     parts = {
         "bound": (Fraction(0), bound_s),
         "tensor-communication": (bound_s, tensor.latency_s - bound_s),
         "tensor": (Fraction(0), tensor.latency_s),
         "imbalance": (bound_s, imbalance_s),
-        "fill": (slowest_s, fill_s),
-        "pipeline-communication": (slowest_s + fill_s, sends_s),
+        "fill": (bound_s + imbalance_s, fill_s),
+        "pipeline-communication": (pipeline.latency_s - sends_s, sends_s),
         "pipeline": (Fraction(0), pipeline.latency_s),
     }
+    first_s, each_s = pipeline.compute_s + pipeline.communication_s, bound_s / tensor.inputs
+    equal = floor((first_s - each_s) / (tensor.interval_s - each_s)) + 1
     return {
         "parts": {
             name: {
@@ -155,33 +163,37 @@ def tell_losses(results: Results, tensor: Result, pipeline: Result) -> Facts:
             for name, (start_s, length_s) in parts.items()
         },
         "tensor-above": in_percent(tensor.latency_s / bound_s - 1),
-        "pipeline-above": in_percent(above_s / bound_s),
-        "imbalance-percent": in_percent(imbalance_s / above_s),
-        "average-us": in_us(bound_s / tensor.inputs),
+        "pipeline-above": in_percent(pipeline.latency_s / bound_s - 1),
+        "average-us": in_us(each_s),
+        "average-ms": in_ms(each_s, 3),
+        "tensor-ms": in_ms(tensor.interval_s, 3),
+        "equal": f"{equal}",
+        "equal-more": f"{equal - 1}",
+        "equal-pipeline-ms": in_ms(first_s + (equal - 1) * each_s),
+        "equal-tensor-ms": in_ms(equal * tensor.interval_s),
     }
 
 
-def tell_flips(results: Results) -> Facts:
-    """Format the link bandwidths between which, and below which on a ring, the pipeline is faster
-    for all inputs."""
-    _, system, inputs = results.asked
-    between, [ring] = (it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs)
-    return {
-        "flip-gbs": [format_rounded(it / GIGA, 3) for it in between],
-        "flip-percent": [in_percent(it / system.link_bytes_per_s, 1) for it in between],
-        "flip-ring-gbs": format_rounded(ring / GIGA, 3),
-    }
+def tell_busiest(results: Results) -> Facts:
+    """Count what the busiest link carries for one input, where links decide."""
+    tensor, pipeline = (
+        [step.link_bytes for step in results.strategies[name].steps]
+        for name in ("tensor", "pipeline")
+    )
+    return {"busiest-tensor": f"{sum(tensor):,}", "busiest-pipeline": f"{max(pipeline):,}"}
 
 
 def tell_sram(results: Results) -> Facts:
     """Compare what nodes hold at the fullest moment with the SRAM."""
     totals, room, held = results.totals, results.asked.system.sram_bytes, results.sram
-    kept_bytes, _, next_input = results.uncounted
-    assert kept_bytes and next_input
+    kept_bytes, waiting_bytes, next_input = results.uncounted
+    assert kept_bytes and waiting_bytes and next_input
     uses = [("tensor", held["tensor"].fullest)]
     uses += [("pipeline", use) for use in held["pipeline"].uses]
     uses += [("data", held["data"].fullest)]
     most = max(use.total_bytes for _, use in uses)
+    fullest = held["pipeline"].fullest
+    without_output = fullest.weight_bytes + fullest.input_bytes
     return {
         "sram-rows": [tell_use(strategy, use, room, most) for strategy, use in uses],
         "sram-at": float(Fraction(room, most)),
@@ -189,9 +201,11 @@ def tell_sram(results: Results) -> Facts:
         "weights": f"{totals.weight_bytes:,}",
         "excess": f"{totals.weights_excess_bytes:,}",
         "kept-input": f"{kept_bytes:,}",
-        "overlapping": f"{next_input.total_bytes:,}",
+        "waiting-inputs": f"{waiting_bytes:,}",
+        "without-output": f"{without_output:,}",
+        "next-input": f"{next_input.total_bytes:,}",
         "outputs-bytes": f"{totals.output_bytes:,}",
-        "all-sram": f"{totals.sram_bytes:,}",
+        "data-ms": in_ms(results.bounds[-1].data_parallel_s, 3),
     }
 
 
@@ -207,4 +221,19 @@ def tell_use(strategy: str, use: SramUse, room: int, most: int) -> Facts:
         "lengths": [size / most for size in sizes],
         "fits": free >= 0,
         "room": f"{free:,} bytes free" if free >= 0 else f"{-free:,} bytes over",
+    }
+
+
+def tell_ring(results: Results, one: dict[str, Result], ring: Result) -> Facts:
+    """Compare a one-way ring with all-to-all."""
+    tensor, more_bytes = one["tensor"], ring.traffic_bytes - one["tensor"].traffic_bytes
+    gather_bytes = results.strategies["tensor"].steps[-1].traffic_bytes
+    return {
+        "ring-communication": format_places(ring.communication_s / tensor.communication_s, 2),
+        "ring-latency": format_places(ring.latency_s / tensor.latency_s, 2),
+        "ring-traffic": format_places(Fraction(ring.traffic_bytes, tensor.traffic_bytes), 2),
+        "ring-each-ms": in_ms(ring.interval_s),
+        "gather": f"{gather_bytes:,}",
+        "ring-gather": f"{gather_bytes + more_bytes:,}",
+        "two-way-us": in_us(ring.communication_s / 2, 1),  # half of each shard goes each way
     }
