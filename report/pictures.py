@@ -17,6 +17,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from report.model import Model
 from report.question import (
     Question,
     add_question_options,
@@ -26,7 +27,7 @@ from report.question import (
 )
 from report.results import Result, Results, compute_results
 from report.text import MS, format_path, format_short, make_word_parser, quote
-from report.timeline import Job, jobs
+from report.timeline import Job, list_jobs
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17
 LETTER_PT, DIGIT_PT = FONT_PT / 2, 0.66 * FONT_PT  # how wide a letter, how high a digit is
 BOTTOM_PT = 22  # for the numbers of an axis
 MOST_BARS = 1_000  # of a timeline
-UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12}
+UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
 
 
 class Picture(NamedTuple):
@@ -62,9 +63,11 @@ class Picture(NamedTuple):
 
 
 def draw(name: str, question: Question, ending: str, until_s: Fraction | None = None) -> Picture:
-    """Draw a picture as ".svg" or ".png". Raises ValueError for too many bars, and as
-    compute_results does."""
+    """Draw a picture as ".svg" or ".png". Raises ValueError for too many bars, for formulas that
+    are not as delivered, and as compute_results does."""
     results = compute_results(question)
+    if results.changes:
+        raise ValueError(f"no picture is known: {' and '.join(results.changes)}")
     if name == "limits":
         return render(lambda: draw_limits(results), ending)
     return render(lambda: draw_timeline(results, until_s), ending)
@@ -105,13 +108,14 @@ def make_axes(
     if difference := describe_question(results.asked):
         notes.insert(0, f"what if: {difference}")
     head = "\n".join(fill(note, int(WIDTH_PT / LETTER_PT)) for note in notes)
-    all_pt = LINE_PT * (len(head.splitlines()) + bool(title)) + height_pt + BOTTOM_PT
+    title_pt = (LINE_PT + 6) * bool(title)
+    all_pt = LINE_PT * len(head.splitlines()) + title_pt + height_pt + BOTTOM_PT
     figure = Figure((WIDTH_PT / PER_INCH, all_pt / PER_INCH))
     figure.text(0, 1, head, color=NOTE, va="top", linespacing=1)
     width = (WIDTH_PT - left_pt - right_pt) / WIDTH_PT
     place = left_pt / WIDTH_PT, BOTTOM_PT / all_pt, width, height_pt / all_pt
     axes = figure.add_axes(place, facecolor="none")
-    axes.set_title(title, x=-left_pt / (width * WIDTH_PT), loc="left", pad=4, size=FONT_PT)
+    axes.set_title(title, x=-left_pt / (width * WIDTH_PT), loc="left", pad=10, size=FONT_PT)
     axes.spines[["left", "right", "top"]].set_visible(False)
     axes.spines["bottom"].set_color(NOTE)
     axes.tick_params(color=NOTE, labelcolor=NOTE)
@@ -127,17 +131,9 @@ def write(
     return axes.annotate(text, (x, y), (right_pt, up_pt), **looks)
 
 
-def choose_ticks(end: float, most: int, last: float) -> dict[float, str]:
-    """Choose round numbers from 0 to an end, none beyond the last that has room."""
-    from matplotlib.ticker import MaxNLocator
-
-    ticks = MaxNLocator(most, steps=[1, 2, 5, 10]).tick_values(0, end)
-    return {float(tick): f"{tick:,.12g}" for tick in ticks if 0 <= tick <= last}
-
-
 def choose_unit(most_s: Fraction) -> str:
     """Choose the largest unit of which there is at least one."""
-    return next((unit for unit, per_s in UNITS.items() if most_s * per_s >= 1), "ps")
+    return next((unit for unit, per_s in UNITS.items() if most_s * per_s >= 1), "fs")
 
 
 def describe_time(value_s: Fraction) -> str:
@@ -148,7 +144,7 @@ def describe_time(value_s: Fraction) -> str:
 
 # ------------------------------------------------ who works when
 
-NODES_PT, END_PT = 112, 20  # left of a timeline, and right of it
+NODES_PT, END_PT = 112, 26  # left of a timeline, and right of it
 TIME_PT = WIDTH_PT - NODES_PT - END_PT
 
 
@@ -158,7 +154,7 @@ def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, 
     network, system, inputs = results.asked
     paces, later = results.find(1), min(inputs - 1, 1)
     end_s = until_s or max(pace.latency_s + later * pace.interval_s for pace in paces.values())
-    drawn = {name: list_jobs(results, name, end_s) for name in paces}
+    drawn = {name: list_drawn(results, name, end_s) for name in paces}
     titles, labels = list_lines(results)
     last, why = max(labels), explain_starts(results)
     lowest = last + bool(why)
@@ -186,7 +182,7 @@ def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, 
     return figure, " ".join(filter(None, [alt, why]))
 
 
-def list_jobs(results: Results, name: str, end_s: Fraction) -> list[Job]:
+def list_drawn(results: Results, name: str, end_s: Fraction) -> list[Job]:
     """List a strategy's jobs that start before the end. Raises ValueError for too many."""
     network, system, inputs = results.asked
     started = min(inputs, ceil(end_s / results.find(1)[name].interval_s))
@@ -196,7 +192,8 @@ def list_jobs(results: Results, name: str, end_s: Fraction) -> list[Job]:
             f"--until: a timeline of {bars:,} bars cannot be read; end it earlier, so that it has"
             f" at most {MOST_BARS:,}"
         )
-    return [job for job in jobs(network, system, name, started) if job.start_s < end_s]
+    jobs = list_jobs(Model(name, network, system), started)
+    return [job for job in jobs if job.start_s < end_s]
 
 
 def list_lines(results: Results) -> tuple[dict[str, float], dict[float, str]]:
@@ -224,11 +221,10 @@ def add_time(axes: "Axes", end_s: Fraction) -> None:
     """Add an axis in the unit that suits the end, with numbers that have room."""
     unit = choose_unit(end_s)
     end = float(end_s * UNITS[unit])
-    tick_pt = LETTER_PT * len(f"{int(end):,}")
-    last = end * (1 - max(0, tick_pt / 2 - END_PT) / TIME_PT)
-    ticks = choose_ticks(end, min(10, int(TIME_PT / (tick_pt + 3 * LETTER_PT))), last)
     axes.set_xlim(0, end)
-    axes.set_xticks(list(ticks), ticks.values())
+    tick_pt = LETTER_PT * (len(f"{end:,.0f}") + 4)
+    axes.locator_params("x", nbins=min(10, int(TIME_PT / tick_pt)))
+    axes.xaxis.set_major_formatter("{x:,.12g}")
     looks: Any = {"xycoords": "axes fraction", "va": "top", "ha": "right"}
     write(axes, f"time, {unit}", 0, 0, -10, -6, **looks)
 
@@ -320,12 +316,12 @@ def make_limits_axes(
     """Make axes for up to ten times the inputs, with texts at the end of curves: each as high as
     its value, but none on another."""
     most, gap = 10 * results.asked.inputs, highest / LIMITS_LINES
-    ticks = choose_ticks(highest, 5, highest - gap / 2)
-    left_pt = max(30, LETTER_PT * (max(map(len, ticks.values())) + 1))
+    left_pt = LETTER_PT * (max(3, len(f"{highest:,.0f}")) + 1.5)
     right_pt = max(180, LETTER_PT * (max(map(len, ends)) + 2))
     figure, axes = make_axes(results, LINE_PT * LIMITS_LINES, left_pt, right_pt, title)
     axes.set(xscale="log", xlim=(1, most), ylim=(0, highest))
-    axes.set_yticks(list(ticks), ticks.values())
+    axes.locator_params("y", nbins=5)
+    axes.yaxis.set_major_formatter("{x:,.12g}")
     apart = most ** (60 / (WIDTH_PT - left_pt - right_pt))  # so many times as many have room beside
     counts, decades = sorted({1, most // 10}), [10**power for power in range(1, 8)]
     kept = [*counts, most]

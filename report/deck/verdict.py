@@ -1,10 +1,10 @@
 """The deck's chart of the verdict: the time of all inputs against the link bandwidth."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from report.deck.facts import find_flips, find_ring
 from report.pictures import COLOURS, DOTS, INK, make_axes, write
-from report.results import Results
+from report.results import ALL_TO_ALL, ONE_WAY_RING, Results
 from report.text import GIGA, MS, format_rounded
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
     """Draw both strategies, and tensor parallelism on a one-way ring; mark the lab, and where a
     curve meets the pipeline's."""
     inputs, lab_gbs = results.asked.inputs, float(results.asked.system.link_bytes_per_s / GIGA)
-    flips = {float(it / GIGA): format_rounded(it / GIGA, 3) for it in find_flips(results)}
+    equal = [it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs]
+    flips = {float(it / GIGA): format_rounded(it / GIGA, 3) for it in chain(*equal)}
     title = f"Time of {inputs} inputs, ms (log scales)"
     figure, axes = make_axes(results, HEIGHT_PT, LEFT_PT, RIGHT_PT, title)
     axes.set(xscale="log", xlim=(SLOWEST, FASTEST), yscale="log", ylim=(LOWEST, HIGHEST))
@@ -43,9 +44,8 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
     looks = {"color": COLOURS["pipeline"][0], "ha": "center"}
     write(axes, "pipeline wins", (slow * fast) ** 0.5, LOWEST, 0, 12, **looks)
     return figure, (
-        f"{title}, against GB/s per link, both on logarithmic scales: the pipeline is faster from"
-        f" {flips[slow]} to {flips[fast]}, on a one-way ring below {flips[ring]}; else tensor"
-        " parallelism."
+        f"{title}, against GB/s per link: the pipeline is faster from {flips[slow]} to"
+        f" {flips[fast]}, on a one-way ring below {flips[ring]}; else tensor parallelism."
     )
 
 
@@ -56,5 +56,6 @@ def take_ms(results: Results, name: str, gbs: float) -> float:
         steps = results.strategies[name].steps
         times_s = [float(it.time_s) * (slower if it.link_bytes else 1) for it in steps]
         return MS * (sum(times_s) + (inputs - 1) * max(times_s))
-    found = find_ring(results)[1] if name == RING else results.find(inputs)[name]
+    topology = ONE_WAY_RING if name == RING else ALL_TO_ALL
+    found = results.find(inputs, topology)["tensor"]
     return MS * inputs * float(found.compute_s + slower * found.communication_s)
