@@ -67,7 +67,7 @@ def draw(name: str, question: Question, ending: str, until_s: Fraction | None = 
     are not as delivered, and as compute_results does."""
     results = compute_results(question)
     if results.changes:
-        raise ValueError(f"no picture is known: {' and '.join(results.changes)}")
+        raise ValueError(f"the {name} is not known: {' and '.join(results.changes)}")
     if name == "limits":
         return render(lambda: draw_limits(results), ending)
     return render(lambda: draw_timeline(results, until_s), ending)
@@ -154,7 +154,7 @@ def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, 
     network, system, inputs = results.asked
     paces, later = results.find(1), min(inputs - 1, 1)
     end_s = until_s or max(pace.latency_s + later * pace.interval_s for pace in paces.values())
-    drawn = {name: list_drawn(results, name, end_s) for name in paces}
+    drawn = list_drawn(results, end_s)
     titles, labels = list_lines(results)
     last, why = max(labels), explain_starts(results)
     lowest = last + bool(why)
@@ -165,7 +165,7 @@ def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, 
     is_sent = any(job.work != "compute" for found in drawn.values() for job in found)
     legend = "number: input" + "; black: communication" * is_sent
     write(axes, legend, 0, 0, TIME_PT, ha="right")
-    write(axes, why, 0, lowest, -NODES_PT)
+    write(axes, why, 0, last + 1, -NODES_PT)
     if "pipeline" in paces and system.nodes > len(network):
         write(axes, "idle", 0, last, 3)
     longest = max(range(len(network)), key=lambda at: network[at].ops) + 1
@@ -182,18 +182,19 @@ def draw_timeline(results: Results, until_s: Fraction | None) -> "tuple[Figure, 
     return figure, " ".join(filter(None, [alt, why]))
 
 
-def list_drawn(results: Results, name: str, end_s: Fraction) -> list[Job]:
-    """List a strategy's jobs that start before the end. Raises ValueError for too many."""
+def list_drawn(results: Results, end_s: Fraction) -> dict[str, list[Job]]:
+    """List each strategy's jobs that start before the end. Raises ValueError for too many."""
     network, system, inputs = results.asked
-    started = min(inputs, ceil(end_s / results.find(1)[name].interval_s))
-    bars = started * len(results.strategies[name].steps)
+    paces = results.find(1).items()
+    started = {name: min(inputs, ceil(end_s / pace.interval_s)) for name, pace in paces}
+    bars = sum(amount * len(results.strategies[name].steps) for name, amount in started.items())
     if bars > MOST_BARS:
         raise ValueError(
             f"--until: a timeline of {bars:,} bars cannot be read; end it earlier, so that it has"
             f" at most {MOST_BARS:,}"
         )
-    jobs = list_jobs(Model(name, network, system), started)
-    return [job for job in jobs if job.start_s < end_s]
+    jobs = {name: list_jobs(Model(name, network, system), it) for name, it in started.items()}
+    return {name: [job for job in found if job.start_s < end_s] for name, found in jobs.items()}
 
 
 def list_lines(results: Results) -> tuple[dict[str, float], dict[float, str]]:

@@ -74,6 +74,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
 
 def check_handout() -> None:
     """Raise ValueError for the first constant or answer that is not the handout's."""
+    lab3.validate(*LAB)
     constants = [*map(str, LAB.network), str(System(*map(int, LAB.system)))]
     found = [*constants, *lab3.answers(*LAB).splitlines()]
     for own, wanted in zip_longest(found, HANDOUT.splitlines(), fillvalue="nothing"):
