@@ -219,12 +219,11 @@ def name_nodes(first: int, last: int) -> str:
 
 
 def add_time(axes: "Axes", end_s: Fraction) -> None:
-    """Add an axis in the unit that suits the end, with numbers that have room."""
+    """Add an axis in the unit that suits the end."""
     unit = choose_unit(end_s)
     end = float(end_s * UNITS[unit])
     axes.set_xlim(0, end)
-    tick_pt = LETTER_PT * (len(f"{end:,.0f}") + 4)
-    axes.locator_params("x", nbins=min(10, int(TIME_PT / tick_pt)))
+    axes.locator_params("x", nbins=10)
     axes.xaxis.set_major_formatter("{x:,.12g}")
     looks: Any = {"xycoords": "axes fraction", "va": "top", "ha": "right"}
     write(axes, f"time, {unit}", 0, 0, -10, -6, **looks)
@@ -275,9 +274,7 @@ def draw_job(
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
-DECADES = [10**power for power in range(1, 8)]
-DOT_PT = 4.5  # from a dot's middle to what is beside it
-LIMITS_LINES = 9.8
+LIMITS_LINES, ENDS_PT = 9.8, 180  # how high; for what stands right of it
 
 
 def draw_limits(results: Results) -> "tuple[Figure, str]":
@@ -317,13 +314,12 @@ def make_limits_axes(
     """Make axes for up to ten times the inputs, with texts at the end of curves: each as high as
     its value, but none on another."""
     most, gap = 10 * results.asked.inputs, highest / LIMITS_LINES
-    left_pt = LETTER_PT * (max(3, len(f"{highest:,.0f}")) + 1.5)
-    right_pt = max(180, LETTER_PT * (max(map(len, ends)) + 2))
-    figure, axes = make_axes(results, LINE_PT * LIMITS_LINES, left_pt, right_pt, title)
+    left_pt = LETTER_PT * (max(4, len(f"{highest:,.0f}")) + 1.5)
+    figure, axes = make_axes(results, LINE_PT * LIMITS_LINES, left_pt, ENDS_PT, title)
     axes.set(xscale="log", xlim=(1, most), ylim=(0, highest))
     axes.locator_params("y", nbins=5)
     axes.yaxis.set_major_formatter("{x:,.12g}")
-    apart = most ** (60 / (WIDTH_PT - left_pt - right_pt))  # so many times as many have room beside
+    apart = most ** (60 / (WIDTH_PT - left_pt - ENDS_PT))  # so many times as many have room beside
     counts, decades = sorted({1, most // 10}), [10**power for power in range(1, 8)]
     kept = [*counts, most]
     counts += [n for n in decades if n < most and all(max(n / it, it / n) > apart for it in kept)]
@@ -364,14 +360,13 @@ def draw_dots(axes: "Axes", results: Results, scale: int) -> None:
 
 
 def is_free(axes: "Axes", text: "Annotation") -> bool:
-    """Whether a text is in the axes, but on no other text, line or dot."""
+    """Whether a text is in the axes, but on no other text, and on no line."""
     box, area = text.get_window_extent(), axes.bbox
     paths = [it.get_transform().transform_path(it.get_path()) for it in axes.lines]
     return (
         (area.x0 < box.x0 and area.y0 < box.y0 and box.y1 < area.y1)
         and not any(box.overlaps(it.get_window_extent()) for it in axes.texts if it is not text)
         and not any(path.intersects_bbox(box, filled=False) for path in paths)
-        and not any(box.padded(DOT_PT).count_contains(path.vertices) for path in paths)
     )
 
 

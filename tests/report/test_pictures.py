@@ -16,6 +16,7 @@ from hypothesis import example, given, settings
 from matplotlib.colors import to_hex
 from PIL import Image
 
+from lab3 import System
 from program import LAB3, ask, copy_project, output, python, refusal, sentence
 from random_machines import questions
 from report import pictures
@@ -194,12 +195,13 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, bound, tensor, first,
 @given(questions())
 @example(ask("--link-gbs=0.1"))  # 5.05 and 4.91
 @example(ask("--nodes=128"))
+@example(ask("--gops=0.000001"))  # 606,661.63 s
+@example(ask("--link-gbs=0.05 --inputs=1000000"))  # a curve close above its floor
 def test_no_text_is_on_another_on_a_line_or_outside(question):
-    """On machines of 1,000 ops/s and bytes/s or more, as the options take them."""
-    system = question.system
-    ops_per_s, bytes_per_s = (10**9 * Fraction(rate) for rate in system[1:3])
-    system = system._replace(ops_per_s=ops_per_s, link_bytes_per_s=bytes_per_s)
-    results = compute_results(question._replace(system=system))
+    nodes, *rates, sram_bytes = question.system
+    if min(rates) < 1_000:  # less than options take
+        rates = [min(max(10**9 * Fraction(rate), 1_000), 10**17) for rate in rates]
+    results = compute_results(question._replace(system=System(nodes, *rates, sram_bytes)))
     with mpl.rc_context({"font.family": pictures.FACES, "font.size": pictures.FONT_PT}):
         check_boxes(pictures.draw_limits(results)[0])
         with suppress(ValueError):  # too many bars
