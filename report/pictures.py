@@ -261,14 +261,21 @@ def draw_job(
     axes.barh(line + below, length, height, start, color=colour, label=job.work)
     if job.end_s > end_s and job.work != "send":  # it goes on
         write(axes, "\N{HORIZONTAL ELLIPSIS}", start + length, line, 3)
-    numbers = (
-        {line: (job.input, ("white", INK)[shade])} if not is_tensor or job.layer == longest else {}
-    )
-    numbers |= {line + 1: (job.layer, NOTE)} if is_tensor and job.input == 1 else {}
-    for at, (number, colour) in numbers.items() if job.work == "compute" else ():
-        if length * TIME_PT > axes.get_xlim()[1] * LETTER_PT * (len(f"{number:,}") + 0.5):
-            looks: Any = {"color": colour, "va": "baseline", "ha": "center"}
-            write(axes, f"{number:,}", start + length / 2, at, 0, -DIGIT_PT / 2, **looks)
+    bar = start, length
+    if job.work == "compute" and (not is_tensor or job.layer == longest):
+        write_number(axes, job.input, bar, line, ("white", INK)[shade])
+    if job.work == "compute" and is_tensor and job.input == 1:
+        write_number(axes, job.layer, bar, line + 1, NOTE)
+
+
+def write_number(
+    axes: "Axes", number: int, bar: tuple[float, float], line: float, colour: str
+) -> None:
+    """Write a number in the middle of a bar's length, if it has room."""
+    start, length = bar
+    if length * TIME_PT > axes.get_xlim()[1] * LETTER_PT * (len(f"{number:,}") + 0.5):
+        looks: Any = {"color": colour, "va": "baseline", "ha": "center"}
+        write(axes, f"{number:,}", start + length / 2, line, 0, -DIGIT_PT / 2, **looks)
 
 
 # ------------------------------------------------ time per input
@@ -288,8 +295,8 @@ def draw_limits(results: Results) -> "tuple[Figure, str]":
     label, ends = f"lower bound: {format_short(bound)}", {}
     for name, pace in paces.items():
         word = "stays at" if pace.latency_s == pace.interval_s else "falls to"
-        floor = pace.interval_s * scale
-        ends[f"{name} {word} {format_short(floor)}"] = float(floor), COLOURS[name][0]
+        lowest = pace.interval_s * scale
+        ends[f"{name} {word} {format_short(lowest)}"] = float(lowest), COLOURS[name][0]
     alt = f"{title}, for up to {most:,} inputs: {'; '.join([label, *ends])}."
     is_inside = bound * LIMITS_LINES > 2 * highest  # the area has room
     if not is_inside:
@@ -299,11 +306,12 @@ def draw_limits(results: Results) -> "tuple[Figure, str]":
     looks: Any = {"xycoords": "axes fraction", "va": "baseline", "ha": "right", "weight": "bold"}
     write(axes, label * is_inside, 1, 0, -8, 5, **looks)
     counts = [most ** (dot / DOTS) for dot in range(DOTS + 1)]
-    for (name, pace), (lowest, colour) in zip(paces.items(), ends.values(), strict=False):
-        rest = float(pace.latency_s * scale) - lowest
-        axes.plot(counts, [lowest + rest / n for n in counts], lw=2.5, label=name, color=colour)
+    for name, pace in paces.items():
+        first, floor = float(pace.latency_s * scale), float(pace.interval_s * scale)
+        each, colour = [floor + (first - floor) / n for n in counts], COLOURS[name][0]
+        axes.plot(counts, each, lw=2.5, label=name, color=colour)
         if pace.latency_s > pace.interval_s:
-            axes.axhline(lowest, ls="--", lw=1, label=f"{name} floor", color=colour)
+            axes.axhline(floor, ls="--", lw=1, label=f"{name} floor", color=colour)
     draw_dots(axes, results, scale)
     return figure, alt
 

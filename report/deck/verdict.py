@@ -38,7 +38,7 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
         height = take_ms(results, "pipeline", gbs)
         axes.plot([gbs] * 2, [LOWEST, height], color=INK, ls=":", lw=1)
         axes.plot(gbs, height, "o", color=INK, ms=6)
-    for name, gbs, up_pt in (("pipeline", 0.5, 12), ("tensor", 0.5, -12), (RING, 0.07, 14)):
+    for name, gbs, up_pt in (("pipeline", 0.5, 12), ("tensor", 0.5, -12), (RING, 0.1, 10)):
         looks = {"color": COLOURS[name.split()[0]][0], "weight": "bold"}
         write(axes, name, gbs, take_ms(results, name, gbs), 0, up_pt, **looks)
     looks = {"color": COLOURS["pipeline"][0], "ha": "center"}
