@@ -69,7 +69,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
     assert isinstance(pages, list)
     if len(pages) != PAGES:
         raise ValueError(f"the deck has {len(pages)} pages, not {PAGES}: one has too many lines")
-    return {"slides.pdf": mark_row_headers(pdf), "results.png": pages[0]}
+    return {"slides.pdf": pdf, "results.png": pages[0]}
 
 
 def check_handout() -> None:
@@ -100,18 +100,6 @@ def pass_on(results: Results, byline: list[str]) -> dict[str, str]:
         "byline": byline,
     }
     return {name: json.dumps(value) for name, value in passed.items()}
-
-
-def mark_row_headers(pdf: bytes) -> bytes:
-    """Make the first cell of each table's row its header, for which Typst has no switch in Python.
-    What is written is as long as what it replaces, so that all else stays in its place."""
-    for first in re.findall(rb"/S/TR/P \d+ 0 R/K\[(\d+) 0 R", pdf):
-        cell = rb"(\n%b 0 obj\n<</Type/StructElem/S/T)D(.*?)(/Headers\[.*?\])" % first
-        found = re.search(cell, pdf)
-        if found:
-            marked = found[1] + b"H" + found[2] + b"/Scope/Row".ljust(len(found[3]))
-            pdf = pdf.replace(found[0], marked)
-    return pdf
 
 
 # ------------------------------------------------ the command

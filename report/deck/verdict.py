@@ -3,8 +3,9 @@
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from report.model import RING, Model
 from report.pictures import COLOURS, DOTS, INK, make_axes, write
-from report.results import ALL_TO_ALL, ONE_WAY_RING, Results
+from report.results import Results
 from report.text import GIGA, MS, format_rounded
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 SLOWEST, FASTEST = 0.01, 4.0  # GB/s
 LOWEST, HIGHEST = 65, 1_000  # ms
 HEIGHT_PT, LEFT_PT, RIGHT_PT = 122, 38, 340  # on the right is room for the page's words
-RING = "tensor on a ring"
+ON_RING = "tensor on a ring"
 
 
 def draw_verdict(results: Results) -> "tuple[Figure, str]":
@@ -31,14 +32,14 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
     slow, fast, ring = flips
     axes.axvspan(slow, fast, color=COLOURS["pipeline"][1], alpha=0.5, lw=0)
     curve = [SLOWEST * (FASTEST / SLOWEST) ** (dot / DOTS) for dot in range(DOTS + 1)]
-    for name, style in (("tensor", "-"), (RING, "--"), ("pipeline", "-")):
+    for name, style in (("tensor", "-"), (ON_RING, "--"), ("pipeline", "-")):
         looks: Any = {"color": COLOURS[name.split()[0]][0], "ls": style, "lw": 2.5}
         axes.plot(curve, [take_ms(results, name, gbs) for gbs in curve], label=name, **looks)
     for gbs in [*flips, lab_gbs]:
         height = take_ms(results, "pipeline", gbs)
         axes.plot([gbs] * 2, [LOWEST, height], color=INK, ls=":", lw=1)
         axes.plot(gbs, height, "o", color=INK, ms=6)
-    for name, gbs, up_pt in (("pipeline", 0.5, 12), ("tensor", 0.5, -12), (RING, 0.1, 10)):
+    for name, gbs, up_pt in (("pipeline", 0.5, 12), ("tensor", 0.5, -12), (ON_RING, 0.1, 10)):
         looks = {"color": COLOURS[name.split()[0]][0], "weight": "bold"}
         write(axes, name, gbs, take_ms(results, name, gbs), 0, up_pt, **looks)
     looks = {"color": COLOURS["pipeline"][0], "ha": "center"}
@@ -51,11 +52,7 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
 
 def take_ms(results: Results, name: str, gbs: float) -> float:
     """Compute how long all inputs take with other links."""
-    inputs, slower = results.asked.inputs, results.asked.system.link_bytes_per_s / (gbs * GIGA)
-    if name == "pipeline":
-        steps = results.strategies[name].steps
-        times_s = [float(it.time_s) * (slower if it.link_bytes else 1) for it in steps]
-        return MS * (sum(times_s) + (inputs - 1) * max(times_s))
-    topology = ONE_WAY_RING if name == RING else ALL_TO_ALL
-    found = results.find(inputs, topology)["tensor"]
-    return MS * inputs * float(found.compute_s + slower * found.communication_s)
+    network, system, inputs = results.asked
+    system = system._replace(link_bytes_per_s=gbs * GIGA)
+    model = Model(name.split()[0], network, system, inputs, float)
+    return MS * float(model.edit(RING if name == ON_RING else "")["latency"])
