@@ -50,7 +50,7 @@ PARTS = {
         "32 inputs, us 32 · 3,127.26016 = 100,072.32512",
         "12,435.31264 + 31 · 4,624.22016 = 155,786.13760",
         "32 inputs, bytes 32 · 1,923,072 = 61,538,304",
-        "A[1...3]: 32 · 604,160 = 19,333,120",
+        "32 · 604,160 = 19,333,120",
         "Layer 1: C = 2·128·3·3·3·30·30, A = 2·128·30·30, S = A/4 = 57,600;",
         "12·S = 691,200 bytes, S/2,000 = 28.8 us",
     ],
@@ -140,14 +140,14 @@ TYPESET = {
     "compute = C / (P * R)": "C slash (P R)",
     "transfer = (P > 1) * S / B": "S slash B",
     "traffic = N * (sum(all_gathers) + gather)": 'N (sum "all-gathers" + "gather")',
-    "all_gathers = P * (P - 1) * S[:-1]": '"all-gathers" = P (P - 1) S[1...3]',
-    "gather = (P - 1) * S[-1]": '"gather" = (P - 1) S[4]',
+    "all_gathers = P * (P - 1) * S[:-1]": '"all-gathers" = P (P - 1) S_(1...3)',
+    "gather = (P - 1) * S[-1]": '"gather" = (P - 1) S_4',
     "latency = one_input + (N - 1) * interval": '"one input" + (N - 1) dot "interval"',
     "interval = max(compute, transfer)": 'max("compute", "transfer")',
     "compute = C / R": "C slash R",
-    "transfer = A[:-1] / B": "A[1...3] slash B",
+    "transfer = A[:-1] / B": "A_(1...3) slash B",
     "traffic = N * sum(sent)": 'N sum "sent"',
-    "sent = A[:-1]": "A[1...3]",
+    "sent = A[:-1]": "A_(1...3)",
 }
 
 
