@@ -7,7 +7,7 @@ from pathlib import Path
 
 from report.check.judge import Cause, Judgement, Key, judge, read_key
 from report.check.mistakes import BOTH
-from report.check.submission import PIPE, NoSubmissionError, decode
+from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import (
     Judgements,
     count_occurrences,
@@ -93,7 +93,7 @@ def read_text(name: str) -> str:
     """Read a file, or standard input."""
     if name == "-":
         if sys.stdin is None:
-            raise NoSubmissionError("is closed", PIPE)
+            raise NoSubmissionError("is closed", HOW_TO_RUN)
         if sys.stdin.isatty():
             print("reading standard input; end with Ctrl-D", file=sys.stderr, flush=True)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)

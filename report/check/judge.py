@@ -151,7 +151,7 @@ def read_key(question: Question, text: str | None = None) -> Key:
     lines = list_lines(question, impossible)
     text_of_key = lab3.answers(*question) if text is None else text
     numbers = read_submission(text_of_key, question, impossible).numbers
-    given = {line: number for line, number in numbers.items() if not number.fault}
+    given = {line: number for line, number in numbers.items() if number.amounts}
     found = {of: explain_key(question, of, given) for of in BOTH}
     course = Course(question, (found["tensor"] or (), found["pipeline"] or ()))
     explained = [of for of in BOTH if found[of] is not None]
@@ -188,9 +188,7 @@ def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
     given = {
         line: number
         for line, number in numbers.items()
-        if line in key.right
-        and not number.fault
-        and (number.amount or number.equals(key.right[line]))
+        if line in key.right and (number.amount or number.equals(key.right[line]))
     }
     others = {line: find_other_line(line, given, key.right) for line in given}
     return Evidence(key, given, {line: other for line, other in others.items() if other})
@@ -203,7 +201,7 @@ def find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
     if number.equals(right[line]):
         return None
     for other, answer in right.items():
-        if number.equals(answer) and number.has_digits(answer.amount):
+        if number.equals(answer) and number.suffices_for(answer.amount):
             is_own_q1 = other == line._replace(question="Q1")
             if not is_own_q1 or (other in given and given[other].equals(right[line])):
                 return other
@@ -222,9 +220,9 @@ def judge_number(
         is_as_in_the_sample = [it for it in right if it not in evidence.given] == [LACKED]
         return "missing", LACKS if is_as_in_the_sample else "missing"
     if line not in evidence.given:
-        return (number.fault, number.fault) if number.fault else ("zero", ZERO[line.kind])
+        return ("zero", ZERO[line.kind]) if number.amounts else ("no number", "no number")
     if number.equals(right[line]):
-        if number.has_digits(right[line].amount):
+        if number.suffices_for(right[line].amount):
             return "right", "right"
         digits = count(number.digits, "digit")
         words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"

@@ -9,7 +9,7 @@ import lab3
 from report.check.diagnosis import Explanation
 from report.check.judge import FOLLOWS, Cause, JudgedNumber, Judgement, Key, list_causes
 from report.check.mistakes import BOTH
-from report.check.submission import ASKED_UNIT, Line, describe_lines
+from report.check.submission import ASKED_UNIT, Line
 from report.question import LAB, Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, wrap
 
@@ -17,11 +17,18 @@ MOST_ALTERNATIVES = 3
 NAMES = {"both": "both strategies"} | {of: f"{of} parallelism" for of in BOTH}
 MARK = " [reading]"  # behind another reading of the handout
 NOT_WRONG = "right", "too few digits", "missing"
-BY_HAND = "unexplained", "too few digits", "negative", "no number", "zero", "missing"
+BY_HAND = "unexplained", "too few digits", "no number", "zero", "missing"
 
 Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
 # ------------------------------------------------ causes
+
+
+def describe_lines(lines: Sequence[Line]) -> str:
+    """Name one or two lines, or say how many there are, with the words that they share."""
+    shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
+    many = " ".join([str(len(lines)), *shared, "numbers"])
+    return many if lines[2:] else " and ".join(map(str, lines))
 
 
 def describe_cause(cause: Cause, mark: str = "") -> str:

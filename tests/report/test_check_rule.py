@@ -228,7 +228,7 @@ LACKS = "agrees, but has 1 digit; 3 are needed"
         ({TT: "1600000"}, "unexplained, 17 % too few bytes"),  # which is exact
         ({TL: "0.00"}, "zero: print more digits"),
         ({TL: "nan"}, "no number"),
-        ({TL: "-0.1"}, "negative"),
+        ({TL: "-0.1"}, "no number"),
         ({TL: "0.003"}, f"0.003 {LACKS}"),
         ({TL: "0.16"}, f"unexplained, 51.2 times the right number{MORE}"),  # nor Q2's pipeline's
         ({TL2: "0.1"}, f"0.1 {LACKS}; did a format drop zeros?"),
