@@ -180,7 +180,7 @@ class Model(dict[str, Any]):
         for formula in self.formulas.get(name, []):
             try:
                 found = eval(formula.code, FUNCTIONS, self)
-            except (ArithmeticError, LookupError, TypeError) as error:
+            except (ArithmeticError, LookupError, NameError, RecursionError, TypeError) as error:
                 raise formula.refuse(error) from None
             self[name] = join(*found) if type(found) is tuple else found  # a comma joins
         if name not in self:

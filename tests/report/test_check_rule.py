@@ -1,349 +1,414 @@
 """report/check/diagnosis.py and judge.py: which mistakes explain wrong numbers, and what is not
-claimed."""
+claimed. Numbers that a case does not name are the lab's right ones."""
 
+import json
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numpy")
-
-import mistakes
-from machines import LAB, ODD, ODD_ALL_TO_ALL, ODD_OPTIONS
+import lab3
 from report.check.diagnosis import Explanation
-from report.check.judge import list_causes
-from report.check.mistakes import MISTAKES, Mistake
+from report.check.judge import judge, list_causes
+from report.check.mistakes import Mistake
+from report.check.submission import Line
 from report.check.words import describe_cause
-from submissions import LINES, STRATEGIES, answer, judge, list_ways, write
+from report.question import Question
+from submissions import LINES, OUTPUT, find_causes, find_words, write
 
-TL, TT, PL, PT, TL2, TT2, PL2, PT2 = LINES
-RIGHT = answer()
-MAC, INT8, FP32 = "1 MAC is 1 op", "an element is 1 byte (INT8)", "an element is 4 bytes (FP32)"
-ALL, LAST = "the last output goes to all nodes", "the last output is sent, too"
-UNGATHERED, SPREAD = "the last output is not gathered", "the bytes are spread over all links"
-SENDS, ALONE = "a node does not compute while it sends", "inputs do not overlap"
-ONE_SHARD = "a node sends and receives one shard at a time"
-SIZES, BINARY = "ops are counted with the input's x and y", "GB/s are 2^30 bytes/s"
-DIVIDED = "computing is divided by the nodes"
-UNDIVIDED = "computing is not divided by the nodes"
-HALF, ONCE = "links have half the bandwidth", "traffic is that of one input"
-SLOWEST = "N inputs take N times the slowest stage"
-SLOTS = "N inputs take (N + layers - 1) times the slowest stage, also for N = 1"
-UNSENT, NOTHING = "Q2's latency leaves out sending", "communication takes no time"
-MS = "latency is 1,000 times that, as if ms were printed as seconds"
-KB = "KB are printed as bytes"
-NOBODYS, THIRD = {TL: "0.0071234567"}, Fraction(1, 3)
+MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 
+# ------------------------------------------------ 1: what an explanation is
 
-def only(strategy, numbers):
-    return {line: numbers[line] for line in numbers if strategy in line}
-
-
-def multiply(kind, factor, numbers=RIGHT):
-    """Multiply the numbers whose line has a word."""
-    return {line: value * factor if kind in line else value for line, value in numbers.items()}
-
-
-def expect(tensor=(), pipeline=()):
-    """Expect one way for each strategy; without mistakes it is not explained."""
-    of = {"tensor": tensor, "pipeline": pipeline}
-    return {strategy: [{*of[strategy]}] for strategy in of if of[strategy]}
-
-
-@pytest.mark.parametrize(
-    ("tensor", "pipeline", "digits", "are_told"),
-    [
-        ([MAC], [MAC], 17, True),
-        ([], [MAC], 17, True),
-        ([FP32], [FP32, SENDS], 17, True),
-        ([HALF], [HALF], 17, True),  # not FP32 with its traffic mended
-        ([ONCE], [ONCE], 17, True),  # not Q1's right numbers in Q2
-        ([NOTHING], [NOTHING], 17, True),  # for tensor parallelism alone another is as good
-        ([], [SLOTS], 17, True),
-        ([], [SLOWEST], 17, True),  # "also for N = 1" has another Q1, which is right
-        # of programs that somebody edited, with their digits
-        ([ONE_SHARD, SIZES], [SIZES], 17, True),
-        ([FP32, UNGATHERED], [FP32, ALONE], 5, True),
-        ([BINARY, ONE_SHARD], [BINARY, ALONE], 17, True),
-        (["all shards go over one link"], [ALONE], 4, True),
-        (["traffic counts each output once"], [LAST], 17, True),
-        ([SPREAD], [], 4, True),  # one mistake needs 2 + 2 digits; Q2's are Q1's again
-        ([SPREAD], [], 3, False),
-        ([], [DIVIDED], 3, True),  # the pipeline's Q2 is another number: 3 + 3 digits
-        ([MAC], [MAC], 3, True),  # of what both share, each needs two
-        ([MAC], [MAC], 2, False),
-        ([UNDIVIDED, ALL], [], 4, True),  # of two mistakes each number needs four
-        ([UNDIVIDED, ALL], [], 3, False),
-    ],
-)
-def test_mistakes_are_told_if_there_are_digits_enough(tmp_path, tensor, pipeline, digits, are_told):
-    status, found = judge(tmp_path, write(answer(tensor, pipeline), digits))
-    assert list_ways(found) == (expect(tensor, pipeline) if are_told else {})
-    assert status == 1
-
-
-def machine(**typed):
-    return answer(question=LAB._replace(system=LAB.system._replace(**typed)))
-
-
-def layer_4(**typed):
-    layer = LAB.network[3]._replace(**typed)
-    return answer(question=LAB._replace(network=(*LAB.network[:3], layer)))
-
-
-FAST, NODES = "links have 20 GB/s", "the machine has 8 nodes"
-SLOW, FEW = "links have 0.2 GB/s", "Q2 is of 16 inputs"
-TWENTY_GBS, EIGHT_NODES = machine(link_bytes_per_s=20 * 10**9), machine(nodes=8)
-CHANGED = {  # why: a submission's numbers; the mistakes of tensor parallelism, of the pipeline
-    "three are not looked for": (answer([MAC, FP32, UNGATHERED], [MAC, FP32]), [], [MAC, FP32]),
-    "a lone number of three digits is not explained": (RIGHT | {PL2: "0.398"}, [], []),
-    "of four it is": (RIGHT | {PL2: "0.3979"}, [], [ALONE]),
-    "unless it may be a slip in the last digit": (RIGHT | {PL2: "0.1555"}, [], []),
-    "which with five it is not": (RIGHT | {PL2: "0.15548"}, [], [UNSENT]),
-    "nor in the digit before": (RIGHT | {PL2: "0.1588"}, [], [SENDS]),
-    # all-gathers take no time, and node 1 computes layer 1 alone: 0.00312663.. and 0.10005217..
-    "unless of two mistakes": (RIGHT | {TL: "0.003127", TL2: "0.100052"}, [], []),
-    "a slip is left over": (answer([INT8], [INT8]) | NOBODYS, [INT8], [INT8]),
-    "two are not": (answer([INT8], [INT8]) | NOBODYS | {TL2: "0.51234567"}, [], [INT8]),
-    "beside two mistakes there is no slip": (answer([UNDIVIDED, ALL]) | NOBODYS, [], []),
-    "a right number contradicts": (answer([MAC]) | {TL2: RIGHT[TL2]}, [], []),
-    # LAST and ALONE leave nothing, but two mistakes need four digits of each number
-    "without the digits the next best": (answer([], [LAST]) | {PL2: "0.400"}, [], [LAST]),
-    # of N - 1 inputs, and traffic has Q1's in it: of N inputs again
-    "no two that cancel out in right ones": (RIGHT | {TL2: 31 * RIGHT[TL]}, [], []),
-    # the pipeline's right number is no slip, so that there may be one
-    "set aside": (answer([UNGATHERED]) | {TT: RIGHT[PT]} | NOBODYS, [UNGATHERED], []),
-    "set aside it is no evidence": (RIGHT | {TT: RIGHT[PT]}, [], []),
-    "Q2's in Q1, and Q1's in Q2": (RIGHT | {TT: RIGHT[TT2], TT2: RIGHT[TT]}, [], []),
-    "too few digits are no evidence": (RIGHT | {TL: "0.0032"}, [], []),
-    "they agree all the same": (answer([UNGATHERED]) | {TL: "0.0031"}, [UNGATHERED], []),
-    "a float's noise": (answer([FP32], [FP32]) | {TL: "0.0032212121600000004"}, [FP32], [FP32]),
-    "units": (multiply("traffic", Fraction(1, 1000)), [KB], [KB]),
-    "units too": (multiply("latency", 1000, answer([FP32], [FP32])), [FP32, MS], [FP32, MS]),
-    "a multiple": (multiply("tensor latency", 3), ["latency is 3 times the right one"], []),
-    "a part": (multiply("pipeline traffic", THIRD), [], ["traffic is 1/3 of the right one"]),
-    "a multiple is not combined": (multiply("tensor latency", 3, answer([ALL])), [], []),
-    "a constant typed wrong": (TWENTY_GBS, [FAST], [FAST]),
-    "a rate need not be whole": (machine(link_bytes_per_s=2 * 10**8), [SLOW], [SLOW]),
-    "other inputs": (answer(question=LAB._replace(inputs=16)), [FEW], [FEW]),
-    "eight nodes": (EIGHT_NODES, [NODES], []),
-    "a constant is not combined": (multiply("tensor latency", 7, EIGHT_NODES), [], []),
-    "a constant is typed once": (RIGHT | only("pipeline", layer_4(in_channels=64)), [], []),
+MAC = {
+    "Q1 tensor latency": "0.00161060608",
+    "Q1 pipeline latency": "0.00636869632",
+    "Q2 tensor latency": "0.05153939456",
+    "Q2 pipeline latency": "0.0780441088",
+}
+FP32 = {
+    "Q1 tensor latency": "0.00322121216",
+    "Q1 tensor traffic": "3846144",
+    "Q1 pipeline latency": "0.01273739264",
+    "Q1 pipeline traffic": "1208320",
+    "Q2 tensor latency": "0.10307878912",
+    "Q2 tensor traffic": "123076608",
+    "Q2 pipeline latency": "0.1560882176",
+    "Q2 pipeline traffic": "38666240",
+}
+UNGATHERED = {  # 18.432 us and 110,592 bytes less
+    "Q1 tensor latency": "0.00310882816",
+    "Q1 tensor traffic": "1812480",
+    "Q2 tensor latency": "0.09948250112",
+    "Q2 tensor traffic": "57999360",
 }
 
 
-@pytest.mark.parametrize(("numbers", "tensor", "pipeline"), CHANGED.values(), ids=CHANGED)
-def test_what_is_told_of_numbers(tmp_path, numbers, tensor, pipeline):
-    assert list_ways(judge(tmp_path, write(numbers))[1]) == expect(tensor, pipeline)
+def test_one_mistake_of_one_strategy_or_of_both():
+    assert find_causes(write(MAC)) == ["both strategies: 1 MAC is 1 op"]
+    pipeline = {line: number for line, number in MAC.items() if "pipeline" in line}
+    assert find_causes(write(pipeline)) == ["pipeline parallelism: 1 MAC is 1 op"]
 
 
-def test_a_constant_typed_wrong_needs_two_digits_more(tmp_path):
-    for digits, told in ((3, []), (4, [NODES])):
-        _, found = judge(tmp_path, write(only("tensor", EIGHT_NODES), digits))
-        assert list_ways(found) == expect(told)
+def test_two_mistakes_one_of_which_both_share():
+    """The pipeline's interval is layer 2's 4,624.22016 us, and 200.704 us of sending it."""
+    assert find_causes(write(FP32 | {"Q2 pipeline latency": "0.1623100416"})) == [
+        "both strategies: an element is 4 bytes (FP32)",
+        "pipeline parallelism: a node does not compute while it sends",
+    ]
 
 
-def test_equals_are_told_with_or(tmp_path):
-    """On the lab, no layer sends longer than it computes."""
-    _, found = judge(tmp_path, write(answer([NOTHING])))
-    longer = "a layer takes the longer of computing and sending, not both"
-    assert list_ways(found) == {"tensor": [{NOTHING}, {longer}]}
-    _, found = judge(tmp_path, write(layer_4(in_channels=127), 4))
-    equals = [{BINARY}, {"layer 4 has 127 input channels"}]
-    assert list_ways(found) == {"tensor": equals, "pipeline": equals}
+def test_a_right_number_contradicts():
+    assert find_causes(write({"Q1 tensor latency": "0.00161060608"})) == []
 
 
-def test_a_mistake_of_both_that_the_other_strategy_contradicts_costs_more(tmp_path):
-    """On 3 nodes, shards one at a time take as long as with half the bandwidth of each link."""
-    three_nodes = ODD_ALL_TO_ALL._replace(system=ODD_ALL_TO_ALL.system._replace(nodes=3))
-    options = ODD_OPTIONS.replace("--nodes 6", "--nodes 3").replace("ring", "all-to-all").split()
-    numbers = answer([ONE_SHARD], question=three_nodes)
-    _, found = judge(tmp_path, write(numbers, inputs=8), *options)
-    assert list_ways(found) == expect([ONE_SHARD])
-    _, found = judge(tmp_path, write(only("tensor", numbers), inputs=8), *options)
-    shared = "a node's links share the bandwidth of one"
-    assert list_ways(found) == {"tensor": [{HALF}, {shared}, {ONE_SHARD}]}
+def test_one_mistake_may_leave_a_slip_but_not_two():
+    slip = {"Q1 tensor latency": "0.0071234567"}
+    assert find_causes(write(UNGATHERED | slip)) == [
+        "tensor parallelism: the last output is not gathered"
+    ]
+    assert find_causes(write(UNGATHERED | slip | {"Q2 tensor latency": "0.51234567"})) == []
 
 
-def test_what_makes_other_numbers_is_no_alternative(tmp_path):
-    numbers = RIGHT | {PL: 2 * RIGHT[PL], PL2: answer([], [ALONE])[PL2]}
-    _, found = judge(tmp_path, write(numbers))
-    causes = [(each["mistakes"], each["numbers"]) for each in found["explanations"]]
-    assert causes == [([[ALONE]], [PL2]), ([["latency is twice the right one"]], [PL])]
-    assert found["unexplained"] == []
+def test_two_mistakes_leave_none():
+    """The last output goes to all nodes, and each node computes all: 12.13323264 + 0.093952 ms."""
+    two = {
+        "Q1 tensor latency": "0.01222718464",
+        "Q1 tensor traffic": "2254848",
+        "Q2 tensor latency": "0.39126990848",
+        "Q2 tensor traffic": "72155136",
+    }
+    assert find_causes(write(two)) == [
+        "tensor parallelism: the last output goes to all nodes and computing is not divided by the"
+        " nodes"
+    ]
+    assert find_causes(write(two | {"Q1 tensor latency": "0.0071234567"})) == []
+
+
+def test_each_mistake_has_a_part():
+    """Of 33 inputs is the latency, 33 * 3.12726016 ms; that traffic is of one less makes it right,
+    but makes no wrong number."""
+    assert find_causes(write({"Q2 tensor latency": "0.10319958528"})) == []
+
+
+def test_a_number_of_fewer_than_three_digits_is_no_evidence():
+    assert find_causes(write({"Q1 tensor latency": "0.0031"} | UNGATHERED)) != []
+    short = {line: f"{float(number):.2g}" for line, number in MAC.items()}
+    assert find_causes(write(short)) == []
+
+
+# ------------------------------------------------ 2: both strategies
+
+NO_SENDS = {  # 93.952 us less per input; 302.08 us less
+    "Q1 tensor latency": "0.00303330816",
+    "Q2 tensor latency": "0.09706586112",
+    "Q1 pipeline latency": "0.01213323264",
+    "Q2 pipeline latency": "0.1554840576",
+}
+UNDIVIDED = {"Q1 tensor latency": "0.01222718464", "Q2 tensor latency": "0.39126990848"}
+
+
+def test_equals_are_told_with_or():
+    """No layer of the lab takes longer to send than to compute."""
+    assert find_causes(write(NO_SENDS)) == [
+        "both strategies: communication takes no time, or a layer takes the longer of computing and"
+        " sending, not both"
+    ]
+
+
+def test_what_both_share_counts_once():
+    """FP32 alone, not half the bandwidth with other traffic, which is as good for latencies."""
+    no_traffic = {line: None for line in LINES if "traffic" in line}
+    assert find_causes(write(FP32)) == ["both strategies: an element is 4 bytes (FP32)"]
+    assert find_causes(write(FP32 | no_traffic)) == [
+        "both strategies: an element is 4 bytes (FP32), or links have half the bandwidth"
+    ]
+
+
+def test_what_the_other_strategy_contradicts_counts_twice():
+    alone = "tensor parallelism: computing is not divided by the nodes"
+    assert find_causes(write(UNDIVIDED)) == [alone]
+    no_pipeline = {line: None for line in LINES if "pipeline" in line}
+    assert find_causes(write(UNDIVIDED | no_pipeline)) == [
+        "tensor parallelism: all nodes together have the GOPS of one, or computing is not divided"
+        " by the nodes"
+    ]
+
+
+def test_layers_are_of_one_size_in_both_strategies():
+    """FP32 and 1 MAC is 1 op; tensor parallelism also does not divide computing, which as "1 MAC is
+    4 ops" could be explained."""
+    third = {"Q1 tensor latency": "0.006255", "Q2 tensor latency": "0.2002"}
+    pipeline = {"Q1 pipeline latency": "0.006671", "Q2 pipeline latency": "0.07835"}
+    causes = find_causes(write(FP32 | third | pipeline))
+    assert causes == [
+        "pipeline parallelism: an element is 4 bytes (FP32) and 1 MAC is 1 op",
+    ]
+
+
+def test_causes_of_different_numbers_are_no_alternatives():
+    numbers = {"Q1 pipeline latency": "0.00462422016", "Q2 pipeline latency": "0.39793000448"}
+    assert find_causes(write(numbers)) == [
+        "pipeline parallelism: inputs do not overlap",
+        "pipeline parallelism: one input takes as long as the slowest stage",
+    ]
 
 
 def test_alternatives_that_do_not_go_together_are_told_whole():
-    one, two, three, four = all_of_them = [Mistake(clause, clause, {}) for clause in "abcd"]
-    pairs = [
-        (Explanation("tensor", (one, two), (TL,)), Explanation("pipeline", (one,), (PL,))),
-        (Explanation("tensor", (three,)), Explanation("pipeline", (four,))),
-    ]
-    of_one = [(Explanation("tensor", (it,)), Explanation("pipeline")) for it in all_of_them]
-    assert [describe_cause(cause) for cause in list_causes(of_one)] == [
-        "tensor parallelism: a, or b, or c (and 1 more)"
-    ]
-    assert [describe_cause(cause) for cause in list_causes(pairs)] == [
+    a, b, c, d = (Mistake(clause, f"{clause} = 1") for clause in "abcd")
+    line = Line("Q1", "tensor", "latency")
+
+    def pair(tensor, pipeline):
+        return Explanation(("tensor",), tensor, (line,)), Explanation(("pipeline",), pipeline)
+
+    assert [*map(describe_cause, list_causes([pair((a, b), (a,)), pair((c,), (d,))]))] == [
         "both strategies: a; tensor parallelism: b, or tensor parallelism: c; pipeline"
         " parallelism: d"
     ]
-    assert list_causes(pairs)[0].lines == [TL, PL]
+    of_one = [pair((mistake,), ()) for mistake in (a, b, c, d)]
+    assert [*map(describe_cause, list_causes(of_one))] == [
+        "tensor parallelism: a, or b, or c (and 1 more)"
+    ]
 
 
-@pytest.mark.parametrize("times", [2, 3, 4, 8, 10, 12, 32, 1000, 1024])
-def test_a_strategys_numbers_may_be_multiples_of_the_right_ones(tmp_path, times):
-    for factor in (Fraction(times), Fraction(1, times)):
-        for kind in ("tensor latency", "tensor traffic"):
-            assert list_ways(judge(tmp_path, write(multiply(kind, factor)))[1])
-            nearly = multiply(kind, factor * Fraction(334, 333))
-            assert list_ways(judge(tmp_path, write(nearly))[1]) == {}
+# ------------------------------------------------ 3: digits
+
+TENSOR, PIPELINE = "tensor parallelism: ", "pipeline parallelism: "
+DIGITS = [
+    # one mistake needs 4; those of Q2 are Q1's again, but not the pipeline's
+    ({"Q1 tensor latency": "0.01223", "Q2 tensor latency": "0.3913"}, "not divided"),
+    ({"Q1 tensor latency": "0.0122", "Q2 tensor latency": "0.391"}, ""),
+    ({"Q1 pipeline latency": "0.00334", "Q2 pipeline latency": "0.0392"}, "is divided"),
+    # two need 6
+    (
+        {"Q1 tensor latency": "0.0124151", "Q2 tensor latency": "0.397283"},
+        "one shard at a time and",
+    ),
+    ({"Q1 tensor latency": "0.012415", "Q2 tensor latency": "0.39728"}, ""),
+    # one that both strategies share needs 2, of a number that has 3
+    ({line: f"{float(number):.3g}" for line, number in MAC.items()}, "1 MAC is 1 op"),
+    # the only one that explains a strategy needs 3
+    ({"Q2 pipeline latency": "0.398"}, "inputs do not overlap"),
+    ({"Q2 pipeline latency": "0.40"}, ""),
+    # one more if it may be a slip of the pen: 0.1555 for 0.1558, and 0.00311 for 0.00313
+    ({"Q2 pipeline latency": "0.1555"}, ""),
+    ({"Q2 pipeline latency": "0.15548"}, "Q2's latency leaves out sending"),
+    ({"Q1 tensor latency": "0.003113", "Q2 tensor latency": "0.09963"}, "over all links"),
+    ({"Q1 tensor latency": "0.00311", "Q2 tensor latency": "0.0996"}, ""),
+]
 
 
-# ------------------------------------------------ what is told of a number
+@pytest.mark.parametrize(("numbers", "words"), DIGITS)
+def test_an_explanation_needs_digits(numbers, words):
+    causes = find_causes(write(numbers))
+    assert [words in cause for cause in causes] == ([True] if words else [])
 
 
-@pytest.mark.parametrize(("one", "other"), [("tensor", "pipeline"), ("Q1", "Q2")])
-def test_swapped_numbers_are_other_lines_right_ones(tmp_path, one, other):
-    meant = [line.replace(one, "_").replace(other, one).replace("_", other) for line in LINES]
-    numbers = {line: RIGHT[it] for line, it in zip(LINES, meant, strict=True)}
-    _, found = judge(tmp_path, write(numbers))
-    assert (found["right"], found["explanations"]) == (0, [])
-    assert {number["kind"] for number in found["numbers"]} == {"another line's number"}
-    words = [f"this is {line}'s right number" for line in meant]
-    assert [number["words"] for number in found["numbers"]] == words
+def test_without_digits_the_next_best_is_told():
+    """The filters are forgotten in the ops: 23.69772 + 93.952 us; Q2 is of 31 inputs."""
+    no_traffic = {"Q1 tensor traffic": None, "Q2 tensor traffic": None}
+    two = {"Q1 tensor latency": "0.0001176497", "Q2 tensor latency": "0.003647141"} | no_traffic
+    one = {"Q1 tensor latency": "0.000118", "Q2 tensor latency": "0.00365"} | no_traffic
+    forgotten = "tensor parallelism: the filters are forgotten in the ops"
+    assert find_causes(write(two)) == [f"{forgotten} and Q2 is of N - 1 inputs"]
+    assert find_causes(write(one)) == [forgotten]
 
+
+# ------------------------------------------------ 4: what is told of a number
 
 MORE = "; with more digits it might be explained"
-LACKS = "agrees, but has 1 digit; 3 are needed"
+WRONG = {"Q1 tensor latency": "0.0071234567"}
 
 
 @pytest.mark.parametrize(
-    ("numbers", "words"),
+    ("numbers", "words"),  # of the last of them
     [
-        ({TL: "0.0071234"}, "unexplained, 2.28 times the right number"),
-        ({TL: "0.007123"}, f"unexplained, 2.28 times the right number{MORE}"),
-        ({TL: "0.0032"}, f"unexplained, 2.3 % too long{MORE}"),
-        ({TL: "0.00300"}, f"unexplained, 4.1 % too short{MORE}"),
-        ({TL: "0.0000000003"}, f"unexplained, 9.59e-8 times the right number{MORE}"),
-        ({TT: "1600000"}, "unexplained, 17 % too few bytes"),  # which is exact
-        ({TL: "0.00"}, "zero: print more digits"),
-        ({TL: "nan"}, "no number"),
-        ({TL: "-0.1"}, "negative"),
-        ({TL: "0.003"}, f"0.003 {LACKS}"),
-        ({TL: "0.16"}, f"unexplained, 51.2 times the right number{MORE}"),  # nor Q2's pipeline's
-        ({TL2: "0.1"}, f"0.1 {LACKS}; did a format drop zeros?"),
-        # 32 times Q1; 0.1 % off, more than both roundings; within these, but 0.6 % off; 0.07 % off
-        (NOBODYS | {TL2: "0.2279506144"}, "32 times your wrong Q1, no further mistake"),
-        (NOBODYS | {TL2: "0.2281787"}, "unexplained, 2.28 times the right number"),
-        ({TL: "0.0071", TL2: "0.2285"}, f"unexplained, 2.28 times the right number{MORE}"),
-        ({TL: "0.00712", TL2: "0.2280"}, "32 times your wrong Q1, no further mistake"),
-        (NOBODYS | {TL2: "0.2208271577"}, "unexplained, 2.21 times the right number"),  # 31 times
-        (NOBODYS | {TL2: "0.0071234567"}, "the same as your wrong Q1"),
-        ({PL: "0.01712345", PL2: "0.5479504"}, "unexplained, 3.52 times the right number"),  # 32
+        ({"Q1 tensor latency": "0.0071234"}, "unexplained, 2.28 times the right number"),
+        ({"Q1 tensor latency": "0.007123"}, f"unexplained, 2.28 times the right number{MORE}"),
+        ({"Q1 tensor latency": "0.0032"}, f"unexplained, 2.3 % too long{MORE}"),
+        ({"Q1 tensor latency": "0.00300"}, f"unexplained, 4.1 % too short{MORE}"),
+        ({"Q1 tensor traffic": "1600000"}, "unexplained, 17 % too few bytes"),
+        ({"Q1 tensor latency": "0.00"}, "'0.00' is no positive number"),
+        ({"Q1 tensor latency": "nan"}, "'nan' is no positive number"),
+        ({"Q1 tensor latency": "-0.1"}, "'-0.1' is no positive number"),
+        ({"Q1 tensor latency": "0.0031"}, "0.0031 agrees, but has too few digits"),
+        ({"Q2 tensor traffic": None}, "missing"),
+        (
+            {"Q2 pipeline traffic": None},
+            "missing; the handout's sample lacks it, too, but not its objectives",
+        ),
+        # 32 times; 0.1 % off, more than the roundings; within them, but 0.6 % off; 0.07 % off
+        (WRONG | {"Q2 tensor latency": "0.2279506144"}, "32 times your wrong Q1"),
+        (WRONG | {"Q2 tensor latency": "0.2281787"}, "unexplained, 2.28 times the right number"),
+        (
+            {"Q1 tensor latency": "0.0071", "Q2 tensor latency": "0.2285"},
+            f"unexplained, 2.28 times the right number{MORE}",
+        ),
+        ({"Q1 tensor latency": "0.00712", "Q2 tensor latency": "0.2280"}, "32 times your wrong Q1"),
+        (WRONG | {"Q2 tensor latency": "0.0071234567"}, "the same as your wrong Q1"),
+        # of the pipeline, 32 times Q1 would be a mistake of its own
+        (
+            {"Q1 pipeline latency": "0.01712345", "Q2 pipeline latency": "0.5479504"},
+            "unexplained, 3.52 times the right number",
+        ),
     ],
 )
-def test_what_is_told_of_the_last_wrong_number(tmp_path, numbers, words):
-    _, found = judge(tmp_path, write(RIGHT | numbers))
-    wrong = [it for it in found["numbers"] if it["kind"] != "right"]
-    assert [it["line"] for it in wrong] == [*numbers] and wrong[-1]["words"] == words
+def test_what_is_told_of_a_number(numbers, words):
+    *_, last = find_words(write(numbers)).items()
+    assert last == ([*numbers][-1], words)
+
+
+@pytest.mark.parametrize(("one", "other"), [("tensor", "pipeline"), ("Q1", "Q2")])
+def test_swapped_numbers_are_other_lines_right_ones(one, other):
+    right = dict(
+        zip(LINES, (row.split()[-2] for row in OUTPUT.splitlines() if "is" in row), strict=True)
+    )
+    meant = {line: line.replace(one, "_").replace(other, one).replace("_", other) for line in LINES}
+    text = write({line: right[meant[line]] for line in LINES})
+    assert find_causes(text) == []
+    assert find_words(text) == {line: f"this is {meant[line]}'s right number" for line in LINES}
+
+
+def test_a_number_of_another_line_is_no_evidence_and_no_slip():
+    """Q1's number in Q2 is a mistake, unless Q2's is in Q1."""
+    swapped = UNGATHERED | {"Q1 tensor traffic": "604160", "Q1 tensor latency": "0.0071234567"}
+    assert find_causes(write(swapped)) == ["tensor parallelism: the last output is not gathered"]
+    assert find_causes(
+        write({"Q2 tensor traffic": "1923072", "Q2 pipeline traffic": "604160"})
+    ) == ["both strategies: traffic is that of one input"]
+
+
+def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are():
+    """64 times; 12.43531264 + 63 * 4.62422016 ms."""
+    numbers = {
+        "Q2 tensor latency": "0.20014465024",
+        "Q2 tensor traffic": "123076608",
+        "Q2 pipeline latency": "0.30376118272",
+        "Q2 pipeline traffic": "38666240",
+    }
+    of_64 = OUTPUT.replace("Q2 32 inputs", "Q2 64 inputs")
+    assert find_causes(write(numbers, of_64)) == ["both strategies: Q2 is of 64 inputs"]
+    assert find_causes(write(numbers)) == []
+    assert find_causes(of_64) == []
+
+
+def test_two_mistakes_are_not_tried_in_more_than_20_layers():
+    """Each of 100 nodes does 20,000 ops in 20/3 us, and sends 2 bytes to 99 others in 99 ns."""
+    for layers, clauses in ((20, "a node sends and receives one shard at a time and"), (21, "")):
+        network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1),) * layers
+        question = Question(network, lab3.System(nodes=100, ops_per_s=3 * 10**9), 1)
+        latency_s = lab3.format_decimal(layers * Fraction(20_297, 3 * 10**9))
+        text = write({"Q1 tensor latency": latency_s}, lab3.answers(*question))
+        assert [clauses in it for it in find_causes(text, question)] == [True] * (layers == 20)
+        assert any("20 layers" in note for note in judge(text, question).notes) == (layers == 21)
 
 
 # ------------------------------------------------ a key
 
-
-def judge_by_key(folder, key, text):
-    (folder / "key.txt").write_text(key, encoding="utf-8")
-    return judge(folder, text, "--key", str(folder / "key.txt"))
-
-
-def ignore(clause):
-    return f'the course\'s "{clause}" is not followed'
-
-
-MENDED = answer([FP32], [FP32]) | {TT2: RIGHT[TT2]}
+NOT_OVERLAPPED = {"Q2 pipeline latency": "0.39793000448"}
+IGNORED = 'pipeline parallelism: the course\'s "inputs do not overlap" is not followed'
+CLOSE = {"Q1 tensor traffic": "1923456"}  # which no mistake makes
 
 
 @pytest.mark.parametrize(
-    ("key", "made", "told"),
+    ("key", "numbers", "causes", "right"),
     [
-        (answer([], [SENDS]), answer([], [SENDS]), {}),
-        (RIGHT | {PL2: "0.159"}, answer([], [SENDS]), {}),  # three digits
-        (answer([], [SENDS]), answer([FP32], [FP32, SENDS]), expect([FP32], [FP32])),
-        (answer([ALL], [SENDS]), answer([ALL]), expect([], [ignore(SENDS)])),
-        # two readings
-        (answer([MAC], [MAC, SENDS]), RIGHT, expect([ignore(MAC)], [ignore(MAC), ignore(SENDS)])),
-        # a mistake takes the place of the course's reading of the same thing
-        (answer([FP32], [FP32]), answer([INT8], [INT8]), expect([INT8], [INT8])),
-        # each strategy for itself: what a key lacks is read as this project reads it
-        (only("tensor", answer([ALL])), answer([ALL]), {}),
-        (only("tensor", answer([UNDIVIDED])), answer([UNDIVIDED], [LAST]), expect([], [LAST])),
-        (TWENTY_GBS, RIGHT, expect([ignore(FAST)], [ignore(FAST)])),
-        (MENDED, MENDED, {}),  # FP32 would make all but one of its numbers: a key has no slips
+        ({}, {}, [], 8),
+        (NOT_OVERLAPPED, NOT_OVERLAPPED, [], 8),
+        (NOT_OVERLAPPED, {}, [IGNORED], 7),
+        (NOT_OVERLAPPED, MAC, ["both strategies: 1 MAC is 1 op", IGNORED], 4),
+        ({"Q2 pipeline latency": "0.3979"}, NOT_OVERLAPPED, [], 8),
+        # three digits tell no reading, but are right
+        ({"Q2 pipeline latency": "0.398"}, NOT_OVERLAPPED, [], 8),
+        ({"Q2 pipeline latency": "0.398"}, {}, [], 7),
+        # two readings; a mistake takes the place of one that edits the same
+        (
+            FP32 | {"Q2 pipeline latency": "0.1623100416"},
+            {},
+            [
+                'both strategies: the course\'s "an element is 4 bytes (FP32)" is not followed',
+                'pipeline parallelism: the course\'s "a node does not compute while it sends" is not'
+                " followed",
+            ],
+            0,
+        ),
+        # each strategy for itself: what a key lacks is read as lab3.py does
+        ({line: None for line in LINES if "pipeline" in line}, {}, [], 8),
+        # a key has no slips
+        (CLOSE, CLOSE, [], 8),
+        (CLOSE, CLOSE | NOT_OVERLAPPED, ["pipeline parallelism: inputs do not overlap"], 7),
+        (CLOSE, CLOSE | UNDIVIDED, [], 6),
+        (FP32 | {"Q2 tensor traffic": "61538304"}, FP32, [], 7),
     ],
 )
-def test_a_key_is_what_is_right(tmp_path, key, made, told):
-    status, found = judge_by_key(tmp_path, write(key), write(made))
-    assert list_ways(found) == told
-    assert (status, found["right"] == found["of"]) == ((1, False) if told else (0, True))
+def test_a_key_is_what_is_right(key, numbers, causes, right):
+    text = write(numbers)
+    assert find_causes(text, key=write(key)) == causes
+    assert judge(text, key=write(key)).right == right
 
 
-def test_each_key_judges_its_own_text_right(tmp_path):
-    for number, mistake in enumerate(MISTAKES):
-        clauses = [[mistake.clause] if of in mistake.strategies else [] for of in STRATEGIES]
-        text = write(answer(*clauses), digits=17 if number % 3 else 3)
-        status, found = judge_by_key(tmp_path, text, text)
-        zeros = sum(it["kind"] == "zero" for it in found["numbers"])
-        assert (status, found["right"]) == (bool(zeros), 8 - zeros), mistake.clause
+def test_links_on_the_ring_may_be_a_reading():
+    """On the ring of Q4 all-gathers and gather take 3 * 93.952 us, and 110,592 bytes more."""
+    ring = {
+        "Q1 tensor latency": "0.00331516416",
+        "Q1 tensor traffic": "2033664",
+        "Q2 tensor latency": "0.10608525312",
+        "Q2 tensor traffic": "65077248",
+    }
+    assert find_causes(write(ring)) == ["tensor parallelism: links form the ring of Q4"]
+    assert find_causes(write(ring | MAC), key=write(ring)) != []
 
 
-def test_of_a_strategy_that_nothing_explains_a_keys_numbers_are_right(tmp_path):
-    """It lacks two of the pipeline's lines, which are known all the same. What agrees in the digits
-    that the key has is right."""
-    key = write({line: RIGHT[line] for line in LINES[:6]} | {TL: "0.0041234567"})
-    right = ["0.0041234567", "0.00412", "0.004123456749"]
-    for number in [*right, "0.00312726016", "0.00413", "0.004124"]:
-        text = write(answer([UNGATHERED], [LAST]) | {TL: number})
-        _, found = judge_by_key(tmp_path, key, text)
-        assert found["of"] == 8 and list_ways(found) == expect([], [LAST])
-        assert (found["numbers"][0]["kind"] == "right") == (number in right)
-        assert found["numbers"][1]["words"] == "unexplained, 5.8 % too few bytes"
+# ------------------------------------------------ many outputs
 
 
-def test_a_key_of_few_digits_tells_no_reading(tmp_path):
-    key = write(answer([], [ALONE]) | {PL2: "0.40"})
-    _, found = judge_by_key(tmp_path, key, write(RIGHT))
-    assert (found["explanations"], found["unexplained"]) == ([], [PL2])
+def name_mistake(clause):
+    """Write the lab's output with the recorded numbers of a mistake, and find what is told."""
+    numbers = {}
+    for row_clause, strategy, on_lab, _ in MADE:
+        if row_clause == clause:
+            lines = [line for line in LINES if strategy in line]
+            exact = map(Fraction, on_lab.split())
+            numbers |= zip(lines, map(lab3.format_decimal, exact), strict=True)
+    causes = judge(write(numbers)).causes
+    return {
+        mistake.clause
+        for alternatives in causes
+        for parts in alternatives
+        for part in parts
+        for mistake in part.mistakes
+    }
 
 
-# ------------------------------------------------ many cases
+LONGER = "a layer takes the longer of computing and sending, not both"
+SAME_ON_THE_LAB = [  # where no layer takes longer to send than to compute
+    {LONGER, "communication takes no time"},
+    {"a stage takes the longer of computing and sending, not both", "communication takes no time"},
+    {
+        "the next input is computed while this one's outputs are sent",
+        "in Q2, communication is counted once",
+    },
+]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda it: it.clause)
-@pytest.mark.parametrize("case", [(LAB, ""), (ODD, ODD_OPTIONS)], ids=["lab", "odd"])
-def test_what_is_told_makes_the_numbers(tmp_path, mistake, case):
-    """Whatever is told predicts each number that it claims, by the formulas of mistakes.py."""
-    question, options = case
-    made = [[mistake.clause] if of in mistake.strategies else [] for of in STRATEGIES]
-    numbers, right = answer(*made, question=question), answer(question=question)
-    text = write(numbers, inputs=question.inputs)
-    _, found = judge(tmp_path, text, *options.split())
-    for strategy, ways in list_ways(found).items():
-        for clauses in ways:
-            if clauses <= {*mistakes.LINES[strategy]}:  # no constant or multiple
-                again = answer(*(clauses if of == strategy else () for of in STRATEGIES), question)
-                assert only(strategy, again) == only(strategy, numbers)
-    told = {line for each in found["explanations"] for line in each["numbers"]}
-    for number in found["numbers"]:
-        value, digits = numbers[number["line"]], number["given"].strip("0.").replace(".", "")
-        is_other = value in right.values() or value == 0  # right, set aside, or none
-        is_other = is_other or number["kind"] == "right"  # 135.282 bytes may be 135,282
-        assert number["line"] in told or is_other or len(digits) < 6
+@pytest.mark.parametrize("clause", {clause: None for clause, *_ in MADE})
+def test_each_mistake_is_told(clause):
+    named = name_mistake(clause)
+    assert named == {clause} or (clause in named and named in SAME_ON_THE_LAB)
 
 
-@pytest.mark.parametrize("lines", [LINES, [TL, TL2], [PL, PL2], [TT2], [PL2]])
-def test_random_numbers_are_not_explained(tmp_path, lines):
-    for seed in range(25):
+@pytest.mark.parametrize(
+    "lines",
+    [LINES, ["Q1 tensor latency", "Q2 tensor latency"], ["Q2 tensor traffic"], LINES[-2:-1]],
+)
+def test_random_numbers_are_not_explained(lines):
+    right = dict(
+        zip(LINES, (row.split()[-2] for row in OUTPUT.splitlines() if "is" in row), strict=True)
+    )
+    for seed in range(50):
         chance = random.Random(seed)
-        changed = {line: RIGHT[line] * Fraction(10 ** chance.uniform(-1, 1)) for line in lines}
-        text = write(RIGHT | changed, digits=chance.randint(5, 7))
-        assert judge(tmp_path, text)[1]["explanations"] == [], text
+        numbers = {line: float(right[line]) * 10 ** chance.uniform(-1, 1) for line in lines}
+        digits = chance.randint(5, 9)
+        text = write({line: f"{number:.{digits}g}" for line, number in numbers.items()})
+        assert find_causes(text) == [], text
