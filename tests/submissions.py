@@ -16,22 +16,18 @@ Total network traffic of tensor parallelism is 61538304 bytes
 Total latency of pipeline parallelism is 0.1557861376 seconds
 Total network traffic of pipeline parallelism is 19333120 bytes
 """
-LINES = [
-    f"{question} {strategy} {kind}"
-    for question in ("Q1", "Q2")
-    for strategy in ("tensor", "pipeline")
-    for kind in ("latency", "traffic")
-]
+PLACES = {"tensor": (1, 2, 6, 7), "pipeline": (3, 4, 8, 9)}  # of rows
 
 
-def write(numbers, output=OUTPUT):
-    """Write an output with these numbers, by line, in the place of its own; None drops the row."""
-    lines, rows = iter(LINES), []
-    for row in output.splitlines():
-        label, number, unit = row.rsplit(" ", 2)
-        number = numbers.get(next(lines), number) if row.startswith("Total") else number
-        rows += [f"{label} {number} {unit}"] * (number is not None)
-    return "\n".join(rows) + "\n"
+def write(*strategies, output=OUTPUT):
+    """Write an output. A strategy is its name, then its latency and traffic in Q1, and in Q2: a
+    number, "right", or "none", which leaves the row out. A strategy that is not named is right."""
+    rows = output.splitlines()
+    for name, *numbers in map(str.split, strategies):
+        for place, number in zip(PLACES[name], numbers, strict=True):
+            label, right, unit = rows[place].rsplit(" ", 2)
+            rows[place] = f"{label} {right if number == 'right' else number} {unit}"
+    return "\n".join(row for row in rows if " none " not in row) + "\n"
 
 
 def find_causes(text, question=LAB, key=None):
@@ -39,7 +35,7 @@ def find_causes(text, question=LAB, key=None):
     return [describe_cause(cause, "") for cause in judge(text, question, key).causes]
 
 
-def find_words(text, question=LAB, key=None):
+def find_words(text):
     """Return, by line, what is said of each number that is neither right nor explained."""
-    numbers = judge(text, question, key).numbers
+    numbers = judge(text).numbers
     return {str(it.line): it.words for it in numbers if it.kind not in ("right", "explained")}

@@ -7,13 +7,7 @@ from io import TextIOWrapper
 
 from report.check.judge import Judgement, judge, read_key
 from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
-from report.check.words import (
-    describe_class,
-    describe_judgement,
-    describe_key,
-    format_csv,
-    list_judgements,
-)
+from report.check.words import describe_class, describe_judgement, describe_key, format_csv
 from report.question import Question, add_question_options, prefix_question, read_options
 from report.text import format_path, wrap
 
@@ -44,16 +38,15 @@ def run(options: Namespace) -> int:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, ValueError) as error:
-            raise ValueError(f"--key {explain_refusal(options.key, error)}") from None
+            raise ValueError(f"--key {refuse(options.key, error)}") from None
     files = {name: judge_file(name, question, key) for name in dict.fromkeys(options.files)}
-    judgements = list_judgements(files)
+    judgements = [judged for judged in files.values() if isinstance(judged, Judgement)]
     if options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal takes
         print(format_csv(files, reading.right))
     elif len(files) == 1 and not judgements:
-        [name] = files
-        raise ValueError(f"{name_file(name)} {files[name]}")
+        raise ValueError(*files.values())
     else:
         is_one = len(files) == 1
         text = describe_judgement(judgements[0], reading) if is_one else describe_class(files)
@@ -70,20 +63,16 @@ def judge_file(name: str, question: Question, key: str | None) -> Judgement | st
     try:
         return judge(read_text(name), question, key)
     except (OSError, ValueError) as error:  # ValueError also of a name that no file has
-        return explain_refusal(name, error)
+        return refuse(name, error)
 
 
-def explain_refusal(name: str, error: Exception) -> str:
-    """Say, behind a file's name, why it is refused."""
+def refuse(name: str, error: Exception) -> str:
+    """Say which file is refused, and why."""
+    file = "standard input" if name == "-" else format_path(name)
     if isinstance(error, NoSubmissionError):
-        yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
-        return f"{error.what}: {error.advice.replace('YOURS', yours)}"
-    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
-
-
-def name_file(name: str) -> str:
-    """Name a file, or standard input."""
-    return "standard input" if name == "-" else format_path(name)
+        yours = "YOURS" if name == "-" else shlex.quote(file)
+        return f"{file} {error.what}: {error.advice.replace('YOURS', yours)}"
+    return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def read_text(name: str) -> str:

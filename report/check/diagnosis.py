@@ -104,8 +104,7 @@ def estimate(
 def find_explanations(case: Case, amount: int) -> list[Explanation]:
     """Find the explanations of a strategy by one mistake, or by two: in floats, then exactly. One
     mistake may leave one wrong number, a slip; two leave none."""
-    is_large = amount == 2 and len(case.question.network) > MOST_LAYERS
-    if is_large or not any(map(is_evidence, case.wrong.values())):
+    if not case.wrong or (amount == 2 and len(case.question.network) > MOST_LAYERS):
         return []
     least = max(1, len(case.wrong) + amount - 2)  # wrong numbers that are made
     groups = [(*lines, *case.right) for lines in combinations(case.wrong, least)]
@@ -138,13 +137,8 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
     parts = [*combinations(mistakes, len(mistakes) - 1)]
     have_parts = all(any(case.predict(it, part) != answers[it] for it in lines) for part in parts)
     is_contradicted = any(not it.agrees(answers[line]) for line, it in case.right.items())
-    is_evident = any(is_evidence(case.wrong[line]) for line in lines)
+    is_evident = any(case.wrong[line].digits >= LEAST_DIGITS for line in lines)
     return lines if have_parts and is_evident and not is_contradicted else ()
-
-
-def is_evidence(number: Number) -> bool:
-    """Tell whether a number has digits enough to be evidence at all."""
-    return number.digits >= LEAST_DIGITS
 
 
 # ------------------------------------------------ both strategies
@@ -217,20 +211,17 @@ def is_credible(case: Case, explanation: Explanation, other: Explanation) -> boo
 
 def count_needed(case: Case, explanation: Explanation, own: int) -> int:
     """Count the digits that the numbers need, in all, without those of Q2 that follow from Q1's:
-    0.003115 and 0.09968 have four. For 0, 1 or 2 mistakes that the other strategy does not share
+    0.003115 and 0.09968 have four. For 0, 1 or 2 mistakes that the other strategy does not share,
     they need 2, 4 or 6."""
     if not explanation.mistakes:
         return 0
-    reach = 10**own
-    if own and all(is_slip(case.wrong[it], case.predict(it), reach) for it in explanation.lines):
-        return 3 + 2 * own  # 0.1588 for 0.1558: a node does not compute while it sends, or a slip
+    wrong = {line: case.wrong[line] for line in explanation.lines}
+    off = {line: abs(number.amount - case.predict(line)) for line, number in wrong.items()}
+    reach = 2 * 10**own  # 10 or 100 times a number's last place
+    if own and all(off[line] < reach * number.rounding for line, number in wrong.items()):
+        return 3 + 2 * own  # 0.1555 for 0.1558: "Q2's latency leaves out sending", or a slip
     is_only = len(explanation.mistakes) == len(find_explanations(case, 1)) == 1
     return 2 + 2 * own - is_only  # 0.398: only "inputs do not overlap" makes it
-
-
-def is_slip(number: Number, right: Exact, reach: int) -> bool:
-    """Tell whether a number may be a slip of the pen: its last digits are others."""
-    return abs(number.amount - right) < reach * 2 * number.rounding
 
 
 def find_source(line: Line) -> Line | None:

@@ -1,6 +1,6 @@
 """The judgement of a submission: what each number is, and which mistakes make the wrong ones."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
@@ -29,12 +29,12 @@ ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # how many times the right number
 SAMPLE_OMITS = Line("Q2", "pipeline", "traffic")
 TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
 
-# The kinds of a number
-RIGHT, EXPLAINED, FOLLOWS = "right", "explained", "follows from Q1"
-OTHER_LINE = "another line's number"
-UNEXPLAINED, MISSING, FEW_DIGITS = "unexplained", "missing", "too few digits"
-NO_NUMBER = "no number"
-DOUBTFUL = UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER  # at which somebody should look
+# The kinds of a number; judge_number has their words
+RIGHT, EXPLAINED = "right", "explained"
+FOLLOWS, OTHER_LINE = "follows from Q1", "another line's number"
+UNEXPLAINED, MISSING = "unexplained", "missing"
+FEW_DIGITS, NO_NUMBER = "too few digits", "no number"
+DOUBTFUL = UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER  # somebody should look at these
 
 
 class JudgedNumber(NamedTuple):
@@ -95,14 +95,14 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     explained = {line for pair in pairs for explanation in pair for line in explanation.lines}
     judged = []
     for line, right in reading.right.items():
-        kind, words = judge_number(line, submission, numbers, reading, explained)
+        kind, words = judge_number(line, submission, numbers, reading)
+        if line in explained:
+            kind = words = EXPLAINED
         number = submission.numbers.get(line, Number())
         judged.append(JudgedNumber(line, number, right.amount, kind, words))
-    notes = list(submission.notes)
-    if len(question.network) > MOST_LAYERS and any(it.kind == UNEXPLAINED for it in judged):
-        notes.append(TOO_LARGE)
-    repeated, form = submission.repeated, submission.format
-    return Judgement(judged, list_causes(pairs), notes, repeated, form)
+    is_large = len(question.network) > MOST_LAYERS and UNEXPLAINED in {it.kind for it in judged}
+    notes = [*submission.notes, *[TOO_LARGE] * is_large]
+    return Judgement(judged, list_causes(pairs), notes, submission.repeated, submission.format)
 
 
 # ------------------------------------------------ how the course reads the handout
@@ -124,10 +124,7 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     """Read what is right from what the course's own program printed, by default from lab3.py's
     answers. If at most two mistakes make all of a strategy's numbers, so the course reads the
     handout: its numbers are exact, and those that it lacks follow. If not, the strategy's numbers
-    are right as they are printed.
-
-    Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
-    """
+    are right as they are printed. Raises the ValueErrors of judge."""
     make_models(question)  # refuses a lab3.py whose code and docstrings differ
     readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
     own = Reading(question, readings, find_right(question, readings, {}))
@@ -158,12 +155,11 @@ def find_right(question: Question, readings: Mapping[str, Mistakes], key: Number
 def tells_reading(case: Case, explanation: Explanation) -> bool:
     """Tell whether an explanation makes all of a key's numbers, each of which is exact or has four
     digits."""
-    is_short = any(
-        number.digits < KEY_DIGITS
-        and case.predict(line, explanation.mistakes) not in number.amounts
-        for line, number in (*case.right.items(), *case.wrong.items())
-    )
-    return not case.wrong or (len(explanation.lines) == len(case.wrong) and not is_short)
+    numbers = {**case.right, **case.wrong}
+    answers = {line: case.predict(line, explanation.mistakes) for line in numbers}
+    exact = [line for line, number in numbers.items() if answers[line] in number.amounts]
+    are_long = all(it.digits >= KEY_DIGITS for line, it in numbers.items() if line not in exact)
+    return not case.wrong or (len(explanation.lines) == len(case.wrong) and are_long)
 
 
 # ------------------------------------------------ what is to be explained
@@ -204,19 +200,15 @@ def ignore(reading: Mistake) -> Mistake:
 
 
 def judge_number(
-    line: Line,
-    submission: Submission,
-    numbers: Numbers,
-    reading: Reading,
-    explained: Collection[Line],
+    line: Line, submission: Submission, numbers: Numbers, reading: Reading
 ) -> tuple[str, str]:
-    """Tell what kind of number a line has, and in words."""
+    """Tell what kind of number a line has, if no mistake explains it, and in words."""
     right = reading.right[line]
     if line not in submission.numbers:
         if line in submission.unread:
             return MISSING, f"missing; not read: '{shorten(submission.unread[line], 90)}'"
         if reading.right.keys() - submission.numbers.keys() == {SAMPLE_OMITS}:
-            return MISSING, "missing; the handout's sample lacks it, too, but not its objectives"
+            return MISSING, "missing, as in the handout's sample, but its objectives ask for it"
         return MISSING, "missing"
     number = submission.numbers[line]
     if line not in numbers:
@@ -227,8 +219,6 @@ def judge_number(
         return FEW_DIGITS, f"{number.text} agrees, but has too few digits"
     if other := find_other_line(line, numbers, reading):
         return OTHER_LINE, f"this is {other}'s right number"
-    if line in explained:
-        return EXPLAINED, "explained"
     if times := find_times(line, numbers, reading):
         return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} your wrong Q1"
     words = f"unexplained, {describe_distance(number, right.amount, line.kind)}"

@@ -68,15 +68,14 @@ def describe_key(reading: Reading) -> str:
     """Describe how a key reads the handout, what it lacks and what is noted of it."""
     pair = tuple(Explanation((it,), reading.mistakes.get(it, ())) for it in STRATEGIES)
     causes = "; ".join(describe_cause(cause, "") for cause in list_causes([pair]))
-    unknown = [strategy for strategy in STRATEGIES if strategy not in reading.mistakes]
+    unknown = " and ".join(it for it in STRATEGIES if it not in reading.mistakes)
     sentences = [
         f"The key reads the handout as follows: {causes}." if causes else "",
         "" if causes or unknown else "The key reads the handout as this project does.",
-        *(
-            f"Not all of the key's numbers of {strategy} parallelism tell a known reading: they are"
-            " taken as right, and mistakes of it are not looked for."
-            for strategy in unknown
-        ),
+        f"Not all of its numbers of {unknown} parallelism tell a known reading: they are taken as"
+        " right, and mistakes of it are not looked for."
+        if unknown
+        else "",
         f"It lacks {describe_lines(reading.missing)}." if reading.missing else "",
         *(f"Noted of the key: {note}." for note in reading.notes),
     ]
@@ -95,9 +94,10 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
         lines = [f"All {total} numbers {'agree with the key' if reading.is_key else 'are right'}."]
     lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] != '?')}" for note in judged.notes]
     if causes:
-        lines += ["The wrong ones are what you get if:", *map(format_item, causes)]
+        lines += ["The wrong ones are what you get if:", *(wrap(f"- {it}", "  ") for it in causes)]
     if rest:
-        lines += ["What else is wrong:" if causes else "What is wrong:", *map(format_item, rest)]
+        lines.append("What else is wrong:" if causes else "What is wrong:")
+        lines += [wrap(f"- {it}", "  ") for it in rest]
     if says := [*filter(None, list_mistakes(judged, MOST_ALTERNATIVES).values())]:
         lines.append(
             f"{MARK.strip()}: another reading of the handout, where"
@@ -109,11 +109,6 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     heading = "Format: what is printed (-), and what the handout asks for (+):"
     rows = "\n".join([heading, *judged.format]) if judged.format else ""
     return join_paragraphs(join(*lines), "" if right == total else tabulate(judged), rows)
-
-
-def format_item(text: str) -> str:
-    """Format an item of a list."""
-    return wrap(f"- {text}", "  ")
 
 
 def tabulate(judged: Judgement) -> str:
@@ -140,17 +135,13 @@ def describe_class(files: Judgements) -> str:
         right, below, is_doubtful = "-", [str(judged)], True
         if isinstance(judged, Judgement):
             right, is_doubtful = f"{judged.right} of {len(judged.numbers)}", judged.is_doubtful
-            rest = [
-                *list_rest(judged),
-                *judged.notes,
-                *["the format differs"] * bool(judged.format),
-            ]
-            below = [*map(describe_cause, judged.causes), *rest]
+            below = [*map(describe_cause, judged.causes), *list_rest(judged), *judged.notes]
+            below += ["the format differs"] * bool(judged.format)
             often.update([*list_mistakes(judged), *list_rest(judged)])
         rows.append(f"{right:6}  {format_path(name)}")
         rows += [wrap(f"{' ' * 8}{line}", " " * 10) for line in below]
         by_hand += [f"  {format_path(name)}"] * is_doubtful
-    judgements = list_judgements(files)
+    judgements = [judged for judged in files.values() if isinstance(judged, Judgement)]
     right_files = sum(judged.right == len(judged.numbers) for judged in judgements)
     in_format = sum(judged.is_all_right for judged in judgements)
     refused = len(files) - len(judgements)
@@ -165,11 +156,6 @@ def describe_class(files: Judgements) -> str:
     return join_paragraphs("\n".join(rows), table, summary)
 
 
-def list_judgements(files: Judgements) -> list[Judgement]:
-    """List those that are not refused."""
-    return [judged for judged in files.values() if isinstance(judged, Judgement)]
-
-
 def format_csv(files: Judgements, lines: Iterable[Line]) -> str:
     """Write a row of CSV for each file, for a gradebook."""
     text, asked = StringIO(), [*map(str, lines)]
@@ -182,12 +168,11 @@ def format_csv(files: Judgements, lines: Iterable[Line]) -> str:
             causes, notes = map(describe_cause, judged.causes), judged.notes
             cells = [judged.right, len(kinds), *kinds, "differs" if judged.format else "right"]
             cells += ["; ".join(causes), "; ".join(notes)]
-        writer.writerow([format_cell(name), *cells])
+        writer.writerow(map(format_cell, (decode(os.fsencode(name)), *cells)))
     return text.getvalue().rstrip("\n")
 
 
-def format_cell(name: str) -> str:
-    """Format a file's name so that no spreadsheet computes it."""
-    text = decode(os.fsencode(name))
-    text = text if text.isprintable() else ascii(text)
+def format_cell(cell: object) -> str:
+    """Format a cell that no spreadsheet computes."""
+    text = str(cell) if str(cell).isprintable() else ascii(cell)
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

@@ -1,7 +1,7 @@
 """report/check/mistakes.py: what each mistake makes of the numbers.
 
 mistakes.json has what commit 34a1ded computed in another way: without formulas as text. A row is a
-clause, a strategy, then on the lab and on ODD Q1's seconds and bytes and Q2's. What it had not is
+clause, a strategy, then Q1's seconds and bytes and Q2's, of the lab and of ODD. What it had not is
 worked out here.
 """
 
@@ -17,131 +17,124 @@ from report.check.mistakes import MISTAKES, compute
 MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 
 
-def compute_with(question, strategy, *clauses):
-    """Compute a strategy's numbers with the mistakes that have these clauses."""
-    rows = [it for it in MISTAKES if it.clause in clauses and strategy in it.strategies]
-    edits = {it.clause: it.edit for it in rows}
-    assert {*edits} == {*clauses}
-    return compute(question, strategy, [edits[clause] for clause in clauses])
+def list_edits(clause, strategy):
+    """List the edits of a clause: of a row that is of both strategies, too, more than one."""
+    edits = [it.edit for it in MISTAKES if it.clause == clause and strategy in it.strategies]
+    assert edits, f"{strategy} parallelism: {clause}"
+    return edits
 
 
 @pytest.mark.parametrize(("clause", "strategy", "on_lab", "on_odd"), MADE)
 def test_a_mistake_makes_what_was_recorded(clause, strategy, on_lab, on_odd):
-    for question, numbers in ((LAB, on_lab), (ODD, on_odd)):
-        assert compute_with(question, strategy, clause) == [*map(Fraction, numbers.split())]
+    for edit in list_edits(clause, strategy):
+        assert compute(LAB, strategy, [edit]) == [*map(Fraction, on_lab.split())]
+        assert compute(ODD, strategy, [edit]) == [*map(Fraction, on_odd.split())]
 
 
-# ------------------------------------------------ worked out by hand
-
-# Ops C and output bytes A of each layer; nodes P, ops/s R, bytes/s B, inputs N, bytes per element E
-LAB_SIZES = (
-    [6_220_800, 231_211_008, 199_360_512, 169_869_312],
-    [230_400, 200_704, 173_056, 147_456],
-    (4, 50 * 10**9, 2 * 10**9, 32, 2),
-)
-ODD_SIZES = ([3_840, 25_920, 31_104], [720, 540, 648], (6, 62_500, 1_250, 8, 3))
+# ------------------------------------------------ worked out here
 
 
-def work_out_tensor(C, A, machine):  # noqa: N803
-    P, R, B, N, E = machine  # noqa: N806
-    compute, send = Fraction(sum(C), P * R), Fraction(sum(A), P * B)
-    inner, last = sum(A[:-1]) // P, A[-1] // P
-    one, moved = compute + send, P * (P - 1) * inner + (P - 1) * last
+def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
+    """Work out what mistakes make of layers' ops and output bytes, by clause and strategy."""
+    shared = Fraction(sum(ops), nodes * ops_per_s)
+    sends = [Fraction(size, bytes_per_s) for size in sizes]
+    gathers, stages = sum(sends) / nodes, [Fraction(own, ops_per_s) for own in ops]
+    inner, last, sent = sum(sizes[:-1]) // nodes, sizes[-1] // nodes, sum(sizes[:-1])
+    gathered, sends = nodes * (nodes - 1) * inner + (nodes - 1) * last, sends[:-1]
+    slowest, one = max(stages + sends), sum(stages) + sum(sends)
+    steps = [*zip(stages, [*sends, 0], strict=True)]
 
-    def each(latency, traffic=moved):
-        return [latency, traffic, N * latency, N * traffic]
+    def split(latency, traffic=gathered):
+        return [latency, traffic, inputs * latency, inputs * traffic]
 
-    return {
-        "1 MAC is 4 ops": each(2 * compute + send),
-        "links have twice the bandwidth": each(compute + send / 2),
-        "sending takes the time of elements, not bytes": each(compute + send / E),
-        "sending takes the time of whole outputs, not shards": each(compute + P * send),
-        # each link carries P - 1 shards in turn; the last cross 1 + 2 + ... + (P - 1) links
-        "links form the ring of Q4": each(
-            compute + (P - 1) * send, P * (P - 1) * inner + sum(range(P)) * last
+    def overlap(latency, interval):
+        return [latency, sent, latency + (inputs - 1) * interval, inputs * sent]
+
+    tensor = {
+        "1 MAC is 4 ops": split(2 * shared + gathers),
+        "links have twice the bandwidth": split(shared + gathers / 2),
+        "sending takes the time of elements, not bytes": split(shared + gathers / element_bytes),
+        "sending takes the time of whole outputs, not shards": split(shared + nodes * gathers),
+        # each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
+        "links form the ring of Q4": split(
+            shared + (nodes - 1) * gathers, nodes * (nodes - 1) * inner + sum(range(nodes)) * last
         ),
-        "in Q2, communication is counted once": [one, moved, N * compute + send, N * moved],
-        "Q2's numbers have Q1's in them": [one, moved, (N + 1) * one, (N + 1) * moved],
-    }
-
-
-def work_out_pipeline(C, A, machine):  # noqa: N803
-    _, R, B, N, E = machine  # noqa: N806
-    stages, sends = [Fraction(ops, R) for ops in C], [Fraction(size, B) for size in A[:-1]]
-    one, slowest, moved = sum(stages) + sum(sends), max(stages + sends), sum(A[:-1])
-    both = [stage + send for stage, send in zip(stages, [*sends, 0], strict=True)]
-    longer = sum(max(stage, send) for stage, send in zip(stages, [*sends, 0], strict=True))
-
-    def overlap(stages, sends):
-        first = sum(stages) + sum(sends)
-        return [first, moved, first + (N - 1) * max(stages + sends), N * moved]
-
-    return {
-        "1 MAC is 4 ops": overlap([2 * stage for stage in stages], sends),
-        "links have twice the bandwidth": overlap(stages, [send / 2 for send in sends]),
-        "sending takes the time of elements, not bytes": overlap(
-            stages, [send / E for send in sends]
-        ),
-        "a layer takes the longer of computing and sending, not both": [
-            *(longer, moved, longer + (N - 1) * slowest, N * moved)
+        "in Q2, communication is counted once": [
+            *split(shared + gathers)[:2],
+            *(inputs * shared + gathers, inputs * gathered),
         ],
         "Q2's numbers have Q1's in them": [
-            *(one, moved, one + (N - 1) * slowest + one, (N + 1) * moved)
+            *split(shared + gathers)[:2],
+            *((inputs + 1) * (shared + gathers), (inputs + 1) * gathered),
+        ],
+    }
+    half, elements = ([send / part for send in sends] for part in (2, element_bytes))
+    slots = inputs + len(ops) - 1
+    pipeline = {
+        "1 MAC is 4 ops": overlap(one + sum(stages), max(2 * max(stages), *sends)),
+        "links have twice the bandwidth": overlap(sum(stages + half), max(stages + half)),
+        "sending takes the time of elements, not bytes": overlap(
+            sum(stages + elements), max(stages + elements)
+        ),
+        "a layer takes the longer of computing and sending, not both": overlap(
+            sum(map(max, steps)), slowest
+        ),
+        "Q2's numbers have Q1's in them": [
+            *(one, sent, 2 * one + (inputs - 1) * slowest, (inputs + 1) * sent)
         ],
         "N inputs take N - 1 times the slowest stage": [
-            *(one, moved, (N - 1) * slowest, N * moved)
+            *(one, sent, (inputs - 1) * slowest, inputs * sent)
         ],
         "N inputs take (N + layers - 1) times the slowest computing and sending": [
-            *(one, moved, (N + len(C) - 1) * max(both), N * moved)
+            *(one, sent, slots * max(map(sum, steps)), inputs * sent)
         ],
+    }
+    return {(clause, "tensor"): tensor[clause] for clause in tensor} | {
+        (clause, "pipeline"): pipeline[clause] for clause in pipeline
     }
 
 
-WORKED_OUT = {"tensor": work_out_tensor, "pipeline": work_out_pipeline}
+LAB_OPS, ODD_OPS = [6_220_800, 231_211_008, 199_360_512, 169_869_312], [3_840, 25_920, 31_104]
+LAB_BYTES, ODD_BYTES = [230_400, 200_704, 173_056, 147_456], [720, 540, 648]
+ON_LAB = work_out(LAB_OPS, LAB_BYTES, 4, 50 * 10**9, 2 * 10**9, 32, 2)
+ON_ODD = work_out(ODD_OPS, ODD_BYTES, 6, 62_500, 1_250, 8, 3)
 
 
-@pytest.mark.parametrize(("question", "sizes"), [(LAB, LAB_SIZES), (ODD, ODD_SIZES)])
-@pytest.mark.parametrize("strategy", WORKED_OUT)
-def test_a_mistake_makes_what_is_worked_out(strategy, question, sizes):
-    for clause, numbers in WORKED_OUT[strategy](*sizes).items():
-        assert compute_with(question, strategy, clause) == numbers, clause
+@pytest.mark.parametrize(("clause", "strategy"), ON_LAB)
+def test_a_mistake_makes_what_is_worked_out(clause, strategy):
+    for edit in list_edits(clause, strategy):
+        assert compute(LAB, strategy, [edit]) == ON_LAB[clause, strategy]
+        assert compute(ODD, strategy, [edit]) == ON_ODD[clause, strategy]
 
 
 def test_each_row_has_a_second_source():
-    known = {(clause, strategy) for clause, strategy, *_ in MADE}
-    known |= {
-        (clause, of) for of, work_out in WORKED_OUT.items() for clause in work_out(*LAB_SIZES)
-    }
-    assert {(it.clause, strategy) for it in MISTAKES for strategy in it.strategies} == known
+    rows = {(it.clause, strategy) for it in MISTAKES for strategy in it.strategies}
+    assert rows == {(clause, strategy) for clause, strategy, *_ in MADE} | ON_LAB.keys()
 
 
-# ------------------------------------------------ two mistakes, worked out on the lab
-#
-# Shards are of 57,600, 50,176, 43,264 and 36,864 bytes, 187,904 in all; a node computes 3,033.30816 us.
-
-PAIRS = [
-    (  # 3 * 93.952 us; 12 * 187,904 bytes
+PAIRS = [  # of the lab, whose shards are 57,600, 50,176, 43,264 and 36,864 bytes, 187,904 in all
+    (  # 3,033.30816 + 3 * 93.952 us; 12 * 187,904 bytes
         "a node sends and receives one shard at a time",
         "the last output goes to all nodes",
-        ["0.00331516416", 2_254_848, "0.10608525312", 72_155_136],
+        "0.00331516416 2254848 0.10608525312 72155136",
     ),
     (  # 230,400 + 200,704 + 173,056 + 147,456 = 751,616 bytes over a link: 375.808 us
         "all shards go over one link",
         "traffic counts each output once",
-        ["0.00340911616", 751_616, "0.10909171712", 24_051_712],
+        "0.00340911616 751616 0.10909171712 24051712",
     ),
-    # Outputs of 32 x 32, 30 x 30 and 28 x 28 have shards of 65,536, 57,600 and 50,176 bytes; of the
-    # last is gathered what layer 4's input of 26 x 26 has, 43,264: 108.288 us; 12 * 173,312 + 3 *
-    # 43,264 bytes. Ops are 54 * 128 * 1,024 = 7,077,888, and 2,304 * 128 = 294,912 times 900, 784
-    # and 676: 703,070,208 in all, 3,515.35104 us.
+    # Shards of 32 x 32, 30 x 30 and 28 x 28 are 65,536, 57,600 and 50,176 bytes; in the gather, one
+    # is of layer 4's input, 43,264 bytes: 108.288 us, 12 * 173,312 + 3 * 43,264 bytes. Ops are 54 *
+    # 128 * 1,024, and 2,304 * 128 * (900 + 784 + 676): 703,070,208, which take 3,515.35104 us.
     (
         "each output is as large (x and y) as its layer's input",
         "the last gather has the size of its layer's input",
-        ["0.00362363904", 2_209_536, "0.11595644928", 70_705_152],
+        "0.00362363904 2209536 0.11595644928 70705152",
     ),
 ]
 
 
 @pytest.mark.parametrize(("one", "other", "numbers"), PAIRS)
 def test_two_mistakes_are_both_edits(one, other, numbers):
-    assert compute_with(LAB, "tensor", one, other) == [*map(Fraction, numbers)]
+    edits = [*list_edits(one, "tensor"), *list_edits(other, "tensor")]
+    assert compute(LAB, "tensor", edits) == [*map(Fraction, numbers.split())]
