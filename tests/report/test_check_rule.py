@@ -88,6 +88,7 @@ CLOSE = "tensor right 1923456 right right"  # which no mistake makes
         (ALONE, "tensor right right right right", [IGNORED], 7),
         (ALONE, MAC, ["tensor parallelism: 1 MAC is 1 op", IGNORED], 5),
         (ROUNDED, ALONE, [], 8),
+        (ROUNDED, "tensor right right right right", [IGNORED], 7),
         # three digits tell no reading, but are right
         (SHORT, ALONE, [], 8),
         (SHORT, "tensor right right right right", [], 7),
