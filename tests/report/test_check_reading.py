@@ -112,7 +112,7 @@ RESULTS |= {
     "Q2: TP latency: 4 s": {"Q2 tensor latency": 4},
     "TP latency for 8 inputs: 4 s (4.25 s)": {"Q2 tensor latency": 4},
     "TP latency is 4.25 s (4 s, 8 inputs)": {"Q2 tensor latency": 4.25},
-    "Tensor: latency = 3 s, traffic = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "Tensor: latency 3 s, traffic (KB) 0.007": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
     "Q2 PP: 5 s and 7 bytes": {"Q2 pipeline latency": 5, "Q2 pipeline traffic": 7},
@@ -177,7 +177,7 @@ LAYOUTS = {
         Simulating tensor parallelism, then pipeline parallelism ...
         Part 1: single input, 6 nodes
         TP: 1.25 s, 1200 bytes; PP: 2.5 s, 640 bytes
-        {"8 inputs": {
+        {"a batch of 8 inputs": {
         "tensor": {"latency": 10, "traffic": 9600},
         "pipeline": {"latency": 7.75, "traffic": 5120}}}""",
     "none": """
