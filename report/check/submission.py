@@ -180,8 +180,9 @@ VOCABULARY = [  # a role, what is meant if not the word itself, and how it is sp
     ("kind", "latency", "latency time"),
     ("kind", "traffic", "traffic"),
     *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
-    ("network", "", "network communication"),  # without "traffic", a part of a latency
-    ("harmless", "", "a about all and are for in inference is of overall the total with"),
+    ("network", "", "network communication comm"),  # without "traffic", a part of a latency
+    ("harmless", "", "a about all and approximately are for has in inference is method of overall"),
+    ("harmless", "", "result results strategy the total volume with"),
     ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
 ]
 WORDS = {word: (role, name or word) for role, name, words in VOCABULARY for word in words.split()}
@@ -191,7 +192,7 @@ TOKEN = re.compile(  # what is in none of these groups says nothing
     r"|(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z]))"
     r"|(?P<number>-?(?:nan|inf|none|x+)(?![a-z])"
     r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?)"
-    r"|(?P<harmless>(?:paral|approx)[a-z]*|results?(?![a-z]))"
+    r"|(?P<harmless>paral[a-z]*|end-to-end)"
     r"|(?P<unknown>total[\s_]time(?![a-z])|[a-z]+)"
     r"|(?P<sign>(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-])",
     re.ASCII | re.IGNORECASE,
@@ -262,7 +263,7 @@ def _read_results(tokens: Sequence[Token], above: Statement, inputs: int) -> lis
         is_behind_number = token[0] == "unit" and len(parts) > 1 and not parts[-1]
         parts[-2 if is_behind_number else -1].append(token)
         parts += [[]] * (token[0] == "number")
-    behind, context, results = parts.pop(), above, list[Statement]()
+    behind, context, found = parts.pop(), above, dict[Line, Statement]()
     roles, roles_behind = ({role for role, _ in it} for it in (tokens, behind))
     is_mixed = "question" in roles_behind and _add(tokens, above, inputs).question == "other"
     if roles & {"unknown", "sign"} or roles_behind - {"harmless", "question"} or is_mixed:
@@ -275,10 +276,10 @@ def _read_results(tokens: Sequence[Token], above: Statement, inputs: int) -> lis
             return []
         label = tuple((role, word.lower()) for role, word in part if role not in ("number", "unit"))
         is_vague = context.is_vague or above.is_vague
-        results.append(context._replace(is_vague=is_vague, number=number, label=label))
-    first = {it.line: it for it in reversed(results)}
-    is_one = all(it.number.equals(first[it.line].number) for it in results)
-    return [*first.values()] if is_one else []
+        result = context._replace(is_vague=is_vague, number=number, label=label)
+        if not number.equals(found.setdefault(context.line, result).number):
+            return []
+    return [*found.values()]
 
 
 def _add(tokens: Sequence[Token], context: Statement, inputs: int) -> Statement:
@@ -292,7 +293,7 @@ def _add(tokens: Sequence[Token], context: Statement, inputs: int) -> Statement:
     amounts = {int(re.sub(r"\D", "", text) or 1) for text in texts if text[0] not in "qQ"}
     names = {"Q" + re.sub(r"\D", "", text) for text in texts if text[0] in "qQ"}
     names = names or {questions.get(amount, "other") for amount in amounts}
-    if names:  # "Q2" wins over "64 inputs", which put it in doubt
+    if names:  # "Q2" wins over "64 inputs", which puts it in doubt
         name = names.pop() if len(names) == 1 else "other"
         others = max((it for it in amounts if questions.get(it) != name), default=0)
         context = context._replace(question=name, other_inputs=others, is_vague=others > 0)
@@ -300,11 +301,11 @@ def _add(tokens: Sequence[Token], context: Statement, inputs: int) -> Statement:
 
 
 def _read_heading(tokens: Sequence[Token], own: Statement, above: Statement) -> Statement:
-    """Read what stands above the next row: this one if it is a heading, or what is above it."""
+    """Read what stands above the next row: a heading, or what stands above a row that is none."""
     roles = {role for role, _ in tokens}
     if not all(re.fullmatch(r"\d{1,3}", number) for number in _find("number", tokens)):
         is_other = "strategy" in roles and above.strategy not in ("", own.strategy)
-        is_end = own.question != above.question or is_other  # of what is above
+        is_end = own.question != above.question or is_other  # of what stands above
         return above._replace(strategy="", kind="", is_vague=True) if is_end else above
     is_vague = roles & {"unknown", "number", "unit"} or ("strategy" in roles and not own.strategy)
     if is_vague or (roles & {"kind", "network"} and not own.kind):
@@ -323,8 +324,8 @@ def _choose_results(
     for result in (it for it in statements if it.number.text):
         line, label, number = result.line, result.label, result.number
         first = found.get(line, [result])[0]
-        is_like = lacks_q2 and (label, result.question) == (first.label, first.question)
-        if is_like and not _find("question", label) and not number.equals(first.number):
+        may_be_second = lacks_q2 and (label, result.question) == (first.label, first.question)
+        if may_be_second and not _find("question", label) and not number.equals(first.number):
             line = line._replace(question="Q2")
         found.setdefault(line, []).append(result)
     own, notes = dict[Line, Statement](), dict[Line, str]()
