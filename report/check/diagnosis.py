@@ -7,7 +7,6 @@ minimum-cardinality diagnosis with fault models.) Examples are of the lab.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
@@ -66,9 +65,12 @@ def list_edits(readings: Mistakes, mistakes: Mistakes = ()) -> tuple[str, ...]:
 
 
 def predict(question: Question, line: Line, edits: tuple[str, ...], real: Any = Fraction) -> Any:
-    """Predict a line's number with edits: seconds or bytes."""
+    """Predict a line's number with edits: seconds or bytes, NaN if formulas do not fit together."""
     model = make_cases(question, line.strategy, real)[line.question == "Q2"]
-    return model.edit(*edits)[f"printed_{line.kind}"]
+    try:
+        return model.edit(*edits)[f"printed_{line.kind}"]
+    except ValueError:
+        return nan
 
 
 recall = lru_cache(maxsize=100_000)(predict)
@@ -87,15 +89,10 @@ def list_candidates(strategy: str, more: Mistakes, amount: int) -> list[Mistakes
 def estimate(
     question: Question, line: Line, readings: Mistakes, more: Mistakes, amount: int
 ) -> list[float]:
-    """Estimate a line's number with each of the candidates; NaN if formulas do not fit together."""
-    numbers = []
-    for mistakes in list_candidates(line.strategy, more, amount):
-        try:
-            edits = list_edits(readings, mistakes)
-            numbers.append(predict(question, line, edits, float))
-        except ValueError:
-            numbers.append(nan)
-    return numbers
+    """Estimate, in floats, a line's number with each of the candidates."""
+    candidates = list_candidates(line.strategy, more, amount)
+    edits = [list_edits(readings, mistakes) for mistakes in candidates]
+    return [predict(question, line, own, float) for own in edits]
 
 
 # ------------------------------------------------ one strategy
@@ -151,33 +148,33 @@ def diagnose(cases: Sequence[Case]) -> list[Pair]:
     for amount in 1, 2:
         best = choose(cases, found)[0]
         if any(len(it.lines) < len(case.wrong) for it, case in zip(best, cases, strict=True)):
-            more = [find_explanations(case, amount) for case in cases]
-            found = [[*before, *new] for before, new in zip(found, more, strict=True)]
+            longer = [find_explanations(case, amount) for case in cases]
+            found = [[*before, *new] for before, new in zip(found, longer, strict=True)]
     return choose(cases, found)
 
 
-def choose(cases: Sequence[Case], found: Sequence[Sequence[Explanation]]) -> list[Pair]:
+def choose(cases: Sequence[Case], explanations: Sequence[list[Explanation]]) -> list[Pair]:
     """Choose the explanations of the most numbers, then of them those of the fewest mistakes. If
     one is not credible, its strategy's that make as many are dropped, and it is chosen again."""
+    found = [*explanations]
     while True:
         most = [max(len(it.lines) for it in own) for own in found]
         best = [[it for it in own if len(it.lines) == most[at]] for at, own in enumerate(found)]
         costs = {pair: count_mistakes(cases, pair) for pair in product(*best)}
         fewest = min(costs.values())
         pairs = [pair for pair, cost in costs.items() if cost == fewest]
-        places = [(at, pair[at], pair[1 - at]) for pair in pairs for at in (0, 1)]
-        doubtful = {at for at, own, other in places if not is_credible(cases[at], own, other)}
-        if not doubtful:
+        sides = [(at, pair[at], pair[1 - at]) for pair in pairs for at in (0, 1)]
+        dropped = {at for at, own, other in sides if not is_credible(cases[at], own, other)}
+        if not dropped:
             return pairs
-        for at in doubtful:
-            found = [*found]
+        for at in dropped:
             found[at] = [it for it in found[at] if it not in best[at]]
 
 
 def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
     """Count the mistakes of both strategies: one that both share once, one that the other's numbers
-    contradict twice. "1 MAC is 1 op" is 1 in both, 2 in tensor parallelism alone, where "computing
-    is divided by the nodes twice" is 1."""
+    contradict twice. Where only tensor parallelism takes four times as long to compute, "computing
+    is not divided by the nodes" is 1, "all nodes together have the GOPS of one" 2."""
     cost = len({*pair[0].mistakes, *pair[1].mistakes})
     for own, other, other_case in zip(pair, pair[::-1], cases[::-1], strict=True):
         cost += sum(changes(other_case, it) for it in own.mistakes if it not in other.mistakes)
@@ -188,16 +185,14 @@ def changes(case: Case, mistake: Mistake) -> bool:
     """Tell whether a mistake alone changes one of a strategy's numbers."""
     if case.strategy not in mistake.strategies:
         return False
-    with suppress(ValueError):  # a formula that this strategy has not
-        lines = (*case.right, *case.wrong)
-        return any(case.predict(line, (mistake,)) != case.predict(line) for line in lines)
-    return False
+    lines = (*case.right, *case.wrong)
+    return any(case.predict(line, (mistake,)) != case.predict(line) for line in lines)
 
 
 def is_credible(case: Case, explanation: Explanation, other: Explanation) -> bool:
-    """Tell whether an explanation has digits enough, and sizes of layers as the other strategy has:
-    of "1 MAC is 1 op" in one and "1 MAC is 4 ops" in the other, the later one in the table is a
-    coincidence."""
+    """Tell whether an explanation has digits enough, without those of Q2 that follow from Q1's:
+    0.01223 and 0.3913 have four. Nor may it have a layer's size in another way than the other: "1
+    MAC is 4 ops" in one is no explanation beside "1 MAC is 1 op", an earlier row, in the other."""
     own = [it for it in explanation.mistakes if it not in other.mistakes]
     known = (*case.more, *MISTAKES)
     is_second = any(
@@ -210,9 +205,8 @@ def is_credible(case: Case, explanation: Explanation, other: Explanation) -> boo
 
 
 def count_needed(case: Case, explanation: Explanation, own: int) -> int:
-    """Count the digits that the numbers need, in all, without those of Q2 that follow from Q1's:
-    0.003115 and 0.09968 have four. For 0, 1 or 2 mistakes that the other strategy does not share,
-    they need 2, 4 or 6."""
+    """Count the digits that the numbers of an explanation need: 2, 4 or 6, if 0, 1 or 2 of its
+    mistakes are its own, which the other strategy does not share."""
     if not explanation.mistakes:
         return 0
     wrong = {line: case.wrong[line] for line in explanation.lines}

@@ -89,7 +89,7 @@ def test_an_edited_lab3_is_right_if_code_and_docstring_agree(tmp_path):
     both = code.replace(DOCSTRING, "latency = N * (sum(compute) + sum(transfer)) seconds\n\n")
     assert LAB3 != code != both
     copy_project(tmp_path, code)
-    (tmp_path / "a.txt").write_text(write("tensor 0.00161060608 right right right"))
+    (tmp_path / "a.txt").write_text(write("pipeline none right right 19937280"))  # 33 times
     refused = python("report", "check", "a.txt", cwd=tmp_path)
     gives = "for 32 inputs, lab3.py's pipeline_parallel_latency gives 0.39793000448 s"
     assert sentence(refused.stderr).startswith(gives)
