@@ -54,10 +54,14 @@ def format_places(value: Exact, places: int) -> str:
     return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
 
 
+def format_short(value: Exact) -> str:
+    """Format a value for a sentence or a picture: with two decimals, or below 0.1 two digits."""
+    return format_places(value, 2) if value >= Fraction(1, 10) else format_rounded(value, 2)
+
+
 def format_ms(value_s: Exact) -> str:
-    """Format seconds as ms, for a sentence: with two decimals, or below 0.1 ms with two digits."""
-    ms = Fraction(value_s) * MS
-    return f"{format_places(ms, 2) if ms >= Fraction(1, 10) else format_rounded(ms, 2)} ms"
+    """Format seconds as ms, for a sentence."""
+    return f"{format_short(Fraction(value_s) * MS)} ms"
 
 
 def choose_sign(*values: Exact) -> str:

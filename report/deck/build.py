@@ -1,85 +1,105 @@
 """The `deck` command: slides.pdf, and its first page for the README, results.png."""
 
 import json
+import os
 import re
 from argparse import ArgumentParser, Namespace
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import lab3
-from lab3 import ConvLayer, System
+from lab3 import System
 from report import pictures
 from report.deck.facts import compute_facts
-from report.question import LAB, Question
-from report.results import compute_results
+from report.deck.verdict import draw_verdict
+from report.question import LAB
+from report.results import Results, compute_results
 from report.text import format_path, quote
 
 HERE = Path(__file__).resolve().parent
-README_PIXELS_PER_INCH = 88
+PAGES, README_PIXELS_PER_INCH = 6, 88
 TIMELINE_S = Fraction(18, 1000)  # the pipeline has two outputs by then
 
-# slides.typ's sentences are written for this machine and these answers, here in every field.
-HANDOUT = Question(
-    (
-        ConvLayer(128, 3, 3, 3, 32, 32, 2),
-        ConvLayer(128, 128, 3, 3, 30, 30, 2),
-        ConvLayer(128, 128, 3, 3, 28, 28, 2),
-        ConvLayer(128, 128, 3, 3, 26, 26, 2),
-    ),
-    System(4, 50 * 10**9, 2 * 10**9, 512 * 1024, "all-to-all"),
-    32,
-)
-ANSWERS = ["0.00312726016", "1923072", "0.01243531264", "604160"]
-ANSWERS += ["0.10007232512", "61538304", "0.1557861376", "19333120"]
+# slides.typ's sentences are written for these constants and answers.
+HANDOUT = """\
+ConvLayer(filters=128, in_channels=3, fx=3, fy=3, x=32, y=32, element_bytes=2)
+ConvLayer(filters=128, in_channels=128, fx=3, fy=3, x=30, y=30, element_bytes=2)
+ConvLayer(filters=128, in_channels=128, fx=3, fy=3, x=28, y=28, element_bytes=2)
+ConvLayer(filters=128, in_channels=128, fx=3, fy=3, x=26, y=26, element_bytes=2)
+System(nodes=4, ops_per_s=50000000000, link_bytes_per_s=2000000000, sram_bytes=524288)
+-----Q1 single input-----
+Total latency of tensor parallelism is 0.00312726016 seconds
+Total network traffic of tensor parallelism is 1923072 bytes
+Total latency of pipeline parallelism is 0.01243531264 seconds
+Total network traffic of pipeline parallelism is 604160 bytes
+--------Q2 32 inputs------
+Total latency of tensor parallelism is 0.10007232512 seconds
+Total network traffic of tensor parallelism is 61538304 bytes
+Total latency of pipeline parallelism is 0.1557861376 seconds
+Total network traffic of pipeline parallelism is 19333120 bytes
+"""
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
     """Build both files, by name. Raises ValueError if lab3's constants or answers are not those of
-    the handout, and for an author or UID that cannot be typeset."""
+    the handout, if something does not fit on its page, and for an author or UID that does not."""
     import typst
 
-    answers = re.findall(r"is (\S+) (?:seconds|bytes)", lab3.answers(*HANDOUT))
-    if LAB._replace(network=tuple(LAB.network)) != HANDOUT or answers != ANSWERS:
-        raise ValueError(
-            "the deck's sentences, such as 'No node can hold all weights', are written for the"
-            " handout's numbers, but lab3.py has others"
-        )
-    drawn = {
-        "timeline": pictures.draw("timeline", LAB, ".svg", TIMELINE_S),
-        "limits": pictures.draw("limits", LAB, ".svg"),
-    }
-    passed = {
-        "facts": compute_facts(compute_results(LAB)),
-        "pictures": {name: [it.file.decode(), *it[1:]] for name, it in drawn.items()},
-        "looks": {
-            "tensor": pictures.COLOURS["tensor"],
-            "pipeline": pictures.COLOURS["pipeline"],
-            "ink": pictures.INK,
-            "note": pictures.NOTE,
-            "face": pictures.FACES[0],
-            "small": pictures.FONT_PT,
-        },
-        "byline": [author, uid],
-    }
+    check_handout()
     compiler = typst.Compiler(
         HERE / "slides.typ",
         root=HERE,
         ignore_system_fonts=True,
-        sys_inputs={name: json.dumps(value) for name, value in passed.items()},
+        sys_inputs=pass_on(compute_results(LAB), [author, uid]),
     )
     try:
         # PDF/UA-1 demands a text for each picture and formula, and letters that the fonts have
         pdf = compiler.compile(format="pdf", pdf_standards=["ua-1"])
         pages = compiler.compile(format="png", ppi=README_PIXELS_PER_INCH)
     except typst.TypstError as error:
-        lacking = re.search(r"text `\"(.+)\"` could not be displayed", str(error))
+        lacking = re.search(r"text `\"(.+)\"` could not be displayed", error.message)
         if lacking:
             option = "--author" if lacking[1] in author else "--uid"
             raise ValueError(f"{option}: the deck's font has no {lacking[1]!a}") from error
-        raise ValueError(f"the deck cannot be typeset: {error}") from error
+        raise ValueError(error.message.removeprefix("assertion failed: ")) from error
     assert isinstance(pdf, bytes)
     assert isinstance(pages, list)
+    if len(pages) != PAGES:
+        raise ValueError(f"the deck has {len(pages)} pages, not {PAGES}: one has too many lines")
     return {"slides.pdf": pdf, "results.png": pages[0]}
+
+
+def check_handout() -> None:
+    """Raise ValueError for the first constant or answer that is not the handout's."""
+    answers = lab3.answers(*LAB).splitlines()
+    constants = [*map(str, LAB.network), str(System(*map(int, LAB.system)))]
+    pairs = zip_longest([*constants, *answers], HANDOUT.splitlines(), fillvalue="nothing")
+    for own, wanted in pairs:
+        if own != wanted:
+            raise ValueError(
+                f"the deck's sentences are written for the handout's '{wanted}', but lab3.py has"
+                f" '{own}'"
+            )
+
+
+def pass_on(results: Results, byline: list[str]) -> dict[str, str]:
+    """Pass on to slides.typ, by name and as JSON, all that it takes from elsewhere."""
+    drawn = {
+        "timeline": pictures.draw("timeline", LAB, ".svg", TIMELINE_S),
+        "limits": pictures.draw("limits", LAB, ".svg"),
+        "verdict": pictures.render(lambda: draw_verdict(results), ".svg"),
+    }
+    looks: dict[str, Any] = {**pictures.COLOURS, "ink": pictures.INK, "note": pictures.NOTE}
+    passed = {
+        "facts": compute_facts(results),
+        "pictures": {name: [it.file.decode(), *it[1:]] for name, it in drawn.items()},
+        "looks": looks | {"face": pictures.FACES[0], "small": pictures.FONT_PT},
+        "byline": byline,
+    }
+    return {name: json.dumps(value) for name, value in passed.items()}
 
 
 # ------------------------------------------------ the command
@@ -107,7 +127,11 @@ def run(options: Namespace) -> int:
     folder = Path(options.output or HERE.parent)
     if not folder.is_dir():
         raise ValueError(f"--output: {quote(options.output)} is not an existing folder")
-    for name, content in build(options.author or "", options.uid or "").items():
-        (folder / name).write_bytes(content)
-        print(f"wrote {format_path(folder / name)}")
+    files = build(options.author or "", options.uid or "")
+    with TemporaryDirectory(prefix=".deck-", dir=folder) as beside:  # a failure loses nothing
+        for name, content in files.items():
+            Path(beside, name).write_bytes(content)
+        for name in files:
+            os.replace(Path(beside, name), folder / name)
+            print(f"wrote {format_path(folder / name)}")
     return 0

@@ -3,12 +3,16 @@
 Imports are below because this file is read where report/ cannot be imported, too.
 """
 
+from io import BytesIO
+
 import pytest
 
 
 @pytest.fixture(scope="session")
 def built():
     """Build both files, by name, without a byline."""
+    for package in ("matplotlib", "pypdf", "pypdfium2", "typst"):
+        pytest.importorskip(package)
     from report.deck import build
 
     return build.build()
@@ -25,8 +29,6 @@ def pages(built):
 @pytest.fixture(scope="session")
 def reader(built):
     """Open slides.pdf's structure, fonts and metadata."""
-    from io import BytesIO
-
     from pypdf import PdfReader
 
     return PdfReader(BytesIO(built["slides.pdf"]))

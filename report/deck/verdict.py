@@ -1,0 +1,58 @@
+"""The deck's chart of the verdict: the time of all inputs against the link bandwidth."""
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from report.model import RING, Model
+from report.pictures import COLOURS, DOTS, INK, make_axes, write
+from report.results import Results
+from report.text import GIGA, MS, format_rounded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SLOWEST, FASTEST = 0.01, 4.0  # GB/s
+LOWEST, HIGHEST = 65, 1_000  # ms
+HEIGHT_PT, LEFT_PT, RIGHT_PT = 122, 38, 340  # on the right is room for the page's words
+ON_RING = "tensor on a ring"
+
+
+def draw_verdict(results: Results) -> "tuple[Figure, str]":
+    """Draw both strategies, and tensor parallelism on a one-way ring; mark the lab, and where a
+    curve meets the pipeline's."""
+    inputs, lab_gbs = results.asked.inputs, float(results.asked.system.link_bytes_per_s / GIGA)
+    equal = [it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs]
+    flips = {float(it / GIGA): format_rounded(it / GIGA, 3) for it in chain(*equal)}
+    title = f"Time of {inputs} inputs, ms (log scales)"
+    figure, axes = make_axes(results, HEIGHT_PT, LEFT_PT, RIGHT_PT, title)
+    axes.set(xscale="log", xlim=(SLOWEST, FASTEST), yscale="log", ylim=(LOWEST, HIGHEST))
+    axes.set_yticks([100, 200, 500], ["100", "200", "500"])
+    axes.set_xticks([*flips, lab_gbs], [*flips.values(), f"{lab_gbs:g} GB/s (lab)"])
+    axes.minorticks_off()
+    slow, fast, ring = flips
+    axes.axvspan(slow, fast, color=COLOURS["pipeline"][1], alpha=0.5, lw=0)
+    curve = [SLOWEST * (FASTEST / SLOWEST) ** (dot / DOTS) for dot in range(DOTS + 1)]
+    for name, style in (("tensor", "-"), (ON_RING, "--"), ("pipeline", "-")):
+        looks: Any = {"color": COLOURS[name.split()[0]][0], "ls": style, "lw": 2.5}
+        axes.plot(curve, [take_ms(results, name, gbs) for gbs in curve], label=name, **looks)
+    for gbs in [*flips, lab_gbs]:
+        height = take_ms(results, "pipeline", gbs)
+        axes.plot([gbs] * 2, [LOWEST, height], color=INK, ls=":", lw=1)
+        axes.plot(gbs, height, "o", color=INK, ms=6)
+    for name, gbs, up_pt in (("pipeline", 0.5, 12), ("tensor", 0.5, -12), (ON_RING, 0.1, 10)):
+        looks = {"color": COLOURS[name.split()[0]][0], "weight": "bold"}
+        write(axes, name, gbs, take_ms(results, name, gbs), 0, up_pt, **looks)
+    looks = {"color": COLOURS["pipeline"][0], "ha": "center"}
+    write(axes, "pipeline wins", (slow * fast) ** 0.5, LOWEST, 0, 12, **looks)
+    return figure, (
+        f"{title}, against GB/s per link: the pipeline is faster from {flips[slow]} to"
+        f" {flips[fast]}, on a one-way ring below {flips[ring]}; else tensor parallelism."
+    )
+
+
+def take_ms(results: Results, name: str, gbs: float) -> float:
+    """Compute how long all inputs take with other links."""
+    network, system, inputs = results.asked
+    system = system._replace(link_bytes_per_s=gbs * GIGA)
+    model = Model(name.split()[0], network, system, inputs, float)
+    return MS * float(model.edit(RING if name == ON_RING else "")["latency"])
