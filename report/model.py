@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain, starmap
+from itertools import chain
 from operator import add, floordiv, mul, sub, truediv
 from types import CodeType
 from typing import Any, NamedTuple
@@ -48,8 +48,7 @@ class Each(tuple[Any, ...]):
             others = other if isinstance(other, Each) else (other,) * len(own)
             if len(own) != len(others):
                 raise TypeError(f"{len(own)} and {len(others)} numbers do not fit together")
-            pairs = (others, own) if is_right else (own, others)
-            return Each(starmap(operate, zip(*pairs, strict=True)))
+            return Each(map(operate, others, own) if is_right else map(operate, own, others))
 
         return operated
 
@@ -180,7 +179,7 @@ class Model(dict[str, Any]):
         for formula in self.formulas.get(name, []):
             try:
                 found = eval(formula.code, FUNCTIONS, self)
-            except (ArithmeticError, LookupError, TypeError) as error:
+            except (ArithmeticError, LookupError, NameError, RecursionError, TypeError) as error:
                 raise formula.refuse(error) from None
             self[name] = join(*found) if type(found) is tuple else found  # a comma joins
         if name not in self:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import gcd
 from typing import NamedTuple
@@ -214,6 +215,7 @@ def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
 add_options = add_question_options  # `whatif` has no others
 
 
+@lru_cache(maxsize=8)  # check asks for each file of a class
 def answer(question: Question) -> str:
     """Write lab3.py's answers and which strategies fit in SRAM. Raises ValueError if neither
     strategy is possible."""

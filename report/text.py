@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -87,9 +89,14 @@ def quote(text: str) -> str:
 
 
 def format_path(path: object) -> str:
-    """Format a file's name in printable ASCII; one with other characters, or none, as repr does."""
+    """Format a file's name: as it is if it can be printed, else, or if there is none, as repr does
+    in ASCII."""
     text = str(path)
-    return text if text and text.isascii() and text.isprintable() else ascii(text)
+    with suppress(UnicodeEncodeError):
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+        if text and text.isprintable():
+            return text
+    return ascii(text)
 
 
 def find_meant(word: str, names: Iterable[str]) -> str | None:

@@ -1,64 +1,41 @@
-"""Submissions as tests write them, and what `check --json` finds in them."""
+"""Outputs as tests write them, and what check tells of them."""
 
-import json
-from decimal import Context, Decimal
-
-import mistakes
-from program import call
+from report.check.judge import judge
+from report.check.words import describe_cause
 from report.question import LAB
 
-STRATEGIES = ("tensor", "pipeline")
-LINES = [
-    f"{asked} {strategy} {kind}"
-    for asked in ("Q1", "Q2")
-    for strategy in STRATEGIES
-    for kind in ("latency", "traffic")
-]
-NAMES = {"latency": "latency", "traffic": "network traffic"}
-UNITS = {"latency": "seconds", "traffic": "bytes"}
+OUTPUT = """\
+-----Q1 single input-----
+Total latency of tensor parallelism is 0.00312726016 seconds
+Total network traffic of tensor parallelism is 1923072 bytes
+Total latency of pipeline parallelism is 0.01243531264 seconds
+Total network traffic of pipeline parallelism is 604160 bytes
+--------Q2 32 inputs------
+Total latency of tensor parallelism is 0.10007232512 seconds
+Total network traffic of tensor parallelism is 61538304 bytes
+Total latency of pipeline parallelism is 0.1557861376 seconds
+Total network traffic of pipeline parallelism is 19333120 bytes
+"""
+PLACES = {"tensor": (1, 2, 6, 7), "pipeline": (3, 4, 8, 9)}  # of rows
 
 
-def answer(tensor=(), pipeline=(), question=LAB):
-    """Compute the numbers of somebody who makes these mistakes, by line."""
-    numbers = {}
-    for strategy, clauses in (("tensor", tensor), ("pipeline", pipeline)):
-        for (asked, kind), value in mistakes.compute(question, strategy, clauses).items():
-            numbers[f"{asked} {strategy} {kind}"] = value
-    return {line: numbers[line] for line in LINES if line in numbers}
+def write(*strategies, output=OUTPUT):
+    """Write an output. A strategy is its name, then its latency and traffic in Q1, and in Q2: a
+    number, "right", or "none", which leaves the row out. A strategy that is not named is right."""
+    rows = output.splitlines()
+    for name, *numbers in map(str.split, strategies):
+        for place, number in zip(PLACES[name], numbers, strict=True):
+            label, right, unit = rows[place].rsplit(" ", 2)
+            rows[place] = f"{label} {right if number == 'right' else number} {unit}"
+    return "\n".join(row for row in rows if " none " not in row) + "\n"
 
 
-def write(numbers, digits=17, inputs=32):
-    """Write the handout's lines with these numbers: texts, or exact, or latencies of so many
-    digits."""
-    headings = {"Q1": "-----Q1 single input-----", "Q2": f"--------Q2 {inputs} inputs------"}
-    rows = []
-    for line, value in numbers.items():
-        asked, strategy, kind = line.split()
-        if headings[asked] not in rows:
-            rows.append(headings[asked])
-        number = value
-        if not isinstance(value, str):
-            rounded = Context(prec=digits if kind == "latency" else 17)
-            number = f"{rounded.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
-        rows.append(f"Total {NAMES[kind]} of {strategy} parallelism is {number} {UNITS[kind]}")
-    return "\n".join(rows) + "\n"
+def find_causes(text, question=LAB, key=None):
+    """Describe each cause of the wrong numbers."""
+    return [describe_cause(cause, "") for cause in judge(text, question, key).causes]
 
 
-def judge(folder, text, *options):
-    """Return the exit status, and what is found in a text."""
-    path = folder / "output.txt"
-    path.write_text(text, encoding="utf-8")
-    status, out, err = call(["check", "--json", *options, str(path)])
-    assert err == "", err
-    [found] = json.loads(out)["submissions"]
-    return status, found
-
-
-def list_ways(found):
-    """List for each strategy that is explained the alternatives: sets of clauses."""
-    ways = {}
-    for it in found["explanations"]:
-        for of in it["strategies"]:
-            before = ways.get(of, [set()])
-            ways[of] = [clauses | {*others} for clauses in before for others in it["mistakes"]]
-    return ways
+def find_words(text):
+    """Return, by line, what is said of each number that is neither right nor explained."""
+    numbers = judge(text).numbers
+    return {str(it.line): it.words for it in numbers if it.kind not in ("right", "explained")}

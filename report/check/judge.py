@@ -1,100 +1,84 @@
-"""The judgement of a submission: what each number is, and what makes the wrong ones."""
+"""The judgement of a submission: what each number is, and which mistakes make the wrong ones."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
-import lab3
-from lab3 import Rate
 from report.check.diagnosis import (
-    Course,
+    MOST_LAYERS,
+    Case,
     Explanation,
     Mistakes,
     Numbers,
     Pair,
     diagnose,
-    find_explanations,
-    find_wrong,
-    is_followed,
-    predict,
+    find_source,
 )
-from report.check.submission import (
-    ASKED_UNIT,
-    LEAST_DIGITS,
-    Line,
-    Number,
-    list_lines,
-    read_submission,
-    shorten,
-)
-from report.model import STRATEGIES as BOTH
-from report.question import LAB, Question, find_impossible
-from report.text import count, format_rounded, round_to
+from report.check.mistakes import MISTAKES, Mistake
+from report.check.submission import Line, Number, Submission, list_lines, read_submission, shorten
+from report.model import STRATEGIES
+from report.question import LAB, Question, find_impossible, make_models
+from report.text import format_rounded
 
-FOLLOWS = "follows from Q1"
-ZERO = {"latency": "zero: print more digits", "traffic": "zero"}
-FEW_DIGITS = 4  # with more, a number might be explained
-MORE_DIGITS = "; with more digits it might be explained"
-WITHIN = Fraction(1, 500)  # of a number that follows from Q1's
-LACKED = Line("Q2", "pipeline", "traffic")
-LACKS = "missing; the handout's sample of Q2 lacks it, too, but its objectives ask for it"
+KEY_DIGITS = 4  # of each number of a key that tells a reading
+ENOUGH_DIGITS = 5  # with fewer, a latency may be unexplained for want of digits
+FOLLOW_TOLERANCE = Fraction(1, 500)  # of a number that follows from Q1's
+ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # how many times the right number
+SAMPLE_OMITS = Line("Q2", "pipeline", "traffic")
+TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
+
+# The kinds of a number; judge_number has their words
+RIGHT, EXPLAINED = "right", "explained"
+FOLLOWS, OTHER_LINE = "follows from Q1", "another line's number"
+UNEXPLAINED, MISSING = "unexplained", "missing"
+FEW_DIGITS, NO_NUMBER = "too few digits", "no number"
+DOUBTFUL = UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER  # somebody should look at these
 
 
 class JudgedNumber(NamedTuple):
     """What a line's number is."""
 
     line: Line
-    given: str | None  # as it is written, without the unit that is asked for
-    right: Rate
-    kind: str  # right, explained, unexplained, missing, another line's number, ...
-    words: str  # the same, with what is to be said of this number
-    times_right: Fraction | None  # how many times the right number, if both are numbers
+    number: Number  # without a text if it is missing
+    right: Fraction
+    kind: str
+    words: str  # that tell it
 
 
-class Cause(NamedTuple):
-    """What makes wrong numbers: one or the other of alternatives, each in one part or several."""
-
-    alternatives: list[list[Explanation]]
-    lines: list[Line]
+Alternative = tuple[Explanation, ...]  # what both strategies share, and each one's own
 
 
 class Judgement(NamedTuple):
     """What is right in a submission, and what makes the rest."""
 
     numbers: list[JudgedNumber]
-    causes: list[Cause]
-    notes: list[str]  # which lines are read as others, and that the program failed
+    causes: list[list[Alternative]]  # one or the other of alternatives makes numbers
+    notes: list[str]  # what is doubtful, and how the program failed
+    repeated: list[Line]  # that have different numbers
     format: list[str]  # rows of a diff: what is printed, and what the handout asks for
 
     @property
     def right(self) -> int:
         """Count the numbers that are right."""
-        return sum(number.kind == "right" for number in self.numbers)
+        return sum(number.kind == RIGHT for number in self.numbers)
 
     @property
     def is_all_right(self) -> bool:
         """Tell whether all numbers are right, and in the handout's format."""
         return self.right == len(self.numbers) and not self.format
 
-
-class Evidence(NamedTuple):
-    """The numbers of a submission that are numbers."""
-
-    key: "Key"
-    given: Numbers
-    aside: Mapping[Line, Line]  # wrong ones, and the lines whose right numbers they are
-
-    def list_explained(self) -> dict[str, Numbers]:
-        """List the numbers that are to be explained, by strategy."""
-        return {
-            of: {
-                line: number
-                for line, number in self.given.items()
-                if line.strategy == of and of in self.key.explained and line not in self.aside
-            }
-            for of in BOTH
-        }
+    @property
+    def is_doubtful(self) -> bool:
+        """Tell whether somebody should look at it: also if there are several causes of the same
+        numbers, or more causes than numbers."""
+        return (
+            bool(self.repeated)
+            or any(number.kind in DOUBTFUL for number in self.numbers)
+            or any(len(alternatives) > 1 for alternatives in self.causes)
+            or any(len(it.mistakes) > len(it.lines) for cause in self.causes for it in cause[0])
+        )
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
@@ -103,202 +87,204 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
 
     Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
     """
-    known = read_key(question, key)
+    reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
-    evidence = collect_evidence(known, submission.numbers)
-    pairs = diagnose(known.course, evidence.list_explained())
+    numbers = select_numbers(submission.numbers, reading)
+    own = {it: numbers[it] for it in numbers if not find_other_line(it, numbers, reading)}
+    pairs = diagnose(make_cases(reading, own, submission.other_inputs.get("Q2")))
+    explained = {line for pair in pairs for explanation in pair for line in explanation.lines}
     judged = []
-    for line, answer in known.right.items():
-        number = submission.numbers.get(line)
-        kind, words = judge_number(evidence, pairs, line, number)
-        if kind == "missing" and line in submission.unread:
-            words = f"missing; not read: '{shorten(submission.unread[line], 90)}'"
-        given, right = number and quote_number(number, line), answer.amounts[0]
-        times = number.amount / right if number and number.amount and right else None
-        judged.append(JudgedNumber(line, given, right, kind, words, times))
-    return Judgement(judged, list_causes(pairs), submission.notes, submission.format)
+    for line, right in reading.right.items():
+        kind, words = judge_number(line, submission, numbers, reading)
+        if line in explained:
+            kind = words = EXPLAINED
+        number = submission.numbers.get(line, Number())
+        judged.append(JudgedNumber(line, number, right.amount, kind, words))
+    is_large = len(question.network) > MOST_LAYERS and UNEXPLAINED in {it.kind for it in judged}
+    notes = [*submission.notes, *[TOO_LARGE] * is_large]
+    return Judgement(judged, list_causes(pairs), notes, submission.repeated, submission.format)
 
 
-def quote_number(number: Number, line: Line) -> str:
-    """Quote a number as it is written, without the unit that is asked for."""
-    unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
-    return shorten(f"{number.text} {unit}".strip())
+# ------------------------------------------------ how the course reads the handout
 
 
-# ------------------------------------------------ the key
+class Reading(NamedTuple):
+    """How the course reads the handout, and what is right by that."""
 
-
-class Key(NamedTuple):
-    """What is right."""
-
-    is_lab3: bool  # its answers
-    course: Course  # how it reads the handout
-    explained: list[str]  # strategies of which it is known how they are read
+    question: Question
+    mistakes: Mapping[str, Mistakes]  # what it computes otherwise than lab3.py, where that is known
     right: Numbers
-    missing: list[Line]  # which it lacks
+    missing: Sequence[Line] = ()  # what a key lacks
+    notes: Sequence[str] = ()  # of a key
+    is_key: bool = False
 
 
 @lru_cache(maxsize=8)
-def read_key(question: Question, text: str | None = None) -> Key:
+def read_key(question: Question, text: str | None = None) -> Reading:
     """Read what is right from what the course's own program printed, by default from lab3.py's
     answers. If at most two mistakes make all of a strategy's numbers, so the course reads the
     handout: its numbers are exact, and those that it lacks follow. If not, the strategy's numbers
-    are right as they are printed.
+    are right as they are printed. Raises the ValueErrors of judge."""
+    make_models(question)  # refuses a lab3.py whose code and docstrings differ
+    readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
+    own = Reading(question, readings, find_right(question, readings, {}))
+    if text is None:
+        return own
+    submission = read_submission(text, question, find_impossible(question))
+    numbers = select_numbers(submission.numbers, own)
+    cases = make_cases(own, numbers)
+    best = zip(cases, diagnose(cases)[0], strict=True)
+    readings = {case.strategy: it.mistakes for case, it in best if tells_reading(case, it)}
+    right = find_right(question, readings, numbers)
+    missing = [line for line in own.right if line not in numbers]
+    return Reading(question, readings, right, missing, submission.notes, is_key=True)
 
-    Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
-    """
-    impossible = find_impossible(question)
-    lines = list_lines(question, impossible)
-    text_of_key = lab3.answers(*question) if text is None else text
-    numbers = read_submission(text_of_key, question, impossible).numbers
-    given = {line: number for line, number in numbers.items() if not number.fault}
-    found = {of: explain_key(question, of, given) for of in BOTH}
-    course = Course(question, (found["tensor"] or (), found["pipeline"] or ()))
-    explained = [of for of in BOTH if found[of] is not None]
+
+def find_right(question: Question, readings: Mapping[str, Mistakes], key: Numbers) -> Numbers:
+    """Find the right numbers: those of readings that are known, else a key's."""
     right = {}
-    for line in lines:
-        if line.strategy in explained:
-            answer = predict(course, line.strategy)[line]
-            whole = int(answer) if answer.denominator == 1 else answer
-            right[line] = Number(amounts=(whole,))
-        elif line in given:
-            right[line] = given[line]
-    missing = [line for line in lines if line not in given]
-    return Key(text is None, course, explained, right, missing)
+    for line in list_lines(question, find_impossible(question)):
+        if line.strategy in readings:
+            case = Case(question, line.strategy, readings[line.strategy], (), {}, {})
+            right[line] = Number(amounts=(case.predict(line),))
+        elif line in key:
+            right[line] = key[line]
+    return right
 
 
-def explain_key(question: Question, strategy: str, given: Numbers) -> Mistakes | None:
-    """Find the mistakes, at most two, that make all of a key's numbers of a strategy; none known is
-    None. A key without numbers of a strategy reads it as this project does."""
-    course = Course(question)
-    numbers = {line: number for line, number in given.items() if line.strategy == strategy}
-    if not find_wrong(course, strategy, numbers):
-        return ()
-    if all(number.digits >= LEAST_DIGITS for number in numbers.values()):
-        for amount in 1, 2:
-            for found in find_explanations(course, strategy, numbers, amount):
-                if not found.left:
-                    return found.mistakes
-    return None
+def tells_reading(case: Case, explanation: Explanation) -> bool:
+    """Tell whether an explanation makes all of a key's numbers, each of which is exact or has four
+    digits."""
+    numbers = {**case.right, **case.wrong}
+    answers = {line: case.predict(line, explanation.mistakes) for line in numbers}
+    exact = [line for line, number in numbers.items() if answers[line] in number.amounts]
+    are_long = all(it.digits >= KEY_DIGITS for line, it in numbers.items() if line not in exact)
+    return not case.wrong or (len(explanation.lines) == len(case.wrong) and are_long)
 
 
-def collect_evidence(key: Key, numbers: Numbers) -> Evidence:
-    """Collect the numbers that are given, and find which of them are other lines' right ones. A
-    number that is 0 is none, unless that is right."""
-    given = {
-        line: number
-        for line, number in numbers.items()
-        if line in key.right
-        and not number.fault
-        and (number.amount or number.equals(key.right[line]))
-    }
-    others = {line: find_other_line(line, given, key.right) for line in given}
-    return Evidence(key, given, {line: other for line, other in others.items() if other})
+# ------------------------------------------------ what is to be explained
 
 
-def find_other_line(line: Line, given: Numbers, right: Numbers) -> Line | None:
-    """Find the line whose right number a wrong one is. Q1's in Q2 may follow from a mistake, unless
-    Q1 has Q2's."""
-    number = given[line]
-    if number.equals(right[line]):
-        return None
-    for other, answer in right.items():
-        if number.equals(answer) and number.has_digits(answer.amount):
-            is_own_q1 = other == line._replace(question="Q1")
-            if not is_own_q1 or (other in given and given[other].equals(right[line])):
-                return other
-    return None
+def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
+    """Select those that are numbers. Zero is none, unless it is right."""
+    right = reading.right
+    known = {line: it for line, it in numbers.items() if line in right and it.amounts}
+    return {line: it for line, it in known.items() if it.amount or it.equals(right[line])}
+
+
+def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) -> list[Case]:
+    """Make the cases of both strategies. Before the table's mistakes stand that the course's
+    readings are not followed, and that Q2 is of as many inputs as it says."""
+    readings = {it for own in reading.mistakes.values() for it in own}
+    more = [ignore(it) for it in MISTAKES if it in readings]
+    in_table = {1, reading.question.inputs - 1, reading.question.inputs + 1}
+    if inputs is not None and inputs not in in_table:
+        more.append(Mistake(f"Q2 is of {inputs:,} inputs", f"N = {inputs} if Q2 else 1"))
+    cases = []
+    for strategy in STRATEGIES:
+        lines = [it for it in numbers if it.strategy == strategy and strategy in reading.mistakes]
+        right = {it: numbers[it] for it in lines if numbers[it].equals(reading.right[it])}
+        wrong = {it: numbers[it] for it in lines if it not in right}
+        own = reading.mistakes.get(strategy, ())
+        cases.append(Case(reading.question, strategy, own, tuple(more), right, wrong))
+    return cases
+
+
+def ignore(reading: Mistake) -> Mistake:
+    """Make the mistake that takes the place of a reading and changes nothing."""
+    edit = "; ".join(f"{name} = {name}" for name in sorted(reading.names))
+    return Mistake(f'the course\'s "{reading.clause}" is not followed', edit, reading.strategies)
 
 
 # ------------------------------------------------ numbers
 
 
 def judge_number(
-    evidence: Evidence, pairs: Sequence[Pair], line: Line, number: Number | None
+    line: Line, submission: Submission, numbers: Numbers, reading: Reading
 ) -> tuple[str, str]:
-    """Say what a number is as that of a line: its kind, and the same in words."""
-    right = evidence.key.right
-    if number is None:
-        is_as_in_the_sample = [it for it in right if it not in evidence.given] == [LACKED]
-        return "missing", LACKS if is_as_in_the_sample else "missing"
-    if line not in evidence.given:
-        return (number.fault, number.fault) if number.fault else ("zero", ZERO[line.kind])
+    """Tell what kind of number a line has, if no mistake explains it, and in words."""
+    right = reading.right[line]
+    if line not in submission.numbers:
+        if line in submission.unread:
+            return MISSING, f"missing; not read: '{shorten(submission.unread[line], 90)}'"
+        if reading.right.keys() - submission.numbers.keys() == {SAMPLE_OMITS}:
+            return MISSING, "missing, as in the handout's sample, but its objectives ask for it"
+        return MISSING, "missing"
+    number = submission.numbers[line]
+    if line not in numbers:
+        return NO_NUMBER, f"'{shorten(number.text)}' is no positive number"
+    if number.equals(right):
+        if number.suffices_for(right.amount):
+            return RIGHT, "right"
+        return FEW_DIGITS, f"{number.text} agrees, but has too few digits"
+    if other := find_other_line(line, numbers, reading):
+        return OTHER_LINE, f"this is {other}'s right number"
+    if times := find_times(line, numbers, reading):
+        return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} your wrong Q1"
+    words = f"unexplained, {describe_distance(number, right.amount, line.kind)}"
+    if line.kind == "latency" and number.digits < ENOUGH_DIGITS:
+        words += "; with more digits it might be explained" * (line.strategy in reading.mistakes)
+    return UNEXPLAINED, words
+
+
+def find_other_line(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
+    """Find the line whose right number a wrong one is. Q2 repeating Q1 is a mistake, not a swap,
+    unless Q1 has Q2's number, too."""
+    number, right, own_q1 = numbers[line], reading.right, line._replace(question="Q1")
     if number.equals(right[line]):
-        if number.has_digits(right[line].amount):
-            return "right", "right"
-        digits = count(number.digits, "digit")
-        words = f"{number.text} agrees, but has {digits}; {LEAST_DIGITS} are needed"
-        if Fraction(round_to(right[line].amount, LEAST_DIGITS)) == number.amount:
-            words += "; did a format drop zeros?"
-        return "too few digits", words
-    if line in evidence.aside:
-        return "another line's number", f"this is {evidence.aside[line]}'s right number"
-    if any(line in explanation.made for pair in pairs for explanation in pair):
-        return "explained", "explained"
-    if times := find_origin(evidence, line):
-        if times == evidence.key.course.question.inputs:
-            return FOLLOWS, f"{times:,} times your wrong Q1, no further mistake"
-        origin = "the same as" if times == 1 else f"{times:,} times"
-        return f"{origin} your wrong Q1", f"{origin} your wrong Q1"
-    far = describe_distance(number, right[line].amount, line.kind)
-    is_explained = line.strategy in evidence.key.explained
-    is_short = is_explained and line.kind == "latency" and number.digits <= FEW_DIGITS
-    return "unexplained", f"unexplained, {far}{MORE_DIGITS if is_short else ''}"
+        return None
+    for other, answer in right.items():
+        is_swap = other != own_q1 or (other in numbers and numbers[other].equals(right[line]))
+        if is_swap and number.equals(answer) and number.suffices_for(answer.amount):
+            return other
+    return None
 
 
-def find_origin(evidence: Evidence, line: Line) -> int:
-    """Find how many times the submission's own wrong number of Q1 one of Q2 is; 0 if none. For the
-    pipeline's latency this would be a mistake of its own."""
-    given, right = evidence.given, evidence.key.right
-    of_q1 = line._replace(question="Q1")
-    is_wrong = of_q1 in given and not given[of_q1].equals(right[of_q1])
-    if of_q1 == line or not is_wrong or not is_followed(of_q1):
+def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
+    """Find how many times the submission's own wrong number of Q1 one of Q2 is; 0 if none."""
+    source = find_source(line)
+    if source is None or source not in numbers or numbers[source].equals(reading.right[source]):
         return 0
-    number, own = given[line], given[of_q1]
-    inputs = evidence.key.course.question.inputs
-    for times in (inputs, 1):
+    number, own = numbers[line], numbers[source]
+    for times in (reading.question.inputs, 1):
+        rounding = number.rounding + times * own.rounding
         off = abs(number.amount - times * own.amount)
-        if off <= min(number.rounding + times * own.rounding, WITHIN * number.amount):
+        if off <= min(rounding, FOLLOW_TOLERANCE * number.amount):
             return times
     return 0
 
 
-def describe_distance(number: Number, right: Rate, kind: str) -> str:
-    """Say how far a number is from the right one."""
+def describe_distance(number: Number, right: Fraction, kind: str) -> str:
+    """Describe how far a number is from the right one."""
     if not right:
         return "the right number is 0"
     times = number.amount / right
-    if Fraction(4, 5) <= times <= Fraction(5, 4):
+    if ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
         return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
-    is_long = not Fraction(1, 10**4) < times < 10**6
-    far = f"{round_to(times, 3):.2e}" if is_long else format_rounded(times, 3)
-    return f"{far} times the right number"
+    return f"{format_rounded(times, 3)} times the right number"
 
 
 # ------------------------------------------------ causes
 
 
-def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
+def list_causes(pairs: Sequence[Pair]) -> list[list[Alternative]]:
     """List what both strategies share, then what each has for itself: what makes the same numbers
     as alternatives, what makes others as another cause. Whole pairs if not all go together."""
-    rows = [split_pair(*pair) for pair in pairs]
+    lines = tuple(dict.fromkeys(line for pair in pairs for it in pair for line in it.lines))
+    rows = []
+    for tensor, pipeline in pairs:
+        shared = tuple(it for it in tensor.mistakes if it in pipeline.mistakes)
+        row = [Explanation(STRATEGIES, shared, lines)]
+        for explanation in (tensor, pipeline):
+            own = tuple(it for it in explanation.mistakes if it not in shared)
+            row.append(explanation._replace(mistakes=own))
+        rows.append(row)
     columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    lines = list(dict.fromkeys(line for pair in pairs for it in pair for line in it.made))
-    if len(rows) < len(columns[0]) * len(columns[1]) * len(columns[2]):
-        return [Cause([[it for it in row if it.mistakes] for row in rows], lines)]
-    causes = [Cause([[it] for it in columns[0]], lines)]
-    for column in columns[1:]:
-        for made in dict.fromkeys(it.made for it in column):
-            causes.append(Cause([[it] for it in column if it.made == made], [*made]))
-    return [cause for cause in causes if any(it.mistakes for [it] in cause.alternatives)]
-
-
-def split_pair(tensor: Explanation, pipeline: Explanation) -> list[Explanation]:
-    """Split a pair into what both share, and what each has for itself."""
-    shared = tuple(it for it in tensor.mistakes if it in pipeline.mistakes)
-    parts = [Explanation("both", shared)]
-    for one in (tensor, pipeline):
-        own = tuple(it for it in one.mistakes if it not in shared)
-        parts.append(Explanation(one.strategy, own, one.made))
-    return parts
+    if len(rows) < prod(map(len, columns)):
+        return [[tuple(part for part in row if part.mistakes) for row in rows]]
+    causes: list[list[Alternative]] = []
+    for column in columns:
+        for own_lines in dict.fromkeys(part.lines for part in column if part.mistakes):
+            causes.append([(part,) for part in column if part.lines == own_lines])
+    return causes
