@@ -140,14 +140,14 @@ TYPESET = {
     "compute = C / (P * R)": "C slash (P R)",
     "transfer = (P > 1) * S / B": "S slash B",
     "traffic = N * (sum(all_gathers) + gather)": 'N (sum "all-gathers" + "gather")',
-    "all_gathers = P * (P - 1) * S[:-1]": '"all-gathers" = P (P - 1) S_(1...3)',
-    "gather = (P - 1) * S[-1]": '"gather" = (P - 1) S_4',
+    "all_gathers = P * (P - 1) * S[:-1]": '"all-gathers" = P (P - 1) S[1...3]',
+    "gather = (P - 1) * S[-1]": '"gather" = (P - 1) S[4]',
     "latency = one_input + (N - 1) * interval": '"one input" + (N - 1) dot "interval"',
     "interval = max(compute, transfer)": 'max("compute", "transfer")',
     "compute = C / R": "C slash R",
-    "transfer = A[:-1] / B": "A_(1...3) slash B",
+    "transfer = A[:-1] / B": "A[1...3] slash B",
     "traffic = N * sum(sent)": 'N sum "sent"',
-    "sent = A[:-1]": "A_(1...3)",
+    "sent = A[:-1]": "A[1...3]",
 }
 
 
