@@ -2,7 +2,6 @@
 its code; docstrings that cannot be evaluated; what follows a formula that is changed."""
 
 import re
-import subprocess
 from fractions import Fraction
 
 import pytest
@@ -231,7 +230,7 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         (COMPUTE, "    compute = 1 / 2 * C / (P * R)\n", "1 / 2 * C / (P * R)': it is not exact"),
         (COMPUTE, "    compute = C / (P - P)\n", "C / (P - P)"),
         (COMPUTE, "    compute = (C\n", "compute = (C"),
-        (COMPUTE, "\n", "compute is unknown"),
+        (COMPUTE, "\n", "no formula of compute"),
         (GATHER, "    gather = (P - 1) * S[9]\n", "(P - 1) * S[9]"),
         (GATHER, "    gather = (P - 1) * S\n", "a number for each layer, not one"),
         (GATHER, "    gather == (P - 1) * S[-1]\n", "gather =="),
@@ -253,24 +252,11 @@ def test_without_docstrings_the_commands_say_so():
     assert (done.returncode, done.stdout) == (2, "") and "python -OO" in done.stderr
 
 
-def test_only_texts_of_lab3_and_report_are_evaluated():
-    found = subprocess.run(
-        ["grep", "-rnE", r"\b(eval|exec|compile|parse|edit)\(", "report", "--include=*.py"],
-        cwd=PROJECT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    callers = {row.split(":")[0] for row in found.stdout.splitlines() if "re.compile(" not in row}
-    assert "report/model.py" in callers
-    assert callers <= {
-        "report/model.py",
-        "report/timeline.py",  # its own DELIVERED
-        "report/results.py",  # RING
-        "report/derivations.py",  # pieces of docstrings
-        "report/check/mistakes.py",  # its own table
-    }
-    assert "input(" not in LAYER_SIZES + RING
+def test_one_place_evaluates_and_no_text_of_a_user_gets_there():
+    sources = {path: path.read_text(encoding="utf-8") for path in PROJECT.glob("report/**/*.py")}
+    evaluating = r"(?<!re\.)\b(?:eval|exec|compile)\("
+    found = {path.name for path, text in sources.items() if re.search(evaluating, text)}
+    assert found - {"build.py"} == {"model.py"}  # build.py compiles slides.typ
 
 
 # ------------------------------------------------ the handout, read otherwise in lab3.py alone
@@ -318,7 +304,7 @@ def test_a_reading_that_is_changed_in_lab3_is_followed(tmp_path, edits, numbers)
     page = play("python3 report explain", folder)
     first, latency, traffic = numbers.split()[0], numbers.split()[2], numbers.split()[3]
     assert f"tensor    {first}" in page and f"pipeline  {latency}" in page
-    assert f"{int(traffic):,}" in page and "Left out, because lab3.py was delivered" in page
+    assert f"{int(traffic):,}" in page and "Left out: " in page
     everything = play("python3 report explain all", folder)
     quoted = edits[0][1].strip()
     assert quoted in everything and "verdict flips:" not in everything
