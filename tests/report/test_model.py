@@ -17,7 +17,6 @@ from machines import CLOSED_FORMS, LAB, NETWORK, ODD, ODD_OPTIONS, SYSTEM
 from program import LAB3, PROJECT, copy_project, play, python
 from random_machines import cases_of_both
 from report.model import (
-    LAYER_SIZES,
     RING,
     Model,
     compare_with_code,
