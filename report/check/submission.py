@@ -181,8 +181,13 @@ VOCABULARY = [  # a role, what is meant if not the word itself, and how it is sp
     ("kind", "traffic", "traffic"),
     *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
     ("network", "", "network communication comm"),  # without "traffic", a part of a latency
-    ("harmless", "", "a about all and approximately are for has in inference is method of overall"),
-    ("harmless", "", "result results strategy the total volume with"),
+    (
+        "harmless",
+        "",
+        "a about all and approximately are by equal equals final for has in inference",
+    ),
+    ("harmless", "", "is method moves needs of overall result results sends strategy takes the to"),
+    ("harmless", "", "total transfers using volume with"),
     ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
 ]
 WORDS = {word: (role, name or word) for role, name, words in VOCABULARY for word in words.split()}
