@@ -181,12 +181,12 @@ VOCABULARY = [  # a role, what is meant if not the word itself, and how it is sp
     ("kind", "traffic", "traffic"),
     *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
     ("network", "", "network communication comm"),  # without "traffic", a part of a latency
+    ("harmless", "", "a about all and approximately are by equal equals final for has in is needs"),
     (
         "harmless",
         "",
-        "a about all and approximately are by equal equals final for has in inference",
+        "inference method moves of overall result results sends strategy takes the to",
     ),
-    ("harmless", "", "is method moves needs of overall result results sends strategy takes the to"),
     ("harmless", "", "total transfers using volume with"),
     ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
 ]
