@@ -117,7 +117,9 @@ def run_command(argv: list[str]) -> int:
     check_lab3()
     name, *words = argv
     if name not in COMMANDS:
-        raise ValueError(explain_unknown(name))
+        from report.text import quote
+
+        raise ValueError(f"{quote(name)} is not a command: {', '.join(COMMANDS)}")
     module_name, does, *examples = COMMANDS[name]
     parser = Parser(
         prog=f"{PROG} {name}",
@@ -162,24 +164,10 @@ def check_lab3() -> None:
         raise ValueError(NOT_OURS)
 
 
-def explain_unknown(name: str) -> str:
-    """Say that a word is no command, and what was meant."""
-    from report.explain import TOPICS
-    from report.pictures import PICTURES
-    from report.text import find_meant, quote
-
-    meant = {it: it for it in COMMANDS} | {"sram": "explain Q3", "ring": "explain Q4"}
-    meant |= {it: f"explain {it}" for it in TOPICS} | {it: f"picture {it}" for it in PICTURES}
-    found = find_meant(name, meant)
-    hint = f"did you mean {meant[found]}?" if found else f"there are {', '.join(COMMANDS)}"
-    first = ", which comes first" if name.startswith("-") else ""
-    return f"{quote(name)} is not a command{first}; {hint}"
-
-
 def parse(command: str, words: list[str], parser: Parser) -> argparse.Namespace:
     """Parse words on both sides of options. Raises ValueError for an option that the command has
     not, before argparse takes its value for a topic or a file."""
-    from report.text import quote, suggest
+    from report.text import quote
 
     known = re.findall("--[a-z-]+", parser.format_usage())
     for word in words:
@@ -189,9 +177,7 @@ def parse(command: str, words: list[str], parser: Parser) -> argparse.Namespace:
         if value == "--":  # argparse would drop it
             raise ValueError(f"argument {option}: '--' is not a value")
         if re.match("--|-[A-Za-z]", option) and option not in [*known, "--help", "-h"]:
-            raise ValueError(
-                f"{quote(option)} is not an option of {command}; {suggest(option, known)}"
-            )
+            raise ValueError(f"{quote(option)} is not an option of {command}: {', '.join(known)}")
     # argparse cannot mix words with options if -- is among them
     read = parser.parse_known_args if "--" in words else parser.parse_known_intermixed_args
     options, unread = read(words)

@@ -100,6 +100,7 @@ def explain_strategy(results: Results, strategy: str) -> str:
         tabulate_layers(model, formulas),
         f"In all, for {count(model.inputs, 'input')}:",
         "\n".join(derive(model, it) for it in answers_last if not isinstance(model[it.name], Each)),
+        explain_losses(results) if strategy == "pipeline" else "",
     )
 
 
@@ -133,23 +134,17 @@ def derive(model: Model, formula: Formula) -> str:
     return f"{formula.name} = {formula.expression}\n{derived}"
 
 
-def explain_tensor(results: Results) -> str:
-    """Derive tensor parallelism's latency and traffic."""
-    return explain_strategy(results, "tensor")
-
-
-def explain_pipeline(results: Results) -> str:
-    """Derive the pipeline's latency and traffic, and say where its time goes."""
-    blocks = [explain_strategy(results, "pipeline")]
-    if results.losses:
-        latency_s = sum(results.losses)
-        rows = [
-            (part, part_s, round_to(part_s / latency_s * 100), formula)
-            for (part, formula), part_s in zip(LOSSES, results.losses, strict=True)
-        ]
-        blocks.append(f"Where the time of {count(results.asked.inputs, 'input')} goes:")
-        blocks.append(format_table(("part", "s", "%", "formula"), rows, summed=["s"]))
-    return join_paragraphs(*blocks)
+def explain_losses(results: Results) -> str:
+    """Say where a pipeline's time goes."""
+    if not results.losses:
+        return ""
+    latency_s = sum(results.losses)
+    rows = [
+        (part, part_s, round_to(part_s / latency_s * 100), formula)
+        for (part, formula), part_s in zip(LOSSES, results.losses, strict=True)
+    ]
+    table = format_table(("part", "s", "%", "formula"), rows, summed=["s"])
+    return f"Where the time of {count(results.asked.inputs, 'input')} goes:\n\n{table}"
 
 
 # ------------------------------------------------ bounds

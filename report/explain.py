@@ -1,7 +1,7 @@
 """The `explain` command: Q1 to Q4 on one page, topics that derive every number, and JSON."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -67,45 +67,38 @@ def explain_asked(results: Results) -> str:
 def explain_q1(results: Results) -> str:
     """Answer Q1: latency and traffic of one input, and why."""
     found = results.find(1)
-    heads = "strategy", "latency s", "traffic bytes", "compute ms", "communication ms"
-    rows = [
-        (
-            name,
-            round_latency(result.latency_s),
-            result.traffic_bytes,
-            result.compute_s * MS,
-            result.communication_s * MS,
-        )
-        for name, result in found.items()
-    ]
+    more = {
+        "compute ms": [result.compute_s * MS for result in found.values()],
+        "communication ms": [result.communication_s * MS for result in found.values()],
+    }
     why = [compare_latencies(found), compare_traffic(results), warn_of_sram(results)]
-    return join("Q1: 1 INPUT", format_table(heads, rows), " ".join(filter(None, why)))
+    return join("Q1: 1 INPUT", tabulate(found, more), " ".join(filter(None, why)))
 
 
 def explain_q2(results: Results) -> str:
     """Answer Q2: latency, traffic, interval, bottleneck and utilisation of all inputs."""
     inputs = results.asked.inputs
     found = results.find(inputs)
-    heads = "strategy", "latency s", "traffic bytes", "interval ms", "bottleneck", "used %"
-    rows = [
-        (
-            name,
-            round_latency(result.latency_s),
-            result.traffic_bytes,
-            result.interval_s * MS,
-            result.bottleneck or "?",
-            round_to(result.utilisation * 100),
-        )
-        for name, result in found.items()
-    ]
+    more: dict[str, Sequence[object]] = {
+        "interval ms": [result.interval_s * MS for result in found.values()],
+        "bottleneck": [result.bottleneck or "?" for result in found.values()],
+        "used %": [round_to(result.utilisation * 100) for result in found.values()],
+    }
     why = [
         compare_latencies(found),
-        f"Used = lower bound / latency; the bound, no node idle, is"
-        f" {format_ms(results.bounds[-1].lower_bound_s)}.",
-        explain_interval(results),
+        "Interval: what one more input adds. Used = lower bound / latency; the bound, no node idle,"
+        f" is {format_ms(results.bounds[-1].lower_bound_s)}.",
         describe_time_per_input(results, found),
     ]
-    return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
+    return join(f"Q2: {inputs:,} INPUTS", tabulate(found, more), " ".join(filter(None, why)))
+
+
+def tabulate(found: dict[str, Result], more: Mapping[str, Sequence[object]]) -> str:
+    """Make a table of each strategy's latency and traffic, and more columns."""
+    latencies = [round_latency(result.latency_s) for result in found.values()]
+    traffics = [result.traffic_bytes for result in found.values()]
+    heads = "strategy", "latency s", "traffic bytes", *more
+    return format_table(heads, [*zip(found, latencies, traffics, *more.values(), strict=True)])
 
 
 def round_latency(latency_s: Fraction) -> Decimal:
@@ -144,13 +137,6 @@ def compare_traffic(results: Results) -> str:
             f" pipeline's, on up to {nodes * (nodes - 1):,} links at once."
         )
     return text
-
-
-def explain_interval(results: Results) -> str:
-    """Say what each further input adds, for the strategies whose steps are known."""
-    times = {"tensor": "all steps of tensor parallelism", "pipeline": "the pipeline's bottleneck"}
-    known = [times[name] for name, strategy in results.strategies.items() if strategy.steps]
-    return f"Each further input adds one interval: {', '.join(known)}." if known else ""
 
 
 def describe_time_per_input(results: Results, found: dict[str, Result]) -> str:
@@ -207,24 +193,22 @@ def compare_room(held_bytes: int, room_bytes: int) -> str:
 
 def explain_why_distribute(results: Results) -> str:
     """Say whether one node alone could do the work, which data parallelism needs."""
-    totals, data = results.totals, results.sram["data"]
-    inputs = count(results.asked.inputs, "input")
+    totals, lacking = results.totals, -results.sram["data"].free_bytes
     data_ms = format_ms(results.bounds[-1].data_parallel_s)
     weights = f"All weights, {totals.weight_bytes:,} bytes,"
     room = f"a node's SRAM of {results.asked.system.sram_bytes:,}"
-    if data.free_bytes >= 0:
+    if lacking <= 0:
         return (
             f"{weights} fit in {room} beside any layer's input and output, so the work need not be"
-            f" distributed, and data parallelism is possible: {data_ms} for {inputs}."
+            f" distributed, and data parallelism is possible: {data_ms} for"
+            f" {count(results.asked.inputs, 'input')}."
         )
+    why = f"fit in {room}, but {lacking:,} bytes of a layer's input and output do not"
     if totals.weights_excess_bytes > 0:
-        why = f"{weights} exceed {room} by {totals.weights_excess_bytes:,}"
-    else:
-        excess = -data.free_bytes
-        why = f"{weights} fit in {room}, but {excess:,} bytes of a layer's input and output do not"
+        why = f"exceed {room} by {totals.weights_excess_bytes:,}"
     nothing = " Nothing fits." if all(it.free_bytes < 0 for it in results.sram.values()) else ""
     return (
-        f"{why}: so the work must be distributed, and data parallelism ({data_ms}) is"
+        f"{weights} {why}: so the work must be distributed, and data parallelism ({data_ms}) is"
         f" impossible.{nothing}"
     )
 
@@ -306,8 +290,8 @@ def explain_ring(results: Results) -> str:
 QUESTIONS = {"q1": explain_q1, "q2": explain_q2, "q3": explain_q3, "q4": explain_q4}
 DERIVATIONS = {
     "model": derivations.explain_model,
-    "tensor": derivations.explain_tensor,
-    "pipeline": derivations.explain_pipeline,
+    "tensor": lambda results: derivations.explain_strategy(results, "tensor"),
+    "pipeline": lambda results: derivations.explain_strategy(results, "pipeline"),
     "bounds": derivations.explain_bounds,
     "readings": derivations.explain_readings,
 }

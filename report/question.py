@@ -125,21 +125,19 @@ def add_question_options(parser: ArgumentParser) -> None:
     def add(
         option: str, default: lab3.Rate, unit: int, parse: Callable[[str], Exact], what: str
     ) -> None:
-        what += f" (default: {format_in(unit, default)})"
+        what += f" (default: {format_in(unit, default).replace(',', '')})"
         group.add_argument(option, metavar="N", default=default, type=parse, help=what)
 
     system, element_bytes = LAB.system, LAB.network[0].element_bytes
     gops = make_number_parser("GOPS", Decimal("0.000001"), 10**8, GIGA)
     link_gbs = make_number_parser("GB/s", Decimal("0.000001"), 10**5, GIGA)
+    kib, size = make_number_parser("KiB", 1, 10**9, KIB), make_number_parser("bytes", 1, 64)
     add("--inputs", LAB.inputs, 1, make_number_parser("inputs", 1, 10**6), "inputs in Q2")
     add("--nodes", system.nodes, 1, make_number_parser("nodes", 1, 1024), "nodes")
     add("--gops", system.ops_per_s, GIGA, gops, "compute throughput per node, GOPS")
     add("--link-gbs", system.link_bytes_per_s, GIGA, link_gbs, "link bandwidth, GB/s")
-    kib = make_number_parser("KiB", 1, 10**9, KIB)
     add("--sram-kib", system.sram_bytes, KIB, kib, "SRAM per node, KiB")
-    add(
-        "--element-bytes", element_bytes, 1, make_number_parser("bytes", 1, 64), "bytes per element"
-    )
+    add("--element-bytes", element_bytes, 1, size, "bytes per element")
     group.add_argument(
         "--layer",
         metavar="SIZES",
@@ -185,9 +183,9 @@ def _describe(question: Question) -> list[tuple[object, str]]:
     return [
         (inputs, count(inputs, "input")),
         (system.nodes, count(system.nodes, "node")),
-        (system.ops_per_s, f"{group(format_in(GIGA, system.ops_per_s))} GOPS"),
-        (system.link_bytes_per_s, f"{group(format_in(GIGA, system.link_bytes_per_s))} GB/s"),
-        (system.sram_bytes, f"{group(format_in(KIB, system.sram_bytes))} KiB of SRAM"),
+        (system.ops_per_s, f"{format_in(GIGA, system.ops_per_s)} GOPS"),
+        (system.link_bytes_per_s, f"{format_in(GIGA, system.link_bytes_per_s)} GB/s"),
+        (system.sram_bytes, f"{format_in(KIB, system.sram_bytes)} KiB of SRAM"),
         (network[0].element_bytes, f"elements of {count(network[0].element_bytes, 'byte')}"),
         ([layer[:6] for layer in network], ", ".join(layers)),
     ]
@@ -195,12 +193,7 @@ def _describe(question: Question) -> list[tuple[object, str]]:
 
 def format_in(unit: int, value: lab3.Rate) -> str:
     """Format a value in a unit, with the digits that an option may have."""
-    return lab3.format_decimal(Fraction(value) / unit, MOST_CHARACTERS)
-
-
-def group(number: str) -> str:
-    """Group the thousands of a number."""
-    return f"{Decimal(number):,f}"
+    return f"{Decimal(lab3.format_decimal(Fraction(value) / unit, MOST_CHARACTERS)):,f}"
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
@@ -224,7 +217,7 @@ def answer(question: Question) -> str:
     room = system.sram_bytes
     fitting = [it for it in possible if find_fullest(it, network, system).total_bytes <= room]
     names = " and ".join(f"{it} parallelism" for it in fitting) or "none"
-    fits = f"Fits in {group(format_in(KIB, room))} KiB of SRAM per node: {names}."
+    fits = f"Fits in {format_in(KIB, room)} KiB of SRAM per node: {names}."
     return f"{lab3.answers(*question)}\n{wrap(fits, '  ')}"  # lab3.py's lines as they are
 
 

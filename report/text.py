@@ -99,22 +99,6 @@ def format_path(path: object) -> str:
     return ascii(text)
 
 
-def find_meant(word: str, names: Iterable[str]) -> str | None:
-    """Find the name that a mistyped word begins, or is like."""
-    from difflib import get_close_matches  # only an error needs it
-
-    known = {name.lower(): name for name in names}
-    begun = [name for name in known if word and name.startswith(word.lower())]
-    found = begun or get_close_matches(word.lower(), known, 1, cutoff=0.6)
-    return known[found[0]] if found else None
-
-
-def suggest(word: str, names: Iterable[str]) -> str:
-    """Write the end of a refusal: the name that was meant, or else all names."""
-    meant = find_meant(word, names)
-    return f"did you mean {meant}?" if meant else f"there are {', '.join(names)}"
-
-
 def make_word_parser(what: str, names: Iterable[str]) -> Callable[[str], str]:
     """Make the type of an argument that is one of these names, in small letters or not."""
     known = {name.lower(): name for name in names}
@@ -122,7 +106,7 @@ def make_word_parser(what: str, names: Iterable[str]) -> Callable[[str], str]:
     def parse(word: str) -> str:
         if word.lower() in known:
             return word.lower()
-        raise ArgumentTypeError(f"{quote(word)} is not a {what}; {suggest(word, known.values())}")
+        raise ArgumentTypeError(f"{quote(word)} is not a {what}: {', '.join(known.values())}")
 
     return parse
 

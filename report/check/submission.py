@@ -182,12 +182,9 @@ VOCABULARY = [  # a role, what is meant if not the word itself, and how it is sp
     *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
     ("network", "", "network communication comm"),  # without "traffic", a part of a latency
     ("harmless", "", "a about all and approximately are by equal equals final for has in is needs"),
-    (
-        "harmless",
-        "",
-        "inference method moves of overall result results sends strategy takes the to",
-    ),
-    ("harmless", "", "total transfers using volume with"),
+    ("harmless", "", "a about all and approximately are by equal equals final for has in is"),
+    ("harmless", "", "inference method moves needs of overall result results sends strategy"),
+    ("harmless", "", "takes the to total transfers using volume with"),
     ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
 ]
 WORDS = {word: (role, name or word) for role, name, words in VOCABULARY for word in words.split()}
