@@ -159,8 +159,8 @@ def explain_bounds(results: Results) -> str:
     if "tensor" in results.strategies:
         rows.append(("tensor", [it["tensor"].latency_s for it in found], "explain tensor"))
     if "pipeline" in results.strategies:
-        slowest_s = [it.slowest_node_s for it in bounds if it.slowest_node_s]
-        rows.append(("slowest node", slowest_s, "N * max(C / R)"))
+        if slowest_s := [it.slowest_node_s for it in bounds if it.slowest_node_s]:
+            rows.append(("slowest node", slowest_s, "N * max(C / R)"))
         rows.append(("pipeline", [it["pipeline"].latency_s for it in found], "explain pipeline"))
     rows.append(("data", [it.data_parallel_s for it in bounds], "ceil(N / P) * sum(C) / R"))
     return join_paragraphs(
@@ -224,7 +224,7 @@ def tabulate_mistakes(results: Results, only_readings: bool = False) -> list[str
 
     heads = [*(f"{count(it.inputs, 'input')} s" for it in results.bounds), "traffic bytes", "if"]
     blocks = []
-    for strategy in results.strategies:
+    for strategy in [name for name, it in results.strategies.items() if not it.change]:
         rows: list[tuple[object, ...]] = []
         for example in list_examples(results.asked, strategy, only_readings):
             rows.append((*example.latencies_s, example.traffic_bytes, example.clause or AS_READ))

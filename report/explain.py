@@ -34,10 +34,6 @@ from report.text import (
 )
 
 SAME = Fraction("1.005")  # times as much is about the same
-WRITTEN_FOR_STEPS = {
-    "tensor": "tensor parallelism's steps, its times on a ring",
-    "pipeline": "the pipeline's bottleneck, where its time goes, its times on a ring",
-}
 MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fullest
 
 # ------------------------------------------------ what is asked
@@ -52,10 +48,9 @@ def explain_asked(results: Results) -> str:
         f" {format_number(Fraction(system.link_bytes_per_s) / GIGA)} GB/s per link"
     )
     left_out = [
-        f"Left out: {WRITTEN_FOR_STEPS[name]}, when the verdict flips, because lab3.py was"
-        f" delivered with another formula than {strategy.change}."
-        for name, strategy in results.strategies.items()
-        if strategy.change
+        f"{change} is not as delivered. What is known of the delivered formula alone is left out:"
+        " reasons, the bottleneck, where the time goes, verdict flips, the ring, mistakes."
+        for change in results.changes
     ]
     impossible = [f"{why}." for why in results.impossible.values()]
     return "\n".join(map(wrap, [asked, *impossible, *left_out]))
@@ -81,7 +76,7 @@ def explain_q2(results: Results) -> str:
     found = results.find(inputs)
     more: dict[str, Sequence[object]] = {
         "interval ms": [result.interval_s * MS for result in found.values()],
-        "bottleneck": [result.bottleneck or "?" for result in found.values()],
+        "bottleneck": [result.bottleneck or "unknown" for result in found.values()],
         "used %": [round_to(result.utilisation * 100) for result in found.values()],
     }
     why = [
@@ -251,6 +246,8 @@ def list_sram_notes(results: Results) -> list[str]:
 
 def explain_q4(results: Results) -> str:
     """Answer Q4: both topologies side by side, and why one strategy differs."""
+    if not results.find(1, ONE_WAY_RING):
+        return ""
     rows = []
     for bound, (name, strategy) in product(results.bounds, results.strategies.items()):
         direct, *rings = (it for it in strategy.results if it.inputs == bound.inputs)
@@ -309,14 +306,11 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     compute_results does.
     """
     results = compute_results(question)
-    known = [name for name, strategy in results.strategies.items() if not strategy.change]
     for topic in names:
         if topic in results.impossible:
             raise ValueError(results.impossible[topic])
         if topic == "q2" and question.inputs == 1:
             raise ValueError("Q2 needs --inputs 2 or more")
-        if topic == "q4" and not known:
-            raise ValueError(f"the ring is not known: {' and '.join(results.changes)}")
     page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
     chosen = [it for name in names for it in ([*page, *DERIVATIONS] if name == ALL else [name])]
     more = "How every number is derived: python3 report explain all, or --help for topics."

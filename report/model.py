@@ -6,6 +6,7 @@ name, so that on its right the name is what it was until then. The ring of Q4 is
 so is each mistake of report/check/mistakes.py. What is evaluated is text of lab3.py and report/.
 """
 
+import ast
 import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -74,6 +75,7 @@ def put(numbers: Each, at: Any, number: Any) -> Each:
 
 
 FUNCTIONS: dict[str, Any] = {"join": join, "put": put, "len": len, "map": map}
+FUNCTIONS["exact"] = lambda number: Fraction(number) if isinstance(number, int) else number
 FUNCTIONS["sum"] = lambda *parts: sum(join(*parts))
 FUNCTIONS["max"] = lambda *parts: max(join(*parts))
 FUNCTIONS["__builtins__"] = {}
@@ -96,6 +98,16 @@ class Formula(NamedTuple):
 FORMULA = re.compile(r"(\w+) *= *([^\s=].*?)(?: seconds| bytes)?")
 
 
+class _ExactDivision(ast.NodeTransformer):
+    """Make 1 / 2 no float."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Div):
+            node.left = ast.Call(ast.Name("exact", ast.Load()), [node.left], [])
+        return node
+
+
 @cache
 def parse(text: str, place: str = "report/") -> list[Formula]:
     """Parse formulas, one a line or between semicolons. Raises ValueError for what is none."""
@@ -104,10 +116,12 @@ def parse(text: str, place: str = "report/") -> list[Formula]:
         found = FORMULA.fullmatch(line)
         name, expression = found.groups() if found else ("", "")
         try:
-            formulas.append(Formula(name, expression, compile(expression, place, "eval"), place))
+            tree = _ExactDivision().visit(ast.parse(expression, mode="eval"))
+            code = compile(ast.fix_missing_locations(tree), place, "eval")
         except SyntaxError:
             wanted = "a formula such as 'sent = A[:-1]', one a line"
             raise ValueError(f"{place}: {line!a} is not {wanted}") from None
+        formulas.append(Formula(name, expression, code, place))
     return formulas
 
 
@@ -217,7 +231,7 @@ def compare_with_code(model: Model) -> None:
     for formula in read_formulas(model.strategy).values():
         found = join(model[formula.name])
         if not all(isinstance(number, (int, Fraction)) for number in found):
-            raise formula.refuse("it is not exact: it needs whole numbers, and division last")
+            raise formula.refuse("it is not exact: it needs whole numbers, such as 1 / 2")
         if formula.name in KINDS and isinstance(model[formula.name], Each):
             raise formula.refuse("it gives a number for each layer, not one")
         own = [getattr(layer, formula.name, None) for layer in model.network]
@@ -229,7 +243,8 @@ def compare_with_code(model: Model) -> None:
         if computed != model[kind]:
             raise ValueError(
                 f"for {case}, lab3.py's {place} gives {format_exactly(computed)} {unit}, its"
-                f" docstring {format_exactly(model[kind])} {unit}: change its docstring, too"
+                f" docstring {format_exactly(model[kind])} {unit}: change its docstring, too, or"
+                " its code"
             )
 
 

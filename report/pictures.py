@@ -67,7 +67,7 @@ def draw(name: str, question: Question, ending: str, until_s: Fraction | None = 
     are not as delivered, and as compute_results does."""
     results = compute_results(question)
     if results.changes:
-        raise ValueError(f"the {name} is not known: {' and '.join(results.changes)}")
+        raise ValueError(f"picture {name} is not drawn: {results.changes[0]} is not as delivered")
     if name == "limits":
         return render(lambda: draw_limits(results), ending)
     return render(lambda: draw_timeline(results, until_s), ending)

@@ -64,10 +64,10 @@ def make_models(question: Question) -> dict[tuple[str, int], Model]:
     network, system, inputs = question
     possible = [strategy for strategy in STRATEGIES if strategy not in find_impossible(question)]
     models = {}
-    for amount, strategy in product(sorted({1, inputs}), possible):
+    for amount, strategy in product(sorted({1, max(2, inputs)}), possible):  # 2 for the interval
         models[strategy, amount] = Model(strategy, network, system, amount)
         compare_with_code(models[strategy, amount])
-    return models
+    return {case: model for case, model in models.items() if model.inputs <= inputs}
 
 
 # ------------------------------------------------ options

@@ -142,7 +142,7 @@ def compute_results(question: Question) -> Results:
         strategies=strategies,
         impossible=find_impossible(question),
         verdicts=list_verdicts(models) if len(with_steps) == len(STRATEGIES) else [],
-        bounds=[compute_bounds(question, amount, "pipeline" in strategies) for amount in amounts],
+        bounds=[compute_bounds(question, amount, "pipeline" in with_steps) for amount in amounts],
         losses=compute_losses(models["pipeline", amounts[-1]])
         if "pipeline" in with_steps
         else None,

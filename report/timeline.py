@@ -25,7 +25,7 @@ def find_change(strategy: str) -> str:
     delivered = [formula[:2] for formula in parse(DELIVERED[strategy])]
     for name, expression, _, place in chain(*(read_docstring(strategy, kind) for kind in KINDS)):
         if (name, expression) not in delivered:
-            return f"'{name} = {expression}' in {place}"
+            return f"{place}: '{name} = {expression}'"
     return ""
 
 

@@ -21,6 +21,7 @@ from report.check.submission import Line, Number, Submission, list_lines, read_s
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_rounded
+from report.timeline import find_change
 
 KEY_DIGITS = 4  # of each number of a key that tells a reading
 ENOUGH_DIGITS = 5  # with fewer, a latency may be unexplained for want of digits
@@ -83,10 +84,8 @@ class Judgement(NamedTuple):
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
     """Judge what somebody's lab3.py printed, by what the course's own program printed, by default
-    by lab3.py's answers.
-
-    Raises ValueError if no strategy is possible, NoSubmissionError for a text without results.
-    """
+    by lab3.py's answers. Raises ValueError if no strategy is possible, NoSubmissionError for a text
+    without results."""
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
@@ -100,8 +99,11 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
             kind = words = EXPLAINED
         number = submission.numbers.get(line, Number())
         judged.append(JudgedNumber(line, number, right.amount, kind, words))
-    is_large = len(question.network) > MOST_LAYERS and UNEXPLAINED in {it.kind for it in judged}
-    notes = [*submission.notes, *[TOO_LARGE] * is_large]
+    unexplained = {it.line.strategy for it in judged if it.kind == UNEXPLAINED}
+    changes = filter(None, map(find_change, sorted(unexplained)))
+    notes = [f"as {it} is not as delivered, its mistakes are not looked for" for it in changes]
+    is_large = bool(unexplained) and len(question.network) > MOST_LAYERS
+    notes += [*submission.notes, *[TOO_LARGE] * is_large]
     return Judgement(judged, list_causes(pairs), notes, submission.repeated, submission.format)
 
 
@@ -134,7 +136,8 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     numbers = select_numbers(submission.numbers, own)
     cases = make_cases(own, numbers)
     best = zip(cases, diagnose(cases)[0], strict=True)
-    readings = {case.strategy: it.mistakes for case, it in best if tells_reading(case, it)}
+    known = [(case, it) for case, it in best if not find_change(case.strategy)]
+    readings = {case.strategy: it.mistakes for case, it in known if tells_reading(case, it)}
     right = find_right(question, readings, numbers)
     missing = [line for line in own.right if line not in numbers]
     return Reading(question, readings, right, missing, submission.notes, is_key=True)
@@ -182,7 +185,8 @@ def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) ->
         more.append(Mistake(f"Q2 is of {inputs:,} inputs", f"N = {inputs} if Q2 else 1"))
     cases = []
     for strategy in STRATEGIES:
-        lines = [it for it in numbers if it.strategy == strategy and strategy in reading.mistakes]
+        is_known = strategy in reading.mistakes and not find_change(strategy)
+        lines = [it for it in numbers if it.strategy == strategy and is_known]
         right = {it: numbers[it] for it in lines if numbers[it].equals(reading.right[it])}
         wrong = {it: numbers[it] for it in lines if it not in right}
         own = reading.mistakes.get(strategy, ())

@@ -181,10 +181,8 @@ VOCABULARY = [  # a role, what is meant if not the word itself, and how it is sp
     ("kind", "traffic", "traffic"),
     *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
     ("network", "", "network communication comm"),  # without "traffic", a part of a latency
-    ("harmless", "", "a about all and approximately are by equal equals final for has in is needs"),
-    ("harmless", "", "a about all and approximately are by equal equals final for has in is"),
-    ("harmless", "", "inference method moves needs of overall result results sends strategy"),
-    ("harmless", "", "takes the to total transfers using volume with"),
+    ("harmless", "", "a about all and approximately are by equal for has in inference is method"),
+    ("harmless", "", "of overall result results strategy takes the to total using volume with"),
     ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
 ]
 WORDS = {word: (role, name or word) for role, name, words in VOCABULARY for word in words.split()}

@@ -48,12 +48,13 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
     the handout, if something does not fit on its page, and for an author or UID that does not."""
     import typst
 
+    results = compute_results(LAB)
     check_handout()
     compiler = typst.Compiler(
         HERE / "slides.typ",
         root=HERE,
         ignore_system_fonts=True,
-        sys_inputs=pass_on(compute_results(LAB), [author, uid]),
+        sys_inputs=pass_on(results, [author, uid]),
     )
     try:
         # PDF/UA-1 demands a text for each picture and formula, and letters that the fonts have
@@ -80,8 +81,8 @@ def check_handout() -> None:
     for own, wanted in pairs:
         if own != wanted:
             raise ValueError(
-                f"the deck's sentences are written for the handout's '{wanted}', but lab3.py has"
-                f" '{own}'"
+                f"the deck's sentences are written for the handout's machine and '{wanted}', but"
+                f" lab3.py has '{own}'"
             )
 
 
