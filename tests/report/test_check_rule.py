@@ -128,7 +128,7 @@ SAME_ON_THE_LAB = [  # where no layer takes longer to send than to compute
 
 @pytest.mark.parametrize("clause", {clause: None for clause, *_ in MADE})
 def test_each_mistake_is_told(clause):
-    rows = [(strategy, *on_lab.split()) for it, strategy, on_lab, _ in MADE if it == clause]
+    rows = [(strategy, *on_lab.split()) for it, strategy, on_lab, *_ in MADE if it == clause]
     rows = {(of, *map(lab3.format_decimal, map(Fraction, numbers))) for of, *numbers in rows}
     causes = judge(write(*map(" ".join, rows))).causes
     parts = [part for cause in causes for alternative in cause for part in alternative]

@@ -1,8 +1,8 @@
 """report/check/mistakes.py: what each mistake makes of the numbers.
 
 mistakes.json has what commit 34a1ded computed in another way: without formulas as text. A row is a
-clause, a strategy, then Q1's seconds and bytes and Q2's, of the lab and of ODD. What it had not is
-worked out here.
+clause, a strategy, then Q1's seconds and bytes and Q2's, of the lab, ODD, WIDE and ALONE. What it
+had not is worked out here.
 """
 
 import json
@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from lab3 import ConvLayer, System
 from machines import LAB, ODD
 from report.check.mistakes import MISTAKES, compute
+from report.question import Question
 
 MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 
@@ -24,11 +26,19 @@ def list_edits(clause, strategy):
     return edits
 
 
-@pytest.mark.parametrize(("clause", "strategy", "on_lab", "on_odd"), MADE)
-def test_a_mistake_makes_what_was_recorded(clause, strategy, on_lab, on_odd):
+# The network's input, 504 bytes, takes longer to send than all else; a single node sends nothing.
+WIDE = Question(
+    (ConvLayer(2, 8, 3, 2, 9, 7, 1), ConvLayer(4, 2, 2, 3, 7, 6, 1)), System(2, 5_000, 100), 5
+)
+ALONE = Question(ODD.network[:1], ODD.system._replace(nodes=1), 8)
+
+
+@pytest.mark.parametrize(("clause", "strategy", "on_lab", "on_odd", "on_wide", "alone"), MADE)
+def test_a_mistake_makes_what_was_recorded(clause, strategy, on_lab, on_odd, on_wide, alone):
+    recorded = {LAB: on_lab, ODD: on_odd, WIDE: on_wide, ALONE: alone}
     for edit in list_edits(clause, strategy):
-        assert compute(LAB, strategy, [edit]) == [*map(Fraction, on_lab.split())]
-        assert compute(ODD, strategy, [edit]) == [*map(Fraction, on_odd.split())]
+        for question, numbers in recorded.items():
+            assert compute(question, strategy, [edit]) == [*map(Fraction, numbers.split())]
 
 
 # ------------------------------------------------ worked out here
