@@ -4,43 +4,29 @@ import json
 import os
 import re
 from argparse import ArgumentParser, Namespace
-from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import lab3
-from lab3 import System
+from lab3 import ConvLayer, System
 from report import pictures
 from report.deck.facts import compute_facts
 from report.deck.verdict import draw_verdict
-from report.question import LAB
+from report.question import LAB, Question, describe_question
 from report.results import Results, compute_results
 from report.text import format_path, quote
 
 HERE = Path(__file__).resolve().parent
 PAGES, README_PIXELS_PER_INCH = 6, 88
-TIMELINE_S = Fraction(18, 1000)  # the pipeline has two outputs by then
 
-# slides.typ's sentences are written for these constants and answers.
-HANDOUT = """\
-ConvLayer(filters=128, in_channels=3, fx=3, fy=3, x=32, y=32, element_bytes=2)
-ConvLayer(filters=128, in_channels=128, fx=3, fy=3, x=30, y=30, element_bytes=2)
-ConvLayer(filters=128, in_channels=128, fx=3, fy=3, x=28, y=28, element_bytes=2)
-ConvLayer(filters=128, in_channels=128, fx=3, fy=3, x=26, y=26, element_bytes=2)
-System(nodes=4, ops_per_s=50000000000, link_bytes_per_s=2000000000, sram_bytes=524288)
------Q1 single input-----
-Total latency of tensor parallelism is 0.00312726016 seconds
-Total network traffic of tensor parallelism is 1923072 bytes
-Total latency of pipeline parallelism is 0.01243531264 seconds
-Total network traffic of pipeline parallelism is 604160 bytes
---------Q2 32 inputs------
-Total latency of tensor parallelism is 0.10007232512 seconds
-Total network traffic of tensor parallelism is 61538304 bytes
-Total latency of pipeline parallelism is 0.1557861376 seconds
-Total network traffic of pipeline parallelism is 19333120 bytes
-"""
+# slides.typ's sentences are written for this question and these answers.
+SIZES = ((3, 32), (128, 30), (128, 28), (128, 26))  # each layer's input channels, and its x and y
+NETWORK = tuple(ConvLayer(128, channels, 3, 3, x, x, 2) for channels, x in SIZES)
+HANDOUT = Question(NETWORK, System(4, 50 * 10**9, 2 * 10**9, 512 * 1024), 32)
+ANSWERS = """0.00312726016 1923072 0.01243531264 604160
+0.10007232512 61538304 0.1557861376 19333120"""
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
@@ -54,18 +40,18 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
         HERE / "slides.typ",
         root=HERE,
         ignore_system_fonts=True,
-        sys_inputs=pass_on(results, [author, uid]),
+        sys_inputs={"passed": json.dumps(collect(results) | {"byline": [author, uid]})},
     )
     try:
         # PDF/UA-1 demands a text for each picture and formula, and letters that the fonts have
         pdf = compiler.compile(format="pdf", pdf_standards=["ua-1"])
         pages = compiler.compile(format="png", ppi=README_PIXELS_PER_INCH)
     except typst.TypstError as error:
-        lacking = re.search(r"text `\"(.+)\"` could not be displayed", error.message)
-        if lacking:
+        why = error.message.removeprefix("assertion failed: ")
+        if lacking := re.search(r"text `\"(.+)\"` could not be displayed", why):
             option = "--author" if lacking[1] in author else "--uid"
-            raise ValueError(f"{option}: the deck's font has no {lacking[1]!a}") from error
-        raise ValueError(error.message.removeprefix("assertion failed: ")) from error
+            why = f"{option}: the deck's font has no {lacking[1]!a}"
+        raise ValueError(why) from error
     assert isinstance(pdf, bytes)
     assert isinstance(pages, list)
     if len(pages) != PAGES:
@@ -74,33 +60,28 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
 
 
 def check_handout() -> None:
-    """Raise ValueError for the first constant or answer that is not the handout's."""
-    answers = lab3.answers(*LAB).splitlines()
-    constants = [*map(str, LAB.network), str(System(*map(int, LAB.system)))]
-    pairs = zip_longest([*constants, *answers], HANDOUT.splitlines(), fillvalue="nothing")
-    for own, wanted in pairs:
-        if own != wanted:
-            raise ValueError(
-                f"the deck's sentences are written for the handout's machine and '{wanted}', but"
-                f" lab3.py has '{own}'"
-            )
+    """Raise ValueError for constants or an answer that are not the handout's."""
+    lines = [line for line in lab3.answers(*LAB).splitlines() if not line.startswith("-")]
+    why = "the deck's sentences are written for the handout's"
+    if difference := describe_question(HANDOUT):
+        raise ValueError(f"{why} {difference}; lab3.py has others")
+    for line, number in zip_longest(lines, ANSWERS.split(), fillvalue="nothing"):
+        if number not in line.split():
+            raise ValueError(f"{why} {number}, but lab3.py has '{line}'")
 
 
-def pass_on(results: Results, byline: list[str]) -> dict[str, str]:
-    """Pass on to slides.typ, by name and as JSON, all that it takes from elsewhere."""
-    drawn = {
-        "timeline": pictures.draw("timeline", LAB, ".svg", TIMELINE_S),
-        "limits": pictures.draw("limits", LAB, ".svg"),
-        "verdict": pictures.render(lambda: draw_verdict(results), ".svg"),
-    }
-    looks: dict[str, Any] = {**pictures.COLOURS, "ink": pictures.INK, "note": pictures.NOTE}
-    passed = {
+def collect(results: Results) -> dict[str, Any]:
+    """Collect what slides.typ takes from elsewhere: numbers, pictures, and how these look."""
+    drawn = {name: pictures.draw(name, LAB, ".svg") for name in pictures.PICTURES}
+    drawn["verdict"] = pictures.render(draw_verdict, results, ".svg")
+    return {
         "facts": compute_facts(results),
-        "pictures": {name: [it.file.decode(), *it[1:]] for name, it in drawn.items()},
-        "looks": looks | {"face": pictures.FACES[0], "small": pictures.FONT_PT},
-        "byline": byline,
+        "pictures": {name: (svg.decode(), alt) for name, (svg, alt) in drawn.items()},
+        "chart-width": pictures.WIDTH_PT,
+        "colours": pictures.COLOURS | {"ink": pictures.INK, "note": pictures.NOTE},
+        "face": pictures.FACES[0],
+        "small": pictures.FONT_PT,
     }
-    return {name: json.dumps(value) for name, value in passed.items()}
 
 
 # ------------------------------------------------ the command

@@ -3,32 +3,35 @@ lengths as floats. What the handout gives is written in slides.typ: build.py ref
 """
 
 from fractions import Fraction
+from itertools import zip_longest
 from math import floor
 from typing import Any
 
 import lab3
+from report.check.mistakes import list_examples
 from report.results import ONE_WAY_RING, Result, Results
 from report.sram import SramUse
 from report.text import MS, US, Exact, format_places
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
 TIMES = "\N{MULTIPLICATION SIGN}"
+BLOCKING = "a node does not compute while it sends"  # what `check` says of the mistake
 
 
 def compute_facts(results: Results) -> Facts:
     """Format all facts, by name."""
     inputs = results.asked.inputs
-    one, many = results.find(1), results.find(inputs)
-    answers = {"tensor-1": one["tensor"], "tensor-n": many["tensor"]}
-    answers |= {"pipeline-1": one["pipeline"], "pipeline-n": many["pipeline"]}
-    for name, amount in (("ring-1", 1), ("ring-n", inputs)):
-        answers[name] = results.find(amount, ONE_WAY_RING)["tensor"]
+    cases = {
+        "one": results.find(1),
+        "all": results.find(inputs),
+        "ring-one": results.find(1, ONE_WAY_RING),
+        "ring-all": results.find(inputs, ONE_WAY_RING),
+    }
     return {
-        **{name: tell_result(result) for name, result in answers.items()},
-        **compare(results, answers),
+        **{name: {it: tell_result(found[it]) for it in found} for name, found in cases.items()},
+        **compare(results),
         **tell_layers(results),
-        **tell_steps(results, answers["pipeline-1"]),
-        **tell_losses(results, answers),
+        **tell_parts(results),
         **tell_sram(results),
     }
 
@@ -43,19 +46,13 @@ def in_us(value_s: Exact, places: int = 5) -> str:
     return format_places(value_s * US, places)
 
 
-def in_percent(part: Exact) -> str:
-    """Format a share as percent, without the % sign."""
-    return format_places(100 * part, 0)
-
-
 def tell_result(result: Result) -> Facts:
     """Format a strategy's latency, its parts, and its traffic."""
     return {
         "s": lab3.format_decimal(result.latency_s),
         "us": in_us(result.latency_s),
-        "us-rounded": in_us(result.latency_s, 2),
-        "ms": in_ms(result.latency_s),
         "each-ms": in_ms(result.interval_s),
+        "each-us": in_us(result.interval_s),
         "compute": in_us(result.compute_s),
         "communication": in_us(result.communication_s, 3),
         "bytes": f"{result.traffic_bytes:,}",
@@ -63,98 +60,84 @@ def tell_result(result: Result) -> Facts:
     }
 
 
-def compare(results: Results, answers: dict[str, Result]) -> Facts:
+def compare(results: Results) -> Facts:
     """Compare the answers to Q1, Q2 and Q4."""
-    tensor, pipeline, ring = (answers[name] for name in ("tensor-1", "pipeline-1", "ring-1"))
+    tensor, pipeline = results.find(1).values()
+    all_tensor, all_pipeline = results.find(results.asked.inputs).values()
+    ring = results.find(1, ONE_WAY_RING)["tensor"]
     gather_bytes = results.strategies["tensor"].steps[-1].traffic_bytes
-    ratios: dict[str, tuple[Exact, Exact, int]] = {
-        "tensor-growth": (answers["tensor-n"].latency_s, tensor.latency_s, 1),
-        "pipeline-growth": (answers["pipeline-n"].latency_s, pipeline.latency_s, 1),
-        "slower-1": (pipeline.latency_s, tensor.latency_s, 2),
-        "slower-n": (answers["pipeline-n"].latency_s, answers["tensor-n"].latency_s, 2),
-        "more-bytes": (tensor.traffic_bytes, pipeline.traffic_bytes, 2),
-        "ring-communication": (ring.communication_s, tensor.communication_s, 2),
-        "ring-latency": (ring.latency_s, tensor.latency_s, 2),
-        "ring-traffic": (ring.traffic_bytes, tensor.traffic_bytes, 2),
-    }
     return {
-        **{name: format_places(Fraction(a) / b, places) for name, (a, b, places) in ratios.items()},
-        "communication-percent": in_percent(tensor.communication_s / pipeline.communication_s),
+        "tensor-growth": format_places(all_tensor.latency_s / tensor.latency_s, 1),
+        "pipeline-growth": format_places(all_pipeline.latency_s / pipeline.latency_s, 1),
+        "slower-1": format_places(pipeline.latency_s / tensor.latency_s, 2),
+        "slower-n": format_places(all_pipeline.latency_s / all_tensor.latency_s, 2),
+        "more-bytes": format_places(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 2),
+        "less-time": format_places(100 * tensor.communication_s / pipeline.communication_s, 0),
         "pace-ms": in_ms(pipeline.interval_s, 3),
         "rest-ms": in_ms(pipeline.latency_s - pipeline.interval_s, 3),
-        "pace-us": in_us(pipeline.interval_s),
-        "all-to-all-ms": in_ms(results.asked.inputs * tensor.communication_s),
-        "gather": f"{gather_bytes:,}",
+        "overlap-ms": in_ms(results.asked.inputs * tensor.communication_s),
+        "ring-communication": format_places(ring.communication_s / tensor.communication_s, 2),
+        "ring-latency": format_places(ring.latency_s / tensor.latency_s, 2),
+        "ring-traffic": format_places(Fraction(ring.traffic_bytes, tensor.traffic_bytes), 2),
         "ring-gather": f"{gather_bytes + ring.traffic_bytes - tensor.traffic_bytes:,}",
         "two-way-us": in_us(ring.communication_s / 2, 1),  # half of each shard goes each way
     }
 
 
 def tell_layers(results: Results) -> Facts:
-    """List each layer's output, C, A, tensor parallelism's times and bytes, and the pipeline's
-    times."""
+    """List each layer's output, C, A, tensor parallelism's times and bytes, the pipeline's times;
+    tell what follows from single layers, and what all inputs take if nodes block."""
     network = results.asked.network
+    tensor, pipeline = (results.strategies[name].steps for name in ("tensor", "pipeline"))
+    columns = results.layers, tensor[::2], tensor[1::2], pipeline[::2], pipeline[1::2]
     rows = []
-    for number, layer in enumerate(network, 1):
-        sizes = TIMES.join(map(str, (layer.filters, layer.out_x, layer.out_y)))
-        row = [f"{number}: {sizes}", f"{layer.ops:,}", f"{layer.output_bytes:,}"]
-        for name, strategy in results.strategies.items():
-            compute, *sends = (step for step in strategy.steps if step.layer == number)
-            row += [in_us(compute.time_s), in_us(sends[0].time_s, 3) if sends else "stays"]
-            row += [f"{sends[0].traffic_bytes:,}"] if name == "tensor" else []
-        rows.append(row)
+    for layer, share, gather, whole, send in zip_longest(*columns):
+        sizes = TIMES.join(f"{layer[name]}" for name in ("filters", "out_x", "out_y"))
+        row = [f"{layer['layer']}: {sizes}", f"{layer['ops']:,}", f"{layer['output_bytes']:,}"]
+        row += [in_us(share.time_s), in_us(gather.time_s, 3), f"{gather.traffic_bytes:,}"]
+        rows.append([*row, in_us(whole.time_s), in_us(send.time_s, 3) if send else "stays"])
     ops = sum(layer.ops for layer in network)
+    examples = list_examples(results.asked, "pipeline")
+    [blocking] = (example for example in examples if example.clause == BLOCKING)
     return {
-        "layer-rows": rows,
+        "layers": rows,
         "ops": f"{ops:,}",
-        "layer-2-percent": in_percent(Fraction(network[1].ops, ops)),
+        "layer-2-percent": format_places(100 * Fraction(network[1].ops, ops), 0),
+        "shard-1": f"{tensor[1].link_bytes:,}",
+        "busiest-tensor": f"{sum(step.link_bytes for step in tensor):,}",
+        "busiest-pipeline": f"{max(step.link_bytes for step in pipeline):,}",
+        "blocking-ms": in_ms(blocking.latencies_s[-1]),
     }
 
 
-def tell_steps(results: Results, pipeline: Result) -> Facts:
-    """Tell layer 1's shard, what the busiest link carries for one input, and what all inputs would
-    take if a node did not compute while it sends."""
-    tensor_steps, steps = (results.strategies[name].steps for name in ("tensor", "pipeline"))
-    node_s = [sum(it.time_s for it in steps if it.layer == step.layer) for step in steps]
-    return {
-        "shard-1": f"{tensor_steps[1].link_bytes:,}",
-        "shard-1-us": in_us(tensor_steps[1].time_s, 1),
-        "busiest-tensor": f"{sum(step.link_bytes for step in tensor_steps):,}",
-        "busiest-pipeline": f"{max(step.link_bytes for step in steps):,}",
-        "blocking-ms": in_ms(pipeline.latency_s + (results.asked.inputs - 1) * max(node_s)),
-    }
-
-
-def tell_losses(results: Results, answers: dict[str, Result]) -> Facts:
+def tell_parts(results: Results) -> Facts:
     """Divide the time of all inputs into parts: for each its place in a bar, and ms. From how many
     inputs on would a pipeline of equal layers be faster, which sends as many bytes?"""
     assert results.losses
     bound_s, imbalance_s, fill_s, sends_s = results.losses
-    tensor_s, all_s = answers["tensor-n"].latency_s, answers["pipeline-n"].latency_s
-    parts = {
-        "bound": (Fraction(0), bound_s),
-        "tensor-communication": (bound_s, tensor_s - bound_s),
-        "tensor": (Fraction(0), tensor_s),
-        "imbalance": (bound_s, imbalance_s),
-        "fill": (bound_s + imbalance_s, fill_s),
-        "pipeline-communication": (all_s - sends_s, sends_s),
-        "pipeline": (Fraction(0), all_s),
-    }
+    one_s, first_s = (result.latency_s for result in results.find(1).values())
+    tensor_s, all_s = (result.latency_s for result in results.find(results.asked.inputs).values())
+
+    def place(start_s: Exact, length_s: Exact) -> list[Any]:
+        return [float(start_s / all_s), float(length_s / all_s), in_ms(length_s, 3)]
+
     average_s = bound_s / results.asked.inputs
-    tensor_s, first_s = answers["tensor-1"].latency_s, answers["pipeline-1"].latency_s
-    equal = floor((first_s - average_s) / (tensor_s - average_s)) + 1
+    equal = floor((first_s - average_s) / (one_s - average_s)) + 1
     return {
-        "parts": {
-            name: [float(start_s / all_s), float(length_s / all_s), in_ms(length_s, 3)]
-            for name, (start_s, length_s) in parts.items()
-        },
-        "tensor-above": in_percent(answers["tensor-n"].latency_s / bound_s - 1),
-        "pipeline-above": in_percent(all_s / bound_s - 1),
+        "bound": place(0, bound_s),
+        "tensor-communication": place(bound_s, tensor_s - bound_s),
+        "tensor": place(0, tensor_s),
+        "imbalance": place(bound_s, imbalance_s),
+        "fill": place(bound_s + imbalance_s, fill_s),
+        "pipeline-communication": place(all_s - sends_s, sends_s),
+        "pipeline": place(0, all_s),
+        "tensor-above": format_places(100 * (tensor_s / bound_s - 1), 0),
+        "pipeline-above": format_places(100 * (all_s / bound_s - 1), 0),
         "average-us": in_us(average_s),
         "equal": f"{equal}",
         "equal-pipeline": f"{in_ms(first_s, 3)} + {equal - 1} · {in_ms(average_s, 3)}"
         f" = {in_ms(first_s + (equal - 1) * average_s)}",
-        "equal-tensor": f"{equal} · {in_ms(tensor_s, 3)} = {in_ms(equal * tensor_s)}",
+        "equal-tensor": f"{equal} · {in_ms(one_s, 3)} = {in_ms(equal * one_s)}",
     }
 
 
@@ -162,36 +145,27 @@ def tell_sram(results: Results) -> Facts:
     """Compare what nodes hold at the fullest moment with the SRAM."""
     totals, room, held = results.totals, results.asked.system.sram_bytes, results.sram
     kept_bytes, waiting_bytes, next_input = results.uncounted
-    assert kept_bytes and waiting_bytes and next_input
-    uses = [("tensor", held["tensor"].fullest)]
-    uses += [("pipeline", use) for use in held["pipeline"].uses]
-    uses += [("data", held["data"].fullest)]
-    most, fullest = max(use.total_bytes for _, use in uses), held["pipeline"].fullest
+    assert next_input
+    uses = [("tensor", held["tensor"].fullest), ("data", held["data"].fullest)]
+    uses[1:1] = [("pipeline", use) for use in held["pipeline"].uses]
+    node_2 = held["pipeline"].fullest
     return {
-        "sram-rows": [tell_use(strategy, use, room, most) for strategy, use in uses],
-        "sram-at": float(Fraction(room, most)),
+        "uses": [tell_use(strategy, use, room) for strategy, use in uses],
         "sram": f"{room:,}",
         "weights": f"{totals.weight_bytes:,}",
         "excess": f"{totals.weights_excess_bytes:,}",
         "kept-input": f"{kept_bytes:,}",
         "waiting-inputs": f"{waiting_bytes:,}",
-        "without-output": f"{fullest.weight_bytes + fullest.input_bytes:,}",
+        "without-output": f"{node_2.weight_bytes + node_2.input_bytes:,}",
         "next-input": f"{next_input.total_bytes:,}",
         "outputs-bytes": f"{totals.output_bytes:,}",
         "data-ms": in_ms(results.bounds[-1].data_parallel_s, 3),
     }
 
 
-def tell_use(strategy: str, use: SramUse, room: int, most: int) -> Facts:
-    """Format a row of the table, with a bar of three parts."""
-    sizes = use.weight_bytes, use.input_bytes, use.output_bytes
-    free = room - use.total_bytes
-    return {
-        "strategy": strategy,
-        "where": use.where,
-        "sizes": [f"{size:,}" for size in sizes],
-        "sum": f"{use.total_bytes:,}",
-        "lengths": [size / most for size in sizes],
-        "fits": free >= 0,
-        "room": f"{free:,} bytes free" if free >= 0 else f"{-free:,} bytes over",
-    }
+def tell_use(strategy: str, use: SramUse, room: int) -> list[Any]:
+    """Format a row of the table; its bar's lengths are shares of the SRAM."""
+    sizes, free = (use.weight_bytes, use.input_bytes, use.output_bytes), room - use.total_bytes
+    texts, lengths = [f"{size:,}" for size in sizes], [size / room for size in sizes]
+    rest = f"{free:,} bytes free" if free >= 0 else f"{-free:,} bytes over"
+    return [strategy, use.where, texts, f"{use.total_bytes:,}", lengths, rest]

@@ -1,7 +1,7 @@
 """The deck's chart of the verdict: the time of all inputs against the link bandwidth."""
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from report.model import RING, Model
 from report.pictures import COLOURS, DOTS, INK, make_axes, write
@@ -31,19 +31,18 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
     axes.minorticks_off()
     slow, fast, ring = flips
     axes.axvspan(slow, fast, color=COLOURS["pipeline"][1], alpha=0.5, lw=0)
+    words = {"color": COLOURS["pipeline"][0], "ha": "center"}
+    write(axes, "pipeline wins", (slow * fast) ** 0.5, LOWEST, 0, 12, **words)
     curve = [SLOWEST * (FASTEST / SLOWEST) ** (dot / DOTS) for dot in range(DOTS + 1)]
-    for name, style in (("tensor", "-"), (ON_RING, "--"), ("pipeline", "-")):
-        looks: Any = {"color": COLOURS[name.split()[0]][0], "ls": style, "lw": 2.5}
-        axes.plot(curve, [take_ms(results, name, gbs) for gbs in curve], label=name, **looks)
+    named = (("tensor", "-", 0.5, -12), (ON_RING, "--", 0.1, 10), ("pipeline", "-", 0.5, 12))
+    for name, style, at_gbs, up_pt in named:
+        ms, colour = [take_ms(results, name, gbs) for gbs in curve], COLOURS[name.split()[0]][0]
+        axes.plot(curve, ms, label=name, color=colour, ls=style, lw=2.5)
+        height = take_ms(results, name, at_gbs)
+        write(axes, name, at_gbs, height, 0, up_pt, color=colour, weight="bold")
     for gbs in [*flips, lab_gbs]:
-        height = take_ms(results, "pipeline", gbs)
-        axes.plot([gbs] * 2, [LOWEST, height], color=INK, ls=":", lw=1)
-        axes.plot(gbs, height, "o", color=INK, ms=6)
-    for name, gbs, up_pt in (("pipeline", 0.5, 12), ("tensor", 0.5, -12), (ON_RING, 0.1, 10)):
-        looks = {"color": COLOURS[name.split()[0]][0], "weight": "bold"}
-        write(axes, name, gbs, take_ms(results, name, gbs), 0, up_pt, **looks)
-    looks = {"color": COLOURS["pipeline"][0], "ha": "center"}
-    write(axes, "pipeline wins", (slow * fast) ** 0.5, LOWEST, 0, 12, **looks)
+        ends = LOWEST, take_ms(results, "pipeline", gbs)
+        axes.plot([gbs] * 2, ends, "o:", color=INK, lw=1, ms=6, markevery=[1])
     return figure, (
         f"{title}, against GB/s per link: the pipeline is faster from {flips[slow]} to"
         f" {flips[fast]}, on a one-way ring below {flips[ring]}; else tensor parallelism."

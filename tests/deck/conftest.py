@@ -36,14 +36,6 @@ def reader(built):
 
 @pytest.fixture(scope="session")
 def elements(reader):
-    """List the elements of slides.pdf's structure, in reading order."""
-
-    def find(parent):
-        kids = parent.get("/K", [])
-        for kid in kids if isinstance(kids, list) else [kids]:
-            element = kid.get_object()
-            if isinstance(element, dict) and "/S" in element:
-                yield element
-                yield from find(element)
-
-    return list(find(reader.trailer["/Root"]["/StructTreeRoot"]))
+    """List the elements of slides.pdf's structure."""
+    objects = (reader.get_object(number) for number in range(1, reader.trailer["/Size"]))
+    return [it for it in objects if isinstance(it, dict) and it.get("/Type") == "/StructElem"]
