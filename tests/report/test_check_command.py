@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("hypothesis")
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from machines import ODD_OPTIONS
@@ -218,6 +218,8 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join).map(str.enc
 
 
 @settings(max_examples=300, deadline=5000)
+@example("\u202eR\u00e9sultats\n".encode() + OUTPUT.encode())  # in the diff
+@example("\u202eR\u00e9sultats\n".encode())  # nothing else
 @given(st.binary(max_size=300) | TEXTS)
 def test_any_bytes_end_with_a_status_and_no_traceback(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "any.txt"

@@ -256,6 +256,11 @@ def test_without_a_heading_of_q2_the_second_of_two_equal_labels_is_its(text):
     assert (NO_Q2 in read(text).notes) == SECOND[text]
 
 
+def test_of_one_input_all_is_q1s():
+    numbers = read_submission("Single input:\nTP latency: 3", ODD._replace(inputs=1)).numbers
+    assert [*map(str, numbers)] == ["Q1 tensor latency"]
+
+
 # ------------------------------------------------ numbers
 
 NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, and with what not
