@@ -9,14 +9,7 @@ from itertools import product
 import lab3
 from report import derivations
 from report.question import Question, add_question_options, prefix_question, read_options
-from report.results import (
-    ALL_TO_ALL,
-    ONE_WAY_RING,
-    VERSION,
-    Result,
-    Results,
-    compute_results,
-)
+from report.results import ALL_TO_ALL, ONE_WAY_RING, VERSION, Result, Results, compute_results
 from report.text import (
     GIGA,
     MS,
@@ -66,7 +59,7 @@ def explain_q1(results: Results) -> str:
         "compute ms": [result.compute_s * MS for result in found.values()],
         "communication ms": [result.communication_s * MS for result in found.values()],
     }
-    why = [compare_latencies(found), compare_traffic(results), warn_of_sram(results)]
+    why = [compare_latencies(results, 1), compare_traffic(results), warn_of_sram(results)]
     return join("Q1: 1 INPUT", tabulate(found, more), " ".join(filter(None, why)))
 
 
@@ -80,7 +73,7 @@ def explain_q2(results: Results) -> str:
         "used %": [round_to(result.utilisation * 100) for result in found.values()],
     }
     why = [
-        compare_latencies(found),
+        compare_latencies(results, inputs),
         "Interval: what one more input adds. Used = lower bound / latency; the bound, no node idle,"
         f" is {format_ms(results.bounds[-1].lower_bound_s)}.",
         describe_time_per_input(results, found),
@@ -101,16 +94,16 @@ def round_latency(latency_s: Fraction) -> Decimal:
     return Decimal(lab3.format_decimal(latency_s))
 
 
-def compare_latencies(found: dict[str, Result]) -> str:
+def compare_latencies(results: Results, inputs: int) -> str:
     """Say which strategy is faster, and how many times; up to 1.005 times is about the same."""
-    if len(found) < 2:
+    if len(results.strategies) < 2:
         return ""
-    (fast, fast_s), (_, slow_s) = sorted(
-        ((name, it.latency_s) for name, it in found.items()), key=lambda pair: pair[1]
-    )
-    if slow_s <= fast_s * SAME:
-        return f"Both take {'about ' * (slow_s > fast_s)}the same time."
-    return f"{fast.capitalize()} parallelism is {format_rounded(slow_s / fast_s, 3)} times as fast."
+    ratio = results.compare(inputs, "latency_s")
+    times = max(ratio, 1 / ratio)
+    if times <= SAME:
+        return f"Both take {'about ' * (times > 1)}the same time."
+    fast = "Tensor" if ratio > 1 else "Pipeline"
+    return f"{fast} parallelism is {format_rounded(times, 3)} times as fast."
 
 
 def compare_traffic(results: Results) -> str:
@@ -118,13 +111,13 @@ def compare_traffic(results: Results) -> str:
     found, nodes = results.find(1), results.asked.system.nodes
     if len(found) < 2 or results.changes or not found["pipeline"].traffic_bytes or nodes == 1:
         return ""
-    bytes_ratio = Fraction(found["tensor"].traffic_bytes, found["pipeline"].traffic_bytes)
-    time_ratio = found["tensor"].communication_s / found["pipeline"].communication_s
+    bytes_ratio = 1 / results.compare(1, "traffic_bytes")
+    time_ratio = 1 / results.compare(1, "communication_s")
     why = "each part of an output goes to all other nodes, the last layer's only to one"
     if nodes == 2:
         why = "half of the last output is sent, too"
     more = f"{format_rounded(bytes_ratio, 3)} times the" if bytes_ratio > SAME else "slightly more"
-    is_faster = found["tensor"].latency_s * SAME < found["pipeline"].latency_s
+    is_faster = results.compare(1, "latency_s") > SAME
     text = f"{'It' if is_faster else 'Tensor parallelism'} sends {more} bytes, because {why}."
     if time_ratio < 2 - SAME:
         text += (
@@ -138,10 +131,9 @@ def describe_time_per_input(results: Results, found: dict[str, Result]) -> str:
     """Give latency / N for any number of inputs, N."""
     if "pipeline" not in found or results.changes:
         return ""
-    pipeline, one = found["pipeline"], results.find(1)["pipeline"]
+    pipeline = found["pipeline"]
     interval = format_rounded(pipeline.interval_s * MS)
-    fill_s = one.latency_s - one.interval_s
-    fill = f" + {format_rounded(fill_s * MS)} / N" if fill_s else ""
+    fill = f" + {format_rounded(pipeline.fill_s * MS)} / N" if pipeline.fill_s else ""
     text = f"{interval}{fill} ms in the pipeline"
     if "tensor" in found:
         tensor_s = found["tensor"].interval_s
@@ -268,7 +260,7 @@ def explain_ring(results: Results) -> str:
     direct, ring = results.find(1), results.find(1, ONE_WAY_RING)
     text = ["Communication is that of 1 input."]
     if "tensor" in ring:
-        more = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
+        more = results.compare_ring("latency_s") - 1
         more_bytes = ring["tensor"].traffic_bytes - direct["tensor"].traffic_bytes
         text.append(
             f"On a ring, the busiest link carries {nodes - 1:,} shards (parts of an output) one"

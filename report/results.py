@@ -40,6 +40,11 @@ class Result(NamedTuple):
     bottleneck: str | None  # the first longest step's place, "node 2" or "link 2 to 3", or "none"
     utilisation: Fraction  # lower bound / latency: the share of time in which nodes compute
 
+    @property
+    def fill_s(self) -> Fraction:
+        """Compute what is left of the latency if each input takes an interval."""
+        return self.latency_s - self.inputs * self.interval_s
+
 
 class Strategy(NamedTuple):
     """A strategy that is possible. Steps, a bottleneck and the ring are known of lab3.py's formulas
@@ -122,6 +127,17 @@ class Results(NamedTuple):
         """Find the known results for one input or for all, by the strategies' names."""
         found = ((name, result) for name, it in self.strategies.items() for result in it.results)
         return {name: it for name, it in found if (it.inputs, it.topology) == (inputs, topology)}
+
+    def compare(self, inputs: int, field: str) -> Fraction:
+        """Divide the pipeline's number by tensor parallelism's, all-to-all."""
+        tensor, pipeline = (getattr(result, field) for result in self.find(inputs).values())
+        return Fraction(pipeline, tensor)
+
+    def compare_ring(self, field: str) -> Fraction:
+        """Divide tensor parallelism's number for one input on a ring by the one all-to-all."""
+        cases = (self.find(1, topology)["tensor"] for topology in (ALL_TO_ALL, ONE_WAY_RING))
+        direct, ring = (getattr(result, field) for result in cases)
+        return Fraction(ring, direct)
 
     @property
     def changes(self) -> list[str]:

@@ -11,7 +11,7 @@ import lab3
 from report.check.mistakes import list_examples
 from report.results import ONE_WAY_RING, Result, Results
 from report.sram import SramUse
-from report.text import MS, US, Exact, format_places
+from report.text import GIGA, MS, US, Exact, format_places, format_rounded
 
 Facts = dict[str, Any]  # texts, lists and dictionaries of texts, lengths
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -62,23 +62,24 @@ def tell_result(result: Result) -> Facts:
 
 def compare(results: Results) -> Facts:
     """Compare the answers to Q1, Q2 and Q4."""
-    tensor, pipeline = results.find(1).values()
-    all_tensor, all_pipeline = results.find(results.asked.inputs).values()
+    inputs, (tensor, pipeline) = results.asked.inputs, results.find(1).values()
+    all_tensor, all_pipeline = results.find(inputs).values()
     ring = results.find(1, ONE_WAY_RING)["tensor"]
     gather_bytes = results.strategies["tensor"].steps[-1].traffic_bytes
     return {
         "tensor-growth": format_places(all_tensor.latency_s / tensor.latency_s, 1),
         "pipeline-growth": format_places(all_pipeline.latency_s / pipeline.latency_s, 1),
-        "slower-1": format_places(pipeline.latency_s / tensor.latency_s, 2),
-        "slower-n": format_places(all_pipeline.latency_s / all_tensor.latency_s, 2),
-        "more-bytes": format_places(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 2),
-        "less-time": format_places(100 * tensor.communication_s / pipeline.communication_s, 0),
+        "slower-1": format_places(results.compare(1, "latency_s"), 2),
+        "slower-n": format_places(results.compare(inputs, "latency_s"), 2),
+        "more-bytes": format_places(1 / results.compare(1, "traffic_bytes"), 2),
+        "less-time": format_places(100 / results.compare(1, "communication_s"), 0),
         "pace-ms": in_ms(pipeline.interval_s, 3),
-        "rest-ms": in_ms(pipeline.latency_s - pipeline.interval_s, 3),
-        "overlap-ms": in_ms(results.asked.inputs * tensor.communication_s),
-        "ring-communication": format_places(ring.communication_s / tensor.communication_s, 2),
-        "ring-latency": format_places(ring.latency_s / tensor.latency_s, 2),
-        "ring-traffic": format_places(Fraction(ring.traffic_bytes, tensor.traffic_bytes), 2),
+        "rest-ms": in_ms(pipeline.fill_s, 3),
+        "overlap-ms": in_ms(inputs * tensor.communication_s),
+        "serial-ms": in_ms(inputs * pipeline.latency_s),
+        "ring-communication": format_places(results.compare_ring("communication_s"), 2),
+        "ring-latency": format_places(results.compare_ring("latency_s"), 2),
+        "ring-traffic": format_places(results.compare_ring("traffic_bytes"), 2),
         "ring-gather": f"{gather_bytes + ring.traffic_bytes - tensor.traffic_bytes:,}",
         "two-way-us": in_us(ring.communication_s / 2, 1),  # half of each shard goes each way
     }
@@ -134,10 +135,12 @@ def tell_parts(results: Results) -> Facts:
         "tensor-above": format_places(100 * (tensor_s / bound_s - 1), 0),
         "pipeline-above": format_places(100 * (all_s / bound_s - 1), 0),
         "average-us": in_us(average_s),
+        "ring-flip": format_rounded(results.verdicts[-1].equal_bytes_per_s[0] / GIGA, 3),
+        "imbalance-percent": format_places(100 * imbalance_s / (all_s - bound_s), 0),
         "equal": f"{equal}",
-        "equal-pipeline": f"{in_ms(first_s, 3)} + {equal - 1} · {in_ms(average_s, 3)}"
-        f" = {in_ms(first_s + (equal - 1) * average_s)}",
-        "equal-tensor": f"{equal} · {in_ms(one_s, 3)} = {in_ms(equal * one_s)}",
+        "equal-pipeline": f"{in_us(first_s)} + {equal - 1}·{in_us(average_s)}"
+        f" = {in_us(first_s + (equal - 1) * average_s)}",
+        "equal-tensor": f"{equal}·{in_us(one_s)} = {in_us(equal * one_s)}",
     }
 
 
@@ -159,6 +162,7 @@ def tell_sram(results: Results) -> Facts:
         "without-output": f"{node_2.weight_bytes + node_2.input_bytes:,}",
         "next-input": f"{next_input.total_bytes:,}",
         "outputs-bytes": f"{totals.output_bytes:,}",
+        "all-sram": f"{totals.sram_bytes:,}",
         "data-ms": in_ms(results.bounds[-1].data_parallel_s, 3),
     }
 

@@ -136,7 +136,7 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
     [
         ("#point[Not counted:]", "A line \\\n" * 5, "the deck has 7 pages, not 6"),
         ("Inputs overlap,", "Inputs " * 30, "the text beside a chart on page 1"),
-        ("[*Bytes, at most*]", f"[{'M' * 50}]", "a table on page 5"),
+        ("[*Bytes, fullest layer*]", f"[{'M' * 50}]", "a table on page 5"),
         ("[each sends its own]", f"[{'M' * 20}]", "a label of the deck on page 6"),
         ("[gather]", f"[{'gather ' * 9}]", "a label of the deck on page 2"),
     ],

@@ -16,7 +16,7 @@ from report.results import compute_results
 # that is computed. test_lab3.py has the working of latency and traffic.
 PARTS = {
     1: [
-        "Tensor parallelism is faster for any number of inputs",  # 3.127 < 4.624 ms for each
+        "On this machine, tensor parallelism is faster for any number of inputs",  # 3.127 < 4.624 ms for each
         # 100.07232512 / 3.12726016 = 32; 155.7861376 / 12.43531264 = 12.52..
         "Tensor parallelism 0.00312726016 1,923,072 0.10007232512 61,538,304 32.0",
         "Pipeline parallelism 0.01243531264 604,160 0.1557861376 19,333,120 12.5",
@@ -33,7 +33,8 @@ PARTS = {
         "Split every layer over all four nodes, or give each node a layer",
         "R = 50,000 ops/us per node B = 2,000 bytes/us per link P = 4 nodes",  # 50 GOPS, 2 GB/s
         "overlap saves at most 3.01 ms for 32",  # 32 * 93.952 us = 3.006464 ms
-        "while it sends (else 32 take 158.90 ms)",  # 12.43531264 + 31 * (4.62422016 + 0.100352)
+        "inputs overlap (else 32 take 397.93 ms)",  # 32 * 12.43531264
+        "compute while sending (else 158.90)",  # 12.43531264 + 31 * (4.62422016 + 0.100352)
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
@@ -50,29 +51,32 @@ PARTS = {
         "32 inputs, us 32 · 3,127.26016 = 100,072.32512",
         "12,435.31264 + 31 · 4,624.22016 = 155,786.13760",
         "32 inputs, bytes 32 · 1,923,072 = 61,538,304",
-        "32 · 604,160 = 19,333,120",
+        "32 · (230,400 + 200,704 + 173,056) = 19,333,120",
         "Layer 1: C = 2·128·3·3·3·30·30, A = 2·128·30·30, S = A/4 = 57,600;",
         "12·S = 691,200 bytes, S/2,000 = 28.800 us",
     ],
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
-        "97.066 ms = 32 · 606,661,632 / (4 · 50,000) us",
-        "3.006 ms = 32 · 93.952 us",
+        "97.066 ms 32·606,661,632 / (4·50,000) us",
+        "3.006 ms 32·93.952 us",
         "Tensor parallelism 100.072 ms utilisation: bound / latency = 97.0 %",
-        "50.909 ms = 32 · (4,624.22016 - 3,033.30816) us",
-        "7.509 ms = 12,133.23264 - 4,624.22016 us",
-        "0.302 ms = 302.080 us",
+        "50.909 ms 32·(4,624.22016 - 3,033.30816) us",
+        "7.509 ms 12,133.23264 - 4,624.22016 us",
+        "0.302 ms 302.080 us",
         "Pipeline parallelism 155.786 ms utilisation: 62.3 %",
-        # for 100 inputs, 312.73 > 312.726016 ms
-        "from 101 inputs on: 12.435 + 100 · 3.033 = 315.77 < 101 · 3.127 = 315.85 ms",
+        "87 % of what the pipeline loses",  # 50.909184 / (155.7861376 - 97.06586112)
+        # for 100 inputs, 312,732.8.. > 312,726.016 us
+        "from 101 inputs on: 12,435.31264 + 100·3,033.30816 = 315,766.12864 < 101·3,127.26016"
+        " = 315,853.27616 us",
         "3.18 times the bytes in 31 % of the time, on up to 12 links",  # 93.952 / 302.08 = 0.3110..
         # Both take 97,065.86112 us + 6,012,928 bytes / B and, where a send is the bottleneck,
         # 12,133.23264 us + 7,746,560 bytes / B; else 155,484.0576 us + 604,160 bytes / B, as on a
         # ring 97,065.86112 us + 3 * 6,012,928 bytes / B
         "0.0204 0.0926 0.298 2 GB/s (lab) 100 200 500",
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
-        "187,904 per input with tensor parallelism, 230,400 in the pipeline",
+        "187,904 per input (tensor), 230,400 (pipeline)",
+        "On a ring, it wins below 0.298 GB/s; with 1 input, on neither",
     ],
     5: [
         "No node can hold all weights, so data parallelism is impossible",
@@ -86,11 +90,11 @@ PARTS = {
         "All weights are 891,648 bytes",  # 6,912 + 3 * 294,912
         "512 · 1,024 = 524,288",
         "367,360 bytes more",  # 891,648 - 524,288
-        "97.066 ms for 32 inputs, the lower bound",  # 8 * 12,133.23264 us
+        "32 inputs: 97.066 ms, the lower bound",  # 8 * 12,133.23264 us
         "(else 654,016 bytes)",  # 222,912 + 230,400 + 200,704
         "all 32 inputs in every node, it would need 693,952",  # 503,488 + 31 * 6,144
-        "weights and input alone are 525,312 bytes",  # 294,912 + 230,400
-        "(32: 4,718,592 bytes)",  # 32 * 147,456
+        "weights and whole input alone are 525,312 bytes",  # 294,912 + 230,400
+        "(32: 4,718,592; all SRAM: 2,097,152)",  # 32 * 147,456; 4 * 524,288
         "(node 2: 956,416 or more)",  # 726,016 + 230,400
     ],
     6: [
