@@ -35,9 +35,8 @@ LEGEND = (
     " first number."
 )
 
+
 # ------------------------------------------------ lab3.py's words
-
-
 def quote_lab3(title: str) -> list[str]:
     """Quote what follows the paragraph of lab3.py's docstring that ends with a title: a list, and
     the paragraph behind it. Raises ValueError if there is none."""
@@ -68,8 +67,6 @@ def list_paragraphs(strategy: str) -> list[str]:
 
 
 # ------------------------------------------------ a strategy's numbers
-
-
 def explain_model(results: Results) -> str:
     """Derive the layers' sizes."""
     names = [*results.layers[0]]
@@ -148,8 +145,6 @@ def explain_losses(results: Results) -> str:
 
 
 # ------------------------------------------------ bounds
-
-
 def explain_bounds(results: Results) -> str:
     """Compare latencies with lower bounds, and say on which links the other strategy is faster."""
     bounds = results.bounds
@@ -194,8 +189,6 @@ def explain_verdicts(verdicts: list[Verdict]) -> list[str]:
 
 
 # ------------------------------------------------ readings and mistakes
-
-
 def explain_readings(results: Results) -> str:
     """Say how the handout is read, and what other readings would give."""
     return join_paragraphs(

@@ -29,9 +29,8 @@ from report.text import (
 SAME = Fraction("1.005")  # times as much is about the same
 MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fullest
 
+
 # ------------------------------------------------ what is asked
-
-
 def explain_asked(results: Results) -> str:
     """Say what is asked, why a strategy is impossible, and what is left out."""
     network, system, inputs = results.asked
@@ -50,8 +49,6 @@ def explain_asked(results: Results) -> str:
 
 
 # ------------------------------------------------ Q1 and Q2
-
-
 def explain_q1(results: Results) -> str:
     """Answer Q1: latency and traffic of one input, and why."""
     found = results.find(1)
@@ -151,8 +148,6 @@ def warn_of_sram(results: Results) -> str:
 
 
 # ------------------------------------------------ Q3: SRAM
-
-
 def explain_q3(results: Results) -> str:
     """Answer Q3: why the work is distributed, what each node holds, and whether it fits."""
     room = results.asked.system.sram_bytes
@@ -234,8 +229,6 @@ def list_sram_notes(results: Results) -> list[str]:
 
 
 # ------------------------------------------------ Q4: ring
-
-
 def explain_q4(results: Results) -> str:
     """Answer Q4: both topologies side by side, and why one strategy differs."""
     if not results.find(1, ONE_WAY_RING):

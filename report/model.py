@@ -254,8 +254,3 @@ def compute_bound(network: Network, system: System, inputs: int = 1) -> Fraction
     input costs sum(C) ops, 2 per MAC as in the handout, and P nodes do at most R ops/s each."""
     ops = inputs * sum(layer.ops for layer in network)
     return ops / (system.nodes * Fraction(system.ops_per_s))
-
-
-def slowest_node_bound(network: Network, system: System, inputs: int = 1) -> Fraction:
-    """Compute a pipeline's lower bound, N * max(C / R) seconds: what its slowest node computes."""
-    return inputs * max(layer.ops for layer in network) / Fraction(system.ops_per_s)

@@ -76,8 +76,6 @@ def render(
 
 
 # ------------------------------------------------ what pictures share
-
-
 def make_axes(
     results: Results, height_pt: float, left_pt: float, right_pt: float, title: str = ""
 ) -> "tuple[Figure, Axes]":
@@ -314,8 +312,6 @@ def is_free(axes: "Axes", text: "Annotation") -> bool:
 
 
 # ------------------------------------------------ the command
-
-
 def add_options(parser: ArgumentParser) -> None:
     """Add which picture, the what-if options, and the file."""
     pictures = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())

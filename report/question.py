@@ -35,8 +35,6 @@ LAB = Question()
 
 
 # ------------------------------------------------ what is possible
-
-
 def find_impossible(question: Question) -> dict[str, str]:
     """Find which strategy is impossible, and why: {"tensor": "Tensor parallelism is not ..."}.
 
@@ -71,8 +69,6 @@ def make_models(question: Question) -> dict[tuple[str, int], Model]:
 
 
 # ------------------------------------------------ options
-
-
 def make_number_parser(
     unit: str, least: int | Decimal, most: int, times: int = 1
 ) -> Callable[[str], Exact]:
@@ -163,8 +159,6 @@ def read_options(options: Namespace) -> Question:
 
 
 # ------------------------------------------------ in words
-
-
 def describe_question(question: Question) -> str:
     """Describe how the question differs from the lab's; empty if it does not."""
     parts = zip(_describe(question), _describe(LAB), strict=True)

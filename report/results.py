@@ -10,15 +10,7 @@ from math import ceil
 from typing import NamedTuple
 
 from report import sram
-from report.model import (
-    RING,
-    STRATEGIES,
-    Model,
-    compute_bound,
-    join,
-    list_layers,
-    slowest_node_bound,
-)
+from report.model import RING, STRATEGIES, Model, compute_bound, join, list_layers
 from report.question import Question, find_impossible, make_models
 from report.sram import SramUse
 from report.timeline import Step, find_bottleneck, find_change, list_steps
@@ -169,8 +161,6 @@ def compute_results(question: Question) -> Results:
 
 
 # ------------------------------------------------ the strategies
-
-
 def compute_strategy(name: str, models: dict[tuple[str, int], Model]) -> Strategy:
     """Compute a strategy's results; without steps and the ring if lab3.py has another formula."""
     change = find_change(name)
@@ -267,18 +257,16 @@ def compute_bounds(question: Question, inputs: int, has_pipeline: bool) -> Bound
     because each node computes whole inputs of its own."""
     network, system, _ = question
     alone_s = compute_bound(network, system._replace(nodes=1))
-    slowest_s = slowest_node_bound(network, system, inputs) if has_pipeline else None
+    slowest_s = inputs * max(layer.ops for layer in network) / Fraction(system.ops_per_s)
     return Bounds(
         inputs=inputs,
         lower_bound_s=compute_bound(network, system, inputs),
-        slowest_node_s=slowest_s,
+        slowest_node_s=slowest_s if has_pipeline else None,
         data_parallel_s=ceil(Fraction(inputs, system.nodes)) * alone_s,
     )
 
 
 # ------------------------------------------------ SRAM
-
-
 def compute_sram(name: str, question: Question) -> Sram:
     """Find what the nodes hold with a possible strategy, or with data parallelism."""
     network, system, _ = question

@@ -19,9 +19,8 @@ MS, US = 10**3, 10**6  # in a second
 GIGA, KIB = 10**9, 1024
 EXACT_DIGITS, ROUNDED_DIGITS, COMPARED_DIGITS = 12, 9, 25
 
+
 # ------------------------------------------------ numbers
-
-
 def format_number(value: Exact) -> str:
     """Format a number with thousands grouped: an int whole; a Fraction exactly if it has 12 digits,
     else rounded to 9 digits, or to a whole number if that has more."""
@@ -76,8 +75,6 @@ def count(amount: int, thing: str) -> str:
 
 
 # ------------------------------------------------ sentences and names
-
-
 def wrap(text: str, margin: str = "") -> str:
     """Break a text into lines of a terminal, those after the first behind the margin."""
     return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
@@ -122,8 +119,6 @@ def join_paragraphs(*blocks: str) -> str:
 
 
 # ------------------------------------------------ tables
-
-
 def format_table(
     heads: Sequence[str], rows: Sequence[Sequence[object]], summed: Sequence[str] = ()
 ) -> str:
@@ -173,19 +168,14 @@ def _align(head: str, values: Sequence[object]) -> list[str]:
     return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
 
 
-def _format_cell(value: object) -> str:
+def _format_cell(value: Any) -> str:
     """Format a text, a rounded number or an exact one."""
-    if isinstance(value, str):
-        return value
     if isinstance(value, Decimal):
         return f"{value:,f}"
-    assert isinstance(value, (int, Fraction))
-    return format_number(value)
+    return value if isinstance(value, str) else format_number(value)
 
 
 # ------------------------------------------------ JSON
-
-
 def to_plain(value: Any) -> Any:
     """Convert records to dictionaries of their fields, and tuples to lists."""
     if hasattr(value, "_asdict"):

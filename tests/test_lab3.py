@@ -182,8 +182,6 @@ def test_a_number_is_rounded_once_whatever_the_callers_settings(value, text):
 
 
 # ------------------------------------------------ what it refuses
-
-
 class Int64(int):
     """As NumPy's: counts like an int, and is none."""
 

@@ -54,8 +54,6 @@ Pair = tuple[Explanation, ...]  # of tensor, of pipeline parallelism, as are cas
 
 
 # ------------------------------------------------ what mistakes make
-
-
 def list_edits(readings: Mistakes, mistakes: Mistakes = ()) -> tuple[str, ...]:
     """List the edits of a course's readings, then of mistakes. A mistake that edits the same name
     as a reading takes its place."""
@@ -96,8 +94,6 @@ def estimate(
 
 
 # ------------------------------------------------ one strategy
-
-
 def find_explanations(case: Case, amount: int) -> list[Explanation]:
     """Find the explanations of a strategy by one mistake, or by two: in floats, then exactly. One
     mistake may leave one wrong number, a slip; two leave none."""
@@ -139,8 +135,6 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
 
 
 # ------------------------------------------------ both strategies
-
-
 def diagnose(cases: Sequence[Case]) -> list[Pair]:
     """Find the best explanations of both strategies; several if they are equally good. Two mistakes
     are tried only if one leaves something."""

@@ -108,8 +108,6 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
 
 
 # ------------------------------------------------ how the course reads the handout
-
-
 class Reading(NamedTuple):
     """How the course reads the handout, and what is right by that."""
 
@@ -166,8 +164,6 @@ def tells_reading(case: Case, explanation: Explanation) -> bool:
 
 
 # ------------------------------------------------ what is to be explained
-
-
 def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
     """Select those that are numbers. Zero is none, unless it is right."""
     right = reading.right
@@ -201,8 +197,6 @@ def ignore(reading: Mistake) -> Mistake:
 
 
 # ------------------------------------------------ numbers
-
-
 def judge_number(
     line: Line, submission: Submission, numbers: Numbers, reading: Reading
 ) -> tuple[str, str]:
@@ -270,8 +264,6 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
 
 
 # ------------------------------------------------ causes
-
-
 def list_causes(pairs: Sequence[Pair]) -> list[list[Alternative]]:
     """List what both strategies share, then what each has for itself: what makes the same numbers
     as alternatives, what makes others as another cause. Whole pairs if not all go together."""

@@ -211,8 +211,6 @@ def _find(role: str, tokens: Iterable[Token]) -> set[str]:
 
 
 # ------------------------------------------------ rows
-
-
 class Statement(NamedTuple):
     """What a row says, together with what stands above it: a result, if it has a number."""
 

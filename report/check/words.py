@@ -18,9 +18,8 @@ MARK = " [reading]"  # behind another reading of the handout
 
 Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
+
 # ------------------------------------------------ parts of sentences
-
-
 def describe_cause(alternatives: Sequence[Alternative], mark: str = MARK) -> str:
     """Describe a cause: tensor parallelism: this and that, or another. Behind other readings of the
     handout stands the mark."""
@@ -83,8 +82,6 @@ def describe_key(reading: Reading) -> str:
 
 
 # ------------------------------------------------ one submission
-
-
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
     """Say how many numbers are right and what makes the others; a table; then the format."""
     total, right = len(judged.numbers), judged.right
@@ -125,8 +122,6 @@ def tabulate(judged: Judgement) -> str:
 
 
 # ------------------------------------------------ a class
-
-
 def describe_class(files: Judgements) -> str:
     """Describe each file: how many numbers are right, its name, and below it what is wrong; then
     what occurs how often, and whom to look at by hand."""

@@ -85,8 +85,6 @@ def collect(results: Results) -> dict[str, Any]:
 
 
 # ------------------------------------------------ the command
-
-
 def add_options(parser: ArgumentParser) -> None:
     """Add where the deck goes, and whose it is."""
     parser.add_argument(

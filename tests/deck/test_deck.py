@@ -39,8 +39,6 @@ def read(pdf):
 
 
 # ------------------------------------------------ form
-
-
 def test_it_has_six_wide_pages_and_is_accessible(pages, reader, elements):
     assert [round(page.get_width() / page.get_height(), 2) for page in pages] == [1.78] * 6
     root, kinds = reader.trailer["/Root"], [element["/S"] for element in elements]
@@ -116,8 +114,6 @@ def test_committed_files_are_what_is_built(built):
 
 
 # ------------------------------------------------ what is refused
-
-
 @pytest.mark.parametrize(
     ("byline", "words"),
     [
@@ -178,8 +174,6 @@ def test_another_lab3_is_refused(tmp_path, edits, why):
 
 
 # ------------------------------------------------ the command
-
-
 def test_author_and_uid_are_at_the_foot_of_each_page_and_nothing_else_differs(built):
     pdf = build.build(NAME, "123 456 789")["slides.pdf"]
     for file, author in ((pdf, NAME), (built["slides.pdf"], "")):

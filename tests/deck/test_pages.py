@@ -16,7 +16,7 @@ from report.results import compute_results
 # that is computed. test_lab3.py has the working of latency and traffic.
 PARTS = {
     1: [
-        "On this machine, tensor parallelism is faster for any number of inputs",  # 3.127 < 4.624 ms for each
+        "On this machine, tensor parallelism is faster for any number of inputs",
         # 100.07232512 / 3.12726016 = 32; 155.7861376 / 12.43531264 = 12.52..
         "Tensor parallelism 0.00312726016 1,923,072 0.10007232512 61,538,304 32.0",
         "Pipeline parallelism 0.01243531264 604,160 0.1557861376 19,333,120 12.5",
@@ -162,8 +162,6 @@ def test_page_2_has_the_formulas_of_lab3s_docstrings(elements):
 
 
 # ------------------------------------------------ diagrams
-
-
 def test_a_ring_passes_shards_on(elements):
     """A node sends its own shard first, then the one that has arrived."""
     alternatives = [element.get("/Alt") for element in elements]

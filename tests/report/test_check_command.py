@@ -17,9 +17,8 @@ from machines import ODD_OPTIONS
 from program import LAB3, PROJECT, call, copy_project, output, python, refusal, sentence, shell
 from submissions import OUTPUT, write
 
+
 # ------------------------------------------------ a file
-
-
 @pytest.mark.parametrize("content", [b"hello\n", b"", OUTPUT.encode() + b"\n" * 10**6])
 def test_what_cannot_be_judged(tmp_path, content):
     bad, right = str(tmp_path / "bad.txt"), str(tmp_path / "right.txt")

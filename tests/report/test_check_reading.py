@@ -55,8 +55,6 @@ def replace(old, new):
 
 
 # ------------------------------------------------ text
-
-
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["without", "marked"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 def test_unicode_is_told_by_its_mark_or_its_zero_bytes(encoding, mark):

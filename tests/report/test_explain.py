@@ -269,8 +269,6 @@ def test_the_readings_are_lab3s_list_and_what_others_would_give():
 
 
 # ------------------------------------------------ which topics, on how many lines and columns
-
-
 @pytest.mark.parametrize(
     ("line", "headings"),
     [
@@ -322,8 +320,6 @@ def test_a_page_fits_a_terminal(line):
 
 
 # ------------------------------------------------ JSON
-
-
 def test_the_json_has_everything_whatever_the_topics():
     text = output(f"explain --json {ODD}")
     assert output(f"explain Q4 --json {ODD}") == text

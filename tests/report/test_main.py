@@ -32,8 +32,6 @@ def check_end(result, status, *words):
 
 
 # ------------------------------------------------ help, from where
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_help_needs_no_library_and_has_examples(name):
     result = run(*ALONE, REPORT, *name.split(), "--help")
@@ -61,8 +59,6 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
 
 
 # ------------------------------------------------ another lab3.py, other words
-
-
 @pytest.mark.parametrize(
     ("source", "named"),
     [
@@ -139,8 +135,6 @@ def test_a_wrong_word_is_answered_with_those_that_are_right(line, wrong, right):
 
 
 # ------------------------------------------------ how commands end
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk")
 @pytest.mark.parametrize("command", ["whatif", "explain all", "--help", "explain --help"])
 def test_a_full_disk_is_told_and_a_closed_stdout_or_pipe_is_no_error(command):

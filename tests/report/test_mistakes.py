@@ -42,8 +42,6 @@ def test_a_mistake_makes_what_was_recorded(clause, strategy, on_lab, on_odd, on_
 
 
 # ------------------------------------------------ worked out here
-
-
 def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
     """Work out what mistakes make of layers' ops and output bytes, by clause and strategy."""
     shared = Fraction(sum(ops), nodes * ops_per_s)

@@ -112,8 +112,6 @@ def test_a_layer_that_differs_is_described(layer, field):
 
 
 # ------------------------------------------------ what is possible
-
-
 def test_if_neither_strategy_is_possible_the_refusal_says_what_would_be():
     for command in ("whatif", "explain", "explain --json"):
         assert all(part in refusal(f"{command} --nodes 3") for part in ("128", "4 nodes"))

@@ -32,8 +32,6 @@ def test_nothing_is_faster_than_its_bound_and_what_is_lost_adds_up(question):
 
 
 # ------------------------------------------------ which is faster on which links
-
-
 def find_verdict(network, system, inputs, topology=ALL_TO_ALL):
     results = compute_results(Question(network, system, inputs))
     [verdict] = [it for it in results.verdicts if it[:2] == (topology, inputs)]
@@ -88,8 +86,6 @@ def test_both_may_be_equal_once_everywhere_or_never(network, system, inputs, equ
 
 
 # ------------------------------------------------ on a ring
-
-
 @pytest.mark.parametrize(
     ("question", "expected"), [((NETWORK, SYSTEM, 32), LAB_RING_NUMBERS), (ODD, ODD_RING_NUMBERS)]
 )

@@ -17,9 +17,8 @@ from random_machines import cases_of_both
 from report.model import RING, Model
 from report.timeline import find_bottleneck, list_jobs, list_steps
 
+
 # ------------------------------------------------ steps by hand
-
-
 @pytest.mark.parametrize(
     ("strategy", "question", "expected"),
     [
@@ -98,8 +97,6 @@ def test_each_job(strategy, rows, later_ms):
 
 
 # ------------------------------------------------ random
-
-
 def assert_in_turn(jobs):
     assert all(one.start_s <= one.end_s <= after.start_s for one, after in pairwise(jobs))
 
