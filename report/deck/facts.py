@@ -51,6 +51,7 @@ def tell_result(result: Result) -> Facts:
     return {
         "s": lab3.format_decimal(result.latency_s),
         "us": in_us(result.latency_s),
+        "ms": in_ms(result.latency_s),
         "each-ms": in_ms(result.interval_s),
         "each-us": in_us(result.interval_s),
         "compute": in_us(result.compute_s),
@@ -65,6 +66,7 @@ def compare(results: Results) -> Facts:
     inputs, (tensor, pipeline) = results.asked.inputs, results.find(1).values()
     all_tensor, all_pipeline = results.find(inputs).values()
     ring = results.find(1, ONE_WAY_RING)["tensor"]
+    sends_s = 2 * pipeline.communication_s  # more, if each crosses three links
     gather_bytes = results.strategies["tensor"].steps[-1].traffic_bytes
     return {
         "tensor-growth": format_places(all_tensor.latency_s / tensor.latency_s, 1),
@@ -75,11 +77,12 @@ def compare(results: Results) -> Facts:
         "less-time": format_places(100 / results.compare(1, "communication_s"), 0),
         "pace-ms": in_ms(pipeline.interval_s, 3),
         "rest-ms": in_ms(pipeline.fill_s, 3),
-        "overlap-ms": in_ms(inputs * tensor.communication_s),
         "serial-ms": in_ms(inputs * pipeline.latency_s),
         "ring-communication": format_places(results.compare_ring("communication_s"), 2),
         "ring-latency": format_places(results.compare_ring("latency_s"), 2),
         "ring-traffic": format_places(results.compare_ring("traffic_bytes"), 2),
+        "against-percent": format_places(100 * (sends_s / pipeline.latency_s), 1),
+        "against-n-percent": format_places(100 * (sends_s / all_pipeline.latency_s), 1),
         "ring-gather": f"{gather_bytes + ring.traffic_bytes - tensor.traffic_bytes:,}",
         "two-way-us": in_us(ring.communication_s / 2, 1),  # half of each shard goes each way
     }
