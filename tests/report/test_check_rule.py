@@ -48,15 +48,20 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
     ]
 
 
-def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are():
-    """64 times; 12,435.31264 + 63 * 4,624.22016 us."""
-    numbers = [
-        "tensor    right  right  0.20014465024  123076608",
-        "pipeline  right  right  0.30376118272   38666240",
-    ]
-    of_64 = OUTPUT.replace("Q2 32 inputs", "Q2 64 inputs")
-    assert find_causes(write(*numbers, output=of_64)) == ["both strategies: Q2 is of 64 inputs"]
-    assert find_causes(write(*numbers)) == find_causes(of_64) == []
+@pytest.mark.parametrize(
+    ("inputs", "tensor", "pipeline", "causes"),
+    [  # as many times; 12,435.31264 us and as many times less one 4,624.22016
+        (64, "0.20014465024 123076608", "0.30376118272 38666240", ("Q2 is of 64 inputs", None)),
+        (33, "0.10319958528 63461376", "0.16041035776 19937280", ["Q2 is of N + 1 inputs"] * 2),
+    ],
+)
+def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are(inputs, tensor, pipeline, causes):
+    numbers = f"tensor right right {tensor}", f"pipeline right right {pipeline}"
+    other = OUTPUT.replace("Q2 32 inputs", f"Q2 {inputs} inputs")
+    texts = write(*numbers, output=other), write(*numbers)
+    for text, cause in zip(texts, causes, strict=True):
+        assert find_causes(text) == [f"both strategies: {cause}"] * bool(cause)
+    assert find_causes(other) == []
 
 
 def test_two_mistakes_are_not_tried_in_more_than_20_layers():
