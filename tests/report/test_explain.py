@@ -166,6 +166,8 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q3 {FASTER}", "it holds at least 9,504 (288 over)."),  # 7,776 + 2 * 540 + 648
         (f"Q3 {FULL} --sram-kib 4", "data, every node 1 2,048 1,024 1,024 4,096 0 free"),
         (f"Q3 {FULL} --sram-kib 4", "data parallelism is possible:"),
+        # 64 bytes of weights, 128 of input, 128 of output; longer pipelines tell the fullest only
+        (f"Q3 --nodes 8 {f'{ONE_LAYER} ' * 8}--element-bytes 1", "pipeline, node 8 8 64 128 128"),
         (f"Q3 {FULL} --sram-kib 4 --inputs 5", "5 outputs, 5,120 bytes, exceed"),
         (f"Q3 {FULL} --sram-kib 2", "fit in a node's SRAM of 2,048, but 2,048 bytes of"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
@@ -186,6 +188,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor --gops 7", "~ 32 * 0.0217604389 ~ 0.696334043"),
         ("tensor --gops 7", "~ 0.0216664869 + 0.000093952 ~ 0.0217604389"),
+        ("tensor --gops 7 --inputs 7", "~ 7 * 0.0217604389 ~ 0.152323072"),  # which is exact
         ("tensor --link-gbs 7", "~ 0.00303330816 + 0.0000268434286 ~ 0.00306015159"),
         ("tensor --gops 64 --inputs 3", "= 3 * 0.002463724 = 0.007391172"),
         ("mistakes --inputs 5", "traffic is that of 5 inputs."),
