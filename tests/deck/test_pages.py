@@ -50,17 +50,18 @@ PARTS = {
         "latency, 1 input 3,033.30816 + 93.952 = 3,127.26016 12,133.23264 + 302.080 = 12,435.31264",
         "latency, 32 inputs 32 · 3,127.26016 = 100,072.32512",
         "12,435.31264 + 31 · 4,624.22016 = 155,786.13760",
-        "traffic, 32 inputs 32 · 1,923,072 = 61,538,304",
-        "32 · (230,400 + 200,704 + 173,056) = 19,333,120",
+        "traffic, 32 inputs 32 · 1,923,072 = 61,538,304 32 · 604,160 = 19,333,120",
+        "traffic, 1 input 1,923,072 230,400 + 200,704 + 173,056 = 604,160",
         "Layer 1: C = 2·128·3·3·3·30·30, A = 2·128·30·30, S = A/4 = 57,600;",
-        "12·S = 691,200 bytes, S/2,000 = 28.800 us",
+        "12·S = 691,200 bytes",
     ],
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
         "97.066 ms 32·606,661,632 / (4·50,000) us",
         "3.006 ms 32·93.952 us",
-        "Tensor parallelism 100.072 ms utilisation: bound / latency = 97.0 %",
+        "Tensor parallelism 100.072 ms utilisation: bound / latency, 97.0 %",
+        "Lower bound 97.066 ms",
         "50.909 ms 32·(4,624.22016 - 3,033.30816) us",
         "7.509 ms 12,133.23264 - 4,624.22016 us",
         "0.302 ms 302.080 us",
@@ -75,8 +76,8 @@ PARTS = {
         # ring 97,065.86112 us + 3 * 6,012,928 bytes / B
         "0.0204 0.0926 0.298 2 GB/s (lab) 100 200 500",
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
-        "187,904 per input (tensor), 230,400 (pipeline)",
-        "On a ring, the pipeline wins below 0.298 GB/s; with 1 input, nowhere",
+        "187,904 per input, the pipeline\N{RIGHT SINGLE QUOTATION MARK}s 230,400",
+        "On the one-way ring, the pipeline wins below 0.298 GB/s. With 1 input, tensor",
     ],
     5: [
         "No node can hold all weights, so data parallelism is impossible",
@@ -87,15 +88,15 @@ PARTS = {
         "pipeline, node 3 294,912 200,704 173,056 668,672 144,384 bytes over",
         "pipeline, node 4 294,912 173,056 147,456 615,424 91,136 bytes over",
         "data, every node 891,648 230,400 200,704 1,322,752 798,464 bytes over",
-        "All weights are 891,648 bytes, a quarter 222,912",  # 6,912 + 3 * 294,912
+        "All weights, 891,648 bytes",  # 6,912 + 3 * 294,912
         "512 · 1,024 = 524,288",
-        "367,360 bytes more",  # 891,648 - 524,288
+        "367,360 bytes too many",  # 891,648 - 524,288
         "32 inputs: 97.066 ms, the lower bound",  # 8 * 12,133.23264 us
         "(else 654,016 bytes)",  # 222,912 + 230,400 + 200,704
         "all 32 inputs in every node, it would need 693,952",  # 503,488 + 31 * 6,144
         "weights and whole input alone are 525,312 bytes",  # 294,912 + 230,400
-        "(4,718,592 bytes; all SRAM is 2,097,152)",  # 32 * 147,456; 4 * 524,288
-        "(node 2 holds 956,416 or more)",  # 726,016 + 230,400
+        "32 outputs are 4,718,592 bytes, all SRAM is 2,097,152",  # 32 * 147,456; 4 * 524,288
+        "(node 2: 956,416 or more)",  # 726,016 + 230,400
     ],
     6: [
         "A one-way ring triples tensor parallelism",
@@ -107,7 +108,7 @@ PARTS = {
         "bytes double to 221,184",  # 6 shards of 36,864, not 3
         # 604.160 us more: / 12,435.31264, / 155,786.1376
         "4.9 % longer (32 inputs: 0.4 %)",
-        "3.32 ms per input, the pipeline at least 4.62",
+        "3.32 < 4.62 ms per input",
         "each way: 140.9 us",  # 3 halves of a shard over each link: 1.5 * 93.952
     ],
 }

@@ -17,6 +17,8 @@ from report.check.words import describe_cause, list_rest
 from report.question import Question
 from submissions import OUTPUT, find_causes, write
 
+pytestmark = pytest.mark.usefixtures("as_delivered")
+
 FOLDER = Path(__file__).parent
 MADE = json.loads((FOLDER / "mistakes.json").read_text(encoding="utf-8"))
 _, *CASES = (FOLDER / "rule.txt").read_text(encoding="utf-8").split("\n\n")

@@ -18,6 +18,8 @@ from report.model import RING, Model
 from report.question import Question
 from report.results import ALL_TO_ALL, ONE_WAY_RING, compute_results
 
+pytestmark = pytest.mark.usefixtures("as_delivered")
+
 
 @given(questions())
 def test_nothing_is_faster_than_its_bound_and_what_is_lost_adds_up(question):

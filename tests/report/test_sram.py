@@ -19,6 +19,7 @@ def test_what_nodes_hold(question, expected):
         assert [(*use, use.total_bytes) for use in uses] == rows
 
 
+@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("question", "input_kept", "inputs_waiting", "overlapping"),
     [
@@ -36,6 +37,7 @@ def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_wa
     assert (following and (following.where, following.total_bytes)) == overlapping
 
 
+@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("channels", "overlapping"),  # of each layer of 1 x 1 on 5 x 5, and last the filters
     [

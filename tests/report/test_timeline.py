@@ -17,6 +17,8 @@ from random_machines import cases_of_both
 from report.model import RING, Model
 from report.timeline import find_bottleneck, list_jobs, list_steps
 
+pytestmark = pytest.mark.usefixtures("as_delivered")
+
 
 # ------------------------------------------------ steps by hand
 @pytest.mark.parametrize(
