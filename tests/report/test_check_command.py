@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+import shlex
 import sys
 from io import StringIO
 
@@ -172,6 +173,7 @@ def test_a_class_as_csv(names):
     head, *rows = csv.reader(StringIO(out))
     assert head[:4] == ["file", "right", "of", "Q1 tensor latency"]
     assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "notes"]
+    assert {len(row) for row in rows} == {len(head)}
     found = {name: row for name, *row in rows}
     for name, (_, right, kinds, _) in [*CLASS.items()][:-1]:
         assert found[name][:2] == [str(right), "8"]
@@ -206,7 +208,23 @@ def test_any_name_is_a_row_of_csv(tmp_path):
         assert lines[:3] == ["8 of 8  @a", r"8 of 8  '\x1b[1m'", f"8 of 8  {shown}"]
 
 
-# ------------------------------------------------ hostile texts
+# ------------------------------------------------ hostile names and texts
+
+NAMES = ["a b.py", "it's; x.py", '"$(x)`y`.py', "-.py", "\x1b[31m\a.py", "\u202e.py"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other names of files")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_name_is_printable_and_a_command_to_copy_has_it_whole(name, tmp_path):
+    (tmp_path / name).write_text("import sys\nprint('x')\n")
+    path = str(tmp_path / name)
+    python3, program, *pipe = shlex.split(refusal(["check", path]).partition(" a program: ")[2])
+    assert [python3, *pipe] == ["python3", "|", "python3", "report", "check"]
+    assert program == path or not (path.isascii() and path.isprintable())
+    assert refusal(["check", "--key", path]).startswith("--key ")
+    _, told, _ = call(["check", path, f"{path}!"])  # which is not there
+    assert told.isascii() and told.replace("\n", "").isprintable()
+
 
 PIECES = [
     *(*OUTPUT.splitlines(), "Q1", "Q2", "32 inputs", "TP", "latency", "traffic", "is", ":", "|"),

@@ -130,6 +130,7 @@ TIED = "--nodes 2 --inputs 2 --gops 150 --layer 6,6,1,1,2,2 --layer 6,6,1,1,2,2"
 FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
 
 
+@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -199,6 +200,7 @@ def test_what_is_said_of_other_machines(line, said):
     assert f" {said} " in read(line)
 
 
+@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("line", "not_said"),
     [
