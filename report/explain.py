@@ -41,7 +41,8 @@ def explain_asked(results: Results) -> str:
     )
     left_out = [
         f"{change} is not as delivered. What is known of the delivered formula alone is left out:"
-        " reasons, the bottleneck, where the time goes, verdict flips, the ring, mistakes."
+        " reasons, the bottleneck, where the time goes, verdict flips, the ring, other readings"
+        " and mistakes."
         for change in results.changes
     ]
     impossible = [f"{why}." for why in results.impossible.values()]

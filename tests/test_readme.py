@@ -88,7 +88,8 @@ def pack(folder, tarball, files):
 
 
 def check_class(project):
-    """Run the script; return for each tarball how much is right, and the output."""
+    """Run the script; return for each tarball how much is right, and the output; then what the
+    script did not run."""
     before = {*project.glob("class-*")}
     result = shell(SCRIPT.replace("-k 1 10", "-k 1 1"), cwd=project)
     [folder] = {*project.glob("class-*")} - before
@@ -96,23 +97,23 @@ def check_class(project):
     for path in folder.glob("*.txt"):
         row = next(row for row in result.stdout.splitlines() if f"{folder.name}/{path.name}" in row)
         found[path.stem] = re.findall("[1-8] of 8", row), path.read_text()
-    return found
+    return found, re.findall(f"^Not run, .*: {folder.name}/(.*)", result.stdout, re.MULTILINE)
 
 
 def test_its_script_checks_the_tarballs_of_a_class_whenever_it_is_run(copied):
     (folder := copied / "submissions").mkdir()
     for tarball, (files, _, _) in SUBMITTED.items():
         pack(folder, tarball, files)
-    found = check_class(copied)
+    found, not_run = check_class(copied)
     assert {*found} == {*SUBMITTED} and found["right.tar.gz"][1] == shell("python3 lab3.py").stdout
     for tarball, (_, verdict, last) in SUBMITTED.items():
         assert found[tarball][0] == verdict and last in found[tarball][1].splitlines()[-1]
-    assert {it for it in found if "several" in found[it][1]} == {"six.tar.gz"}
+    assert not_run == [f"six.tar.gz/{folder}/old" for folder in "abdef"]
     assert 10**6 < len(found["endless.tar.gz"][1]) <= 10**7
     # one is taken back, and in another the program is wrong, and elsewhere
     (folder / "asleep.tar.gz").unlink()
     pack(folder, "right.tar.gz", {"src/lab3.py": WRONG})
-    again = check_class(copied)
+    again, _ = check_class(copied)
     assert {*again} == {*SUBMITTED} - {"asleep.tar.gz"} and again["right.tar.gz"][0] == ["4 of 8"]
     assert {"/submissions/", "/class-*/"} <= {*IGNORED}
 

@@ -62,9 +62,9 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
 def check_handout() -> None:
     """Raise ValueError for constants or an answer that are not the handout's."""
     lines = [line for line in lab3.answers(*LAB).splitlines() if not line.startswith("-")]
-    why = "the deck's sentences are written for the handout's"
+    why = "the deck's sentences are written for"
     if difference := describe_question(HANDOUT):
-        raise ValueError(f"{why} {difference}; lab3.py has others")
+        raise ValueError(f"{why} the handout's {difference}; lab3.py has others")
     for line, number in zip_longest(lines, ANSWERS.split(), fillvalue="nothing"):
         if number not in line.split():
             raise ValueError(f"{why} {number}, but lab3.py has '{line}'")

@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_refused(tmp_path, monkeypatch, old, new, why):
         ({"return 2 * self.macs": "return self.macs"}, "'ops = 2 * macs'"),
         (
             {"sum(sent)": "2 * sum(sent)", "inputs * sum(place": "2 * inputs * sum(place"},
-            "the handout's 604160, but lab3.py has 'Total network traffic of pipeline",
+            "written for 604160, but lab3.py has 'Total network traffic of pipeline",
         ),
     ],
 )
