@@ -170,6 +170,7 @@ def test_a_strategy_that_is_not_possible_has_its_reason(nodes, inputs, expected)
         (Fraction(300000000000000015, 7), "42857142857142859"),  # not the numerator before
         (Fraction(123456789012345665, 10**18), "0.12345678901234566"),  # half, to even
         (Fraction(1, 10**100), "0." + "0" * 99 + "1"),
+        (Fraction(10**40 + 1, 4 * 10**40), "0.25"),  # no zeros behind it
         (0.25, "0.25"),  # of a formula that was edited
     ],
 )

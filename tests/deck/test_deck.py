@@ -121,6 +121,7 @@ def test_committed_files_are_what_is_built():
     [
         (("Ada \N{CJK UNIFIED IDEOGRAPH-65E5}",), r"--author: the deck's font has no '\\u65e5'"),
         (("Ada", "\N{CJK UNIFIED IDEOGRAPH-65E5}"), "--uid: the deck's font"),
+        (("Ada \N{CJK UNIFIED IDEOGRAPH-65E5}",) * 2, "--author: the deck's font"),
         (("M" * 60, "M" * 20), "the line of --author and --uid on page 1 is larger than its place"),
     ],
 )

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import sys
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 
@@ -157,6 +157,25 @@ def test_a_class_is_a_line_per_file(names):
     by_hand = summary.split("Look at by hand:\n")[1].splitlines()
     assert [line.strip() for line in by_hand] == [name for name in names if CLASS[name][-1]]
     assert summary.startswith("4 of 14 files have every number right, 2 also")
+
+
+def test_how_many_are_right_in_words(tmp_path):
+    """All numbers are another one's; each line of the second file but one is missing."""
+    (tmp_path / "none.txt").write_text(re.sub("is [0-9]", "is 7", OUTPUT))
+    (tmp_path / "one.txt").write_text("".join(OUTPUT.splitlines(keepends=True)[:2]))
+    paths = [str(tmp_path / name) for name in ("none.txt", "one.txt")]
+    assert call(["check", paths[0]])[1].startswith("0 of 8 numbers are right.")
+    assert call(["check", paths[1]])[1].startswith("1 of 8 numbers is right.")
+    assert "0 of 2 files have every number right, 0 also" in call(["check", *paths])[1]
+
+
+def test_at_a_terminal_it_says_what_it_waits_for_and_not_among_the_answers(monkeypatch):
+    terminal = TextIOWrapper(BytesIO(OUTPUT.encode()))
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", terminal)
+    status, out, err = call(["check", "--csv"])
+    assert (status, err) == (0, "reading standard input; end with Ctrl-D\n")
+    assert out.startswith("file,")
 
 
 def test_nobody_to_look_at_by_hand(names):

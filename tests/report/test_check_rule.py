@@ -10,10 +10,10 @@ import pytest
 
 import lab3
 from report.check.diagnosis import Explanation
-from report.check.judge import judge, list_causes
+from report.check.judge import Judgement, judge, list_causes, read_key
 from report.check.mistakes import Mistake
 from report.check.submission import Line
-from report.check.words import describe_cause, list_rest
+from report.check.words import describe_cause, describe_judgement, list_rest
 from report.question import Question
 from submissions import OUTPUT, find_causes, write
 
@@ -35,6 +35,7 @@ def test_what_is_told(case):
 
 def test_alternatives_that_do_not_go_together_are_told_whole():
     a, b, c, d = (Mistake(clause, f"{clause} = 1") for clause in "abcd")
+    e = Mistake("e", "e = 1", handout="what it says")
     line = Line("Q1", "tensor", "latency")
 
     def pair(tensor, pipeline):
@@ -44,6 +45,8 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
         "both strategies: a; tensor parallelism: b, or tensor parallelism: c; pipeline"
         " parallelism: d"
     ]
+    reading = Judgement([], [[(pair((a,), ())[0],), (pair((e,), ())[0],)]], [], [], [])
+    assert "where what it says." in describe_judgement(reading, read_key(Question()))
     of_one = [pair((mistake,), ()) for mistake in (a, b, c, d)]
     assert [*map(describe_cause, list_causes(of_one))] == [
         "tensor parallelism: a, or b, or c (and 1 more)"

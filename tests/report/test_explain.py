@@ -185,6 +185,8 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"bounds --nodes 1 {ONE_LAYER}", "32 inputs, ring neither every link bandwidth"),
         # below, both take 288 + 288 ops and 48 + 48 bytes
         (f"bounds {TIED}", "2 inputs, all-to-all neither, tensor up to 25"),
+        # the lab's: worked out for page 4 of the deck
+        ("bounds", "all-to-all tensor, pipeline, tensor 0.0204118491, 0.0925870418"),
         ("bounds --inputs 1", "1 input, ring tensor no link bandwidth"),
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor --gops 7", "~ 32 * 0.0217604389 ~ 0.696334043"),

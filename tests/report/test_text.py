@@ -8,6 +8,11 @@ import pytest
 from report import text
 
 
+def test_what_is_quoted_is_ascii_and_short():
+    assert text.quote("a\u0663") == r"'a\u0663'"
+    assert text.quote("\u0663" * 99) == "'" + r"\u0663" * 30 + "'..."
+
+
 @pytest.mark.parametrize(
     ("value", "printed"),
     [
