@@ -12,7 +12,7 @@ until it is printed. Symbols of formulas:
 
 A shard is one node's part of a layer's output. C, A and S have a number for each
 layer, and arithmetic is layer by layer; A[-1] is the last layer's, A[:-1] are all
-others. sum and max take all their numbers; (P > 1) is 1 if true, else 0.
+others. sum and max are over all their numbers; (P > 1) is 1 if true, else 0.
 
 Where the handout leaves a choice, it is read as follows:
 
@@ -21,7 +21,7 @@ Where the handout leaves a choice, it is read as follows:
     precision       activations are FP16 like the weights
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in a node's SRAM when the node needs it, at no cost
-    one by one      tensor parallelism ends one input, then starts the next; in a
+    one by one      tensor parallelism ends an input, then starts the next; in a
                     pipeline, a node computes its next input while it sends
     steps           a layer or a transfer starts when all that it needs is there
     traffic         a byte counts on each link that it crosses
@@ -230,6 +230,10 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
         is_exact = type(rate) in (int, Fraction) or (type(rate) is float and rate.is_integer())
         if not is_exact or rate <= 0:
             raise ValueError(f"{name}: {rate!r} must be a positive whole number or a Fraction")
+    for number, layer in enumerate(network, 1):
+        if layer.fx > layer.x or layer.fy > layer.y:
+            excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
+            raise ValueError(f"layer {number}: {excess}")
     for number, (before, layer) in enumerate(zip(network, network[1:]), 2):
         output = (before.filters, before.out_x, before.out_y, before.element_bytes)
         needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
@@ -237,10 +241,6 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
             what = f"in_channels, x, y, element_bytes = {needed} must be {output}, "
             source = f"layer {number - 1}'s output (stride 1, no padding, no pooling)"
             raise ValueError(f"layer {number}: {what}{source}")
-    for number, layer in enumerate(network, 1):
-        if layer.fx > layer.x or layer.fy > layer.y:
-            excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
-            raise ValueError(f"layer {number}: {excess}")
 
 
 # ------------------------------------------------ main

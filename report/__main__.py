@@ -165,8 +165,8 @@ def check_lab3() -> None:
 
 
 def parse(command: str, words: list[str], parser: Parser) -> argparse.Namespace:
-    """Parse words on both sides of options. Raises ValueError for an option that the command has
-    not, before argparse takes its value for a topic or a file."""
+    """Parse words on both sides of options. Raises ValueError for an option that the command
+    lacks, before argparse takes its value for a topic or a file."""
     from report.text import quote
 
     known = re.findall("--[a-z-]+", parser.format_usage())

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from textwrap import dedent
 
 import lab3
-from report.model import KINDS, LAYER_SIZES, Each, Formula, Model, read_docstring
+from report.model import FORMULA, KINDS, LAYER_SIZES, Each, Formula, Model, read_docstring
 from report.results import Results, Verdict
 from report.text import (
     GIGA,
@@ -57,10 +57,9 @@ def list_paragraphs(strategy: str) -> list[str]:
     """List the paragraphs of the docstrings of a strategy, formulas as they are."""
     paragraphs = []
     for kind in KINDS:
-        formulas = {formula.name for formula in read_docstring(strategy, kind)}
         text = getattr(lab3, f"{strategy}_parallel_{kind}").__doc__ or ""
         for paragraph in map(str.strip, text.split("\n\n")):
-            is_formulas = paragraph.split(" ")[0] in formulas
+            is_formulas = FORMULA.match(paragraph)
             lines = [line.strip() for line in paragraph.splitlines()]
             paragraphs.append(("\n" if is_formulas else " ").join(lines))
     return [paragraph for paragraph in paragraphs if paragraph]
@@ -119,12 +118,14 @@ def derive(model: Model, formula: Formula) -> str:
 
     def evaluate(match: re.Match[str]) -> str:
         number = model.edit(f"piece = {match[0]}")["piece"]
-        if isinstance(number, Each):
+        if not isinstance(number, (int, Fraction)):
             return match[0]
         values.append(Fraction(number))
         return format_number(values[-1])
 
-    numbers = re.sub(r"\w+\([\w, ]+\)|\b[A-Za-z_]\w*\b(?![\[(])", evaluate, formula.expression)
+    names = "|".join({*model.formulas, *model.given})
+    pieces = rf"\b(?:sum|max|len)\([\w, ]+\)|\b(?:{names})\b(?:\[-1\])?(?![\[(])"
+    numbers = re.sub(pieces, evaluate, formula.expression)
     sign = choose_sign(*values)
     parts = dict.fromkeys([numbers, format_number(values[0])])
     derived = wrap(f"  {sign} {f' {sign} '.join(parts)}", "    ")
@@ -204,8 +205,9 @@ def explain_mistakes(results: Results) -> str:
     """List what other readings and common mistakes would give."""
     return join_paragraphs(
         "COMMON MISTAKES",
-        "What `check` knows, one at a time, but for units, and the edit of lab3.py's formulas that"
-        f" makes it; traffic is that of {count(results.asked.inputs, 'input')}.",
+        "What `check` knows, one at a time, but for what is printed in another unit, and the edit"
+        " of lab3.py's formulas that makes it; traffic is that of"
+        f" {count(results.asked.inputs, 'input')}.",
         LEGEND,
         *tabulate_mistakes(results),
     )

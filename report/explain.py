@@ -40,9 +40,9 @@ def explain_asked(results: Results) -> str:
         f" {format_number(Fraction(system.link_bytes_per_s) / GIGA)} GB/s per link"
     )
     left_out = [
-        f"{change} is not as delivered. What is known of the delivered formula alone is left out:"
-        " reasons, the bottleneck, where the time goes, verdict flips, the ring, other readings"
-        " and mistakes."
+        f"{change} is not as delivered. What is known of this strategy's delivered formulas alone"
+        " is left out: reasons, the bottleneck, where the time goes, verdict flips, the ring,"
+        " other readings and mistakes."
         for change in results.changes
     ]
     impossible = [f"{why}." for why in results.impossible.values()]
@@ -72,7 +72,7 @@ def explain_q2(results: Results) -> str:
     }
     why = [
         compare_latencies(results, inputs),
-        "Interval: what one more input adds. Used = lower bound / latency; the bound, no node idle,"
+        "Interval: what a second input adds. Used = lower bound / latency; the bound, no node idle,"
         f" is {format_ms(results.bounds[-1].lower_bound_s)}.",
         describe_time_per_input(results, found),
     ]

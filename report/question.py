@@ -26,7 +26,7 @@ LAYER_FIELDS = ConvLayer._fields[:6]  # of a --layer
 class Question(NamedTuple):
     """What is asked, by default what the lab asks."""
 
-    network: Network = lab3.NETWORK
+    network: Network = tuple(lab3.NETWORK) if isinstance(lab3.NETWORK, list) else lab3.NETWORK
     system: System = lab3.SYSTEM
     inputs: int = lab3.INPUTS
 
@@ -148,7 +148,8 @@ def read_options(options: Namespace) -> Question:
     """Read what the options ask. Raises ValueError for a --layer that does not follow another."""
     layers = options.layer or LAB.network
     if len(layers) > MOST_LAYERS:
-        raise ValueError(f"--layer: {len(layers):,} layers are more than {MOST_LAYERS:,}")
+        place = "--layer" if options.layer else "lab3.py's NETWORK"
+        raise ValueError(f"{place}: {len(layers):,} layers are more than {MOST_LAYERS:,}")
     network = tuple(layer._replace(element_bytes=options.element_bytes) for layer in layers)
     system = System(options.nodes, options.gops, options.link_gbs, options.sram_kib)
     try:
@@ -211,7 +212,7 @@ def answer(question: Question) -> str:
     room = system.sram_bytes
     fitting = [it for it in possible if find_fullest(it, network, system).total_bytes <= room]
     names = " and ".join(f"{it} parallelism" for it in fitting) or "none"
-    fits = f"Fits in {format_in(KIB, room)} KiB of SRAM per node: {names}."
+    fits = f"Fits in {format_in(KIB, room)} KiB of SRAM per node, one input at a time: {names}."
     return f"{lab3.answers(*question)}\n{wrap(fits, '  ')}"  # lab3.py's lines as they are
 
 

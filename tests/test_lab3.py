@@ -244,9 +244,10 @@ OUTPUT = "(8, 14, 14, 2), layer 1's output (stride 1, no padding, no pooling)"
     ("network", "reason"),
     [
         ([LAYER, LAYER], f"{INPUT} = (3, 16, 16, 2) must be {OUTPUT}"),
-        ([LAYER, NEXT._replace(x=2)], f"{INPUT} = (8, 2, 14, 2) must be {OUTPUT}"),
+        ([LAYER, NEXT._replace(x=3)], f"{INPUT} = (8, 3, 14, 2) must be {OUTPUT}"),
         ([LAYER, NEXT._replace(y=15)], f"{INPUT} = (8, 14, 15, 2) must be {OUTPUT}"),
         ([LAYER, NEXT._replace(element_bytes=1)], f"{INPUT} = (8, 14, 14, 1) must be {OUTPUT}"),
+        ([LAYER._replace(fx=17), NEXT], "layer 1: fx, fy = 17, 3 exceed x, y = 16, 16"),
         ([ConvLayer(1, 2, 5, 4, 4, 7)], "layer 1: fx, fy = 5, 4 exceed x, y = 4, 7"),
         ([ConvLayer(1, 2, 3, 5, 7, 4)], "layer 1: fx, fy = 3, 5 exceed x, y = 7, 4"),
     ],

@@ -13,7 +13,7 @@ from itertools import combinations, product
 from math import nan
 from typing import Any, NamedTuple
 
-from report.check.mistakes import MISTAKES, Mistake, make_cases
+from report.check.mistakes import MISTAKES, Mistake, list_models
 from report.check.submission import LEAST_DIGITS, Line, Number
 from report.model import LAYER_SIZES, parse
 from report.question import Question
@@ -64,7 +64,7 @@ def list_edits(readings: Mistakes, mistakes: Mistakes = ()) -> tuple[str, ...]:
 
 def predict(question: Question, line: Line, edits: tuple[str, ...], real: Any = Fraction) -> Any:
     """Predict a line's number with edits: seconds or bytes, NaN if formulas do not fit together."""
-    model = make_cases(question, line.strategy, real)[line.question == "Q2"]
+    model = list_models(question, line.strategy, real)[line.question == "Q2"]
     try:
         return model.edit(*edits)[f"printed_{line.kind}"]
     except ValueError:

@@ -210,7 +210,7 @@ def judge_number(
         return MISSING, "missing"
     number = submission.numbers[line]
     if line not in numbers:
-        return NO_NUMBER, f"'{shorten(number.text)}' is no positive number"
+        return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):
         if number.suffices_for(right.amount):
             return RIGHT, "right"
@@ -221,7 +221,8 @@ def judge_number(
         return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} your wrong Q1"
     words = f"unexplained, {describe_distance(number, right.amount, line.kind)}"
     if line.kind == "latency" and number.digits < ENOUGH_DIGITS:
-        words += "; with more digits it might be explained" * (line.strategy in reading.mistakes)
+        is_known = line.strategy in reading.mistakes and not find_change(line.strategy)
+        words += "; with more digits it might be explained" * is_known
     return UNEXPLAINED, words
 
 

@@ -27,7 +27,7 @@ MOST_SHOWN = 10  # rows of the diff
 ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 NO_Q2 = "no heading of Q2 is read; of two rows with one label the second is taken as Q2's"
 HOW_TO_RUN = "python3 YOURS | python3 report check"
-EXAMPLE = "what is read is such as: Total latency of tensor parallelism is 0.1 seconds"
+EXAMPLE = "such as this is read: Total latency of tensor parallelism is 0.1 seconds"
 
 
 class NoSubmissionError(ValueError):

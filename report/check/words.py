@@ -68,10 +68,11 @@ def describe_key(reading: Reading) -> str:
     pair = tuple(Explanation((it,), reading.mistakes.get(it, ())) for it in STRATEGIES)
     causes = "; ".join(describe_cause(cause, "") for cause in list_causes([pair]))
     unknown = " and ".join(it for it in STRATEGIES if it not in reading.mistakes)
+    doubt = ", as far as it goes" * bool(reading.missing)
     sentences = [
         f"The key reads the handout as follows: {causes}." if causes else "",
-        "" if causes or unknown else "The key reads the handout as this project does.",
-        f"Not all of its numbers of {unknown} parallelism tell a known reading: they are taken as"
+        "" if causes or unknown else f"The key reads the handout as this project does{doubt}.",
+        f"Not all of its numbers of {unknown} parallelism match a known reading: they are taken as"
         " right, and mistakes of it are not looked for."
         if unknown
         else "",
@@ -87,8 +88,9 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     total, right = len(judged.numbers), judged.right
     causes, rest = [*map(describe_cause, judged.causes)], list_rest(judged)
     lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
+    agrees = reading.is_key and not reading.missing
     if right == total:
-        lines = [f"All {total} numbers {'agree with the key' if reading.is_key else 'are right'}."]
+        lines = [f"All {total} numbers {'agree with the key' if agrees else 'are right'}."]
     lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] != '?')}" for note in judged.notes]
     if causes:
         lines += ["The wrong ones are what you get if:", *(wrap(f"- {it}", "  ") for it in causes)]

@@ -158,10 +158,11 @@ def test_what_does_not_fit_is_refused(tmp_path, monkeypatch, old, new, why):
         ({"sram_bytes: int = 512": "sram_bytes: int = 511"}, "the handout's 512 KiB of SRAM"),
         ({"INPUTS = 32": "INPUTS = 31"}, "the handout's 32 inputs"),
         ({"nodes: int = 4": "nodes: int = 0"}, "nodes"),
+        ({"NETWORK = (": "NETWORK = [", "\n)\nSYSTEM": "\n]\nSYSTEM", "= 32": "= 31"}, "32 inputs"),
         ({"return 2 * self.macs": "return self.macs"}, "'ops = 2 * macs'"),
         (
             {"sum(sent)": "2 * sum(sent)", "inputs * sum(place": "2 * inputs * sum(place"},
-            "written for 604160, but lab3.py has 'Total network traffic of pipeline",
+            "'traffic = N * 2 * sum(sent)' is not as delivered",
         ),
     ],
 )

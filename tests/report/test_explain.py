@@ -73,7 +73,7 @@ ODD_TOPICS = {
         sum 60,864 318 0.162304 0.2544 6,300
         one_input = sum(compute) + sum(transfer) = 0.162304 + 0.2544 = 0.416704
         latency = N * one_input = 8 * 0.416704 = 3.333632
-        gather = (P - 1) * S[-1] = (6 - 1) * S[-1] = 540
+        gather = (P - 1) * S[-1] = (6 - 1) * 108 = 540
         traffic = N * (sum(all_gathers) + gather) = 8 * (6,300 + 540) = 54,720
     """,
     # 8 * (497.664 - 162.304); computing on nodes 1 and 2, 61.44 + 414.72; sends of 576 + 432, and

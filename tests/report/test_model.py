@@ -264,6 +264,29 @@ BACK = [  # the pipeline's last node sends its output back
     ("for layer in network[:-1]]", "for layer in network]"),
 ]
 
+ALONE = [  # of several inputs, the first takes as long as the others
+    (
+        "latency = one_input + (N - 1) * interval",
+        "latency = one_input if N == 1 else N * interval",
+    ),
+    (
+        "return sum(compute_s) + sum(transfer_s) + (inputs - 1) * max(compute_s + transfer_s)",
+        "return (sum if inputs == 1 else max)(compute_s + transfer_s) * inputs",
+    ),
+]
+OVERLAPPING = [  # a layer takes the longer of computing and sending
+    (
+        "one_input = sum(compute) + sum(transfer)\n    compute = C / (P",
+        "one_input = sum(map(max, compute, transfer))\n    compute = C / (P",
+    ),
+    (
+        "    return inputs * (compute_s + transfer_s)",
+        "    rates = system.nodes * Fraction(system.ops_per_s), Fraction(system.link_bytes_per_s)\n"
+        "    steps = ((layer.ops, size) for layer, size in zip(network, shards))\n"
+        "    return inputs * sum(max(ops / rates[0], size / rates[1]) for ops, size in steps)",
+    ),
+]
+
 
 @pytest.mark.parametrize(
     ("edits", "numbers"),
@@ -277,8 +300,12 @@ BACK = [  # the pipeline's last node sends its output back
         ),
         # 147,456 bytes more, 73.728 us
         (BACK, "0.00312726016 1923072 0.01250904064 751616 0.10007232512 61538304 0.1558598656"),
+        # 32 * 4,624.22016 us
+        (ALONE, "0.00312726016 1923072 0.01243531264 604160 0.10007232512 61538304 0.14797504512"),
+        # 3,033.30816 us, as each layer's shard takes less
+        (OVERLAPPING, "0.00303330816 1923072 0.01243531264 604160 0.09706586112 61538304"),
     ],
-    ids=["to all nodes", "blocking", "back"],
+    ids=["to all nodes", "blocking", "back", "alone", "overlapping"],
 )
 def test_a_reading_that_is_changed_in_lab3_is_followed(tmp_path, edits, numbers):
     folder = copy_project(tmp_path, edit_lab3(*edits))
@@ -289,7 +316,7 @@ def test_a_reading_that_is_changed_in_lab3_is_followed(tmp_path, edits, numbers)
     assert f"tensor    {first}" in page and f"pipeline  {latency}" in page
     assert f"{int(traffic):,}" in page and "is not as delivered" in " ".join(page.split())
     everything = play("python3 report explain all", folder)
-    quoted = edits[0][1].strip()
+    quoted = edits[0][1].strip().partition("\n")[0]
     assert quoted in everything and "verdict flips:" not in everything
     assert report(folder, "picture timeline")[0] == 2
     assert play("python3 lab3.py | python3 report check", folder).startswith("All 8 numbers")
@@ -309,6 +336,12 @@ def test_a_constant_of_a_reading_is_exact(tmp_path):
         ),
     )
     assert "0.00314726016 seconds" in play("python3 report whatif", folder)
+
+
+def test_a_list_has_numbers_of_layers(tmp_path):
+    listed = edit_lab3(("    sent = A[:-1]\n", "    sent = [size for size in A[:-1]]\n"))
+    folder = copy_project(tmp_path, listed)
+    assert "= 32 * 604,160 = 19,333,120" in play("python3 report explain pipeline", folder)
 
 
 def test_the_lab_itself_has_nothing_left_out(tmp_path):
