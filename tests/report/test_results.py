@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab3 import ConvLayer, System
-from machines import LAB_RING_NUMBERS, NETWORK, ODD, ODD_RING_NUMBERS, SYSTEM
+from machines import NETWORK, SYSTEM
 from random_machines import cases_of_both, questions
 from report.model import RING, Model
 from report.question import Question
@@ -85,15 +85,3 @@ def test_verdicts_are_those_of_the_formulas(case, inputs, topology):
 )
 def test_both_may_be_equal_once_everywhere_or_never(network, system, inputs, equal, faster):
     assert find_verdict(network, system, inputs)[2:] == (equal, faster)
-
-
-# ------------------------------------------------ on a ring
-@pytest.mark.parametrize(
-    ("question", "expected"), [((NETWORK, SYSTEM, 32), LAB_RING_NUMBERS), (ODD, ODD_RING_NUMBERS)]
-)
-def test_the_ring_of_q4(question, expected):
-    results = compute_results(Question(*question))
-    for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
-        found = results.find(inputs, ONE_WAY_RING)
-        assert found["tensor"][2:4] == (Fraction(tensor_s), tensor_bytes)
-        assert found["pipeline"][2:4] == (Fraction(pipeline_s), pipeline_bytes)
