@@ -43,13 +43,8 @@ def test_the_totals_by_hand(edits, expected):
 def test_numbers_by_their_names():
     tensor, pipeline = Model("tensor", *ODD), Model("pipeline", *ODD)
     assert tensor["S"] == (120, 90, 108) and tensor["L"] == 3 and tensor["links"] == 30
-    assert tensor["compute"] == tuple(map(Fraction, ("0.01024", "0.06912", "0.082944")))
-    assert tensor["transfer"] == tuple(map(Fraction, ("0.096", "0.072", "0.0864")))
-    assert (tensor["all_gathers"], tensor["gather"]) == ((3_600, 2_700), 540)
     assert tensor["one_input"] == tensor.interval_s == Fraction("0.416704")
-    assert pipeline["transfer"] == (Fraction("0.576"), Fraction("0.432"))
     assert pipeline["interval"] == pipeline.interval_s == Fraction("0.576")
-    assert pipeline["sent"] == (720, 540)
     with pytest.raises(KeyError, match="gather"):
         pipeline["gather"]
 
@@ -178,7 +173,6 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         ("    All shards of", "    P = 4 nodes have\n    all shards of", "P = 4 nodes have"),
         (COMPUTE, COMPUTE + "    where R is a rate\n", "where R is a rate"),
         (COMPUTE, COMPUTE + "    P = 3\n", "P has a meaning already"),
-        (COMPUTE, COMPUTE + "    x = 3\n", "x has a meaning already"),
         (COMPUTE, COMPUTE + "    sum = 3\n", "sum has a meaning already"),
         (COMPUTE, COMPUTE + "    compute = C / R\n", "'compute = C / R'"),
         (COMPUTE, "    compute = C / (P * Q)\n", "Q is unknown"),
@@ -188,7 +182,6 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         (COMPUTE, "    compute = one_input * C\n", "depends on itself"),
         (COMPUTE, "    compute = C / (P * R) ms\n", "C / (P * R) ms"),
         (COMPUTE, "    compute = 1.0 * C / (P * R)\n", "1.0 * C / (P * R)': it is not exact"),
-        (COMPUTE, "    compute = 0.5 * C / (P * R)\n", "0.5 * C / (P * R)': it is not exact"),
         (COMPUTE, "    compute = C / (P - P)\n", "C / (P - P)"),
         (COMPUTE, "    compute = (C\n", "compute = (C"),
         (COMPUTE, "\n", "no formula of compute"),
@@ -271,12 +264,10 @@ def test_a_reading_that_is_changed_in_lab3_is_followed(tmp_path, edits, numbers)
     everything = play("python3 report explain all", folder)
     quoted = edits[0][1].strip()
     assert quoted in everything and "verdict flips:" not in everything
-    assert report(folder, "picture timeline")[0] == 2
     assert play("python3 lab3.py | python3 report check", folder).startswith("All 8 numbers")
     (folder / "old.txt").write_text(OLD_ANSWERS, encoding="utf-8")
     old = " ".join(play("python3 report check old.txt", folder).split())
     assert "is not as delivered, its mistakes are not looked for" in old and "if:" not in old
-    assert "status" in play("python3 report deck --output .", folder)
 
 
 def test_a_constant_of_a_reading_is_exact(tmp_path):
