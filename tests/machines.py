@@ -1,4 +1,5 @@
-"""The machines of the tests, worked out by hand: the lab, and ODD, which differs from it in all."""
+"""The machines of the tests: the lab, whose numbers are worked out in test_lab3.py and in
+deck/test_pages.py, and ODD, which differs from it in everything, worked out here."""
 
 from unittest.mock import patch
 
@@ -21,52 +22,6 @@ with patch.multiple(lab3, NETWORK=NETWORK, SYSTEM=SYSTEM, INPUTS=INPUTS):
     from report.question import Question
 
 LAB = Question(NETWORK, SYSTEM, INPUTS)
-
-# Steps: layer, work, ops of a node, bytes of the busiest link, bytes of all links, microseconds.
-# Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's. On a one-way ring,
-# as in Q4, those of tensor parallelism are others.
-# SRAM: where, layer, work, bytes of weights, input and output, their sum.
-
-# ------------------------------------------------ the lab: test_lab3.py has the working
-
-LAB_TENSOR_STEPS = [
-    (1, "compute", 1_555_200, 0, 0, "31.104"),
-    (1, "all-gather", 0, 57_600, 691_200, "28.8"),
-    (2, "compute", 57_802_752, 0, 0, "1156.05504"),
-    (2, "all-gather", 0, 50_176, 602_112, "25.088"),
-    (3, "compute", 49_840_128, 0, 0, "996.80256"),
-    (3, "all-gather", 0, 43_264, 519_168, "21.632"),
-    (4, "compute", 42_467_328, 0, 0, "849.34656"),
-    (4, "gather", 0, 36_864, 110_592, "18.432"),
-]
-LAB_PIPELINE_STEPS = [
-    (1, "compute", 6_220_800, 0, 0, "124.416"),
-    (1, "send", 0, 230_400, 230_400, "115.2"),
-    (2, "compute", 231_211_008, 0, 0, "4624.22016"),
-    (2, "send", 0, 200_704, 200_704, "100.352"),
-    (3, "compute", 199_360_512, 0, 0, "3987.21024"),
-    (3, "send", 0, 173_056, 173_056, "86.528"),
-    (4, "compute", 169_869_312, 0, 0, "3397.38624"),
-]
-LAB_NUMBERS = {
-    1: ("0.00312726016", 1_923_072, "0.01243531264", 604_160),
-    32: ("0.10007232512", 61_538_304, "0.1557861376", 19_333_120),
-}
-LAB_RING_NUMBERS = {  # 3 * 93.952 us; 691,200 + 602,112 + 519,168 + (1 + 2 + 3) * 36,864 bytes
-    1: ("0.00331516416", 2_033_664, "0.01243531264", 604_160),
-    32: ("0.10608525312", 65_077_248, "0.1557861376", 19_333_120),
-}
-# All weights are 6,912 + 3 * 294,912 = 891,648 bytes, a quarter of them 222,912. What nodes
-# hold with other strategies is in tests/deck/test_pages.py.
-LAB_SRAM = {
-    "tensor": [
-        ("every node", 1, "compute", 222_912, 6_144, 57_600, 286_656),
-        ("every node", 2, "compute", 222_912, 230_400, 50_176, 503_488),
-        ("every node", 3, "compute", 222_912, 200_704, 43_264, 466_880),
-        ("every node", 4, "compute", 222_912, 173_056, 36_864, 432_832),
-        ("one node", 4, "gather", 222_912, 0, 147_456, 370_368),
-    ],
-}
 
 # ------------------------------------------------ everything differs
 #
@@ -91,6 +46,11 @@ ODD_OPTIONS = (
     "--inputs 8 --nodes 6 --gops 0.0000625 --link-gbs 0.00000125 --sram-kib 9 --element-bytes 3"
     " --layer 6,1,2,4,9,8 --layer 12,6,4,3,8,5 --layer 36,12,3,2,5,3"
 )
+
+# Steps: layer, work, ops of a node, bytes of the busiest link, bytes of all links, microseconds.
+# Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's. On a one-way ring,
+# as in Q4, those of tensor parallelism are others.
+# SRAM: where, layer, work, bytes of weights, input and output, their sum.
 
 # In a millisecond a node does 62.5 ops and a link carries 1.25 bytes. Each of 30 links carries one
 # shard, five the last: 162.304 + 254.4 ms.

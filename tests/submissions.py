@@ -33,9 +33,3 @@ def write(*strategies, output=OUTPUT):
 def find_causes(text, question=LAB, key=None):
     """Describe each cause of the wrong numbers."""
     return [describe_cause(cause, "") for cause in judge(text, question, key).causes]
-
-
-def find_words(text):
-    """Return, by line, what is said of each number that is neither right nor explained."""
-    numbers = judge(text).numbers
-    return {str(it.line): it.words for it in numbers if it.kind not in ("right", "explained")}

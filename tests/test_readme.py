@@ -137,4 +137,3 @@ def test_every_file_that_a_text_names_exists():
     path = re.compile(r"(?<![\w/.-])(?:tests|report)/[\w./-]*\w\*?")
     named = {it for text in texts for it in path.findall(text.read_text(encoding="utf-8"))}
     assert [path for path in named if not any(PROJECT.glob(path))] == []
-    assert len(named) > 10

@@ -45,7 +45,6 @@ def test_what_cannot_be_judged(tmp_path, content):
         ("python3 report check lab3.py", 2, "python3 lab3.py | python3 report check"),
         ("python3 report check missing.txt", 2, "missing.txt cannot be read: No such file"),
         ("python3 report check tests", 2, "tests cannot be read: Is a directory"),
-        ("python3 report check ''", 2, "'' cannot be read: No such file"),
     ],
 )
 def test_the_exit_status(command, status, advice):
@@ -87,7 +86,6 @@ def test_an_edited_lab3_is_right_if_code_and_docstring_agree(tmp_path):
     """In its pipeline inputs do not overlap, and no formula is of one input alone."""
     code = LAB3.replace(CODE, "inputs * sum(compute_s + transfer_s)")
     both = code.replace(DOCSTRING, "latency = N * (sum(compute) + sum(transfer)) seconds\n\n")
-    assert LAB3 != code != both
     copy_project(tmp_path, code)
     (tmp_path / "a.txt").write_text(write("pipeline none right right 19937280"))  # 33 times
     refused = python("report", "check", "a.txt", cwd=tmp_path)

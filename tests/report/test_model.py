@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import lab3
 import machines
-from machines import CLOSED_FORMS, LAB, NETWORK, ODD, ODD_OPTIONS, SYSTEM
+from machines import CLOSED_FORMS, LAB, ODD, ODD_OPTIONS
 from program import LAB3, PROJECT, copy_project, play, python
 from random_machines import cases_of_both
 from report.model import RING, Model, compare_with_code, compute_bound, list_layers
@@ -30,54 +30,29 @@ def find_totals(network, system, inputs, *edits):
 
 # ------------------------------------------------ by hand
 @pytest.mark.parametrize(
-    ("question", "edits", "expected"),
-    [
-        (LAB, [], machines.LAB_NUMBERS),
-        (LAB, [RING], machines.LAB_RING_NUMBERS),
-        (ODD, [], machines.ODD_NUMBERS),
-        (ODD, [RING], machines.ODD_RING_NUMBERS),
-    ],
+    ("edits", "expected"), [([], machines.ODD_NUMBERS), ([RING], machines.ODD_RING_NUMBERS)]
 )
-def test_the_totals_by_hand(question, edits, expected):
+def test_the_totals_by_hand(edits, expected):
     for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
         exact = [Fraction(tensor_s), tensor_bytes, Fraction(pipeline_s), pipeline_bytes]
-        assert find_totals(*question[:2], inputs, *edits) == exact
+        assert find_totals(*ODD[:2], inputs, *edits) == exact
         if not edits:
-            assert machines.closed_forms(*question[:2], inputs) == exact
+            assert machines.closed_forms(*ODD[:2], inputs) == exact
 
 
 def test_numbers_by_their_names():
     tensor, pipeline = Model("tensor", *ODD), Model("pipeline", *ODD)
     assert tensor["S"] == (120, 90, 108) and tensor["L"] == 3 and tensor["links"] == 30
-    assert tensor["compute"] == tuple(map(Fraction, ("0.01024", "0.06912", "0.082944")))
-    assert tensor["transfer"] == tuple(map(Fraction, ("0.096", "0.072", "0.0864")))
-    assert (tensor["all_gathers"], tensor["gather"]) == ((3_600, 2_700), 540)
     assert tensor["one_input"] == tensor.interval_s == Fraction("0.416704")
-    assert pipeline["transfer"] == (Fraction("0.576"), Fraction("0.432"))
     assert pipeline["interval"] == pipeline.interval_s == Fraction("0.576")
-    assert pipeline["sent"] == (720, 540)
     with pytest.raises(KeyError, match="gather"):
         pipeline["gather"]
 
 
 def test_the_sizes_of_layers():
-    # the first layers of both machines, worked out in machines.py and test_lab3.py
-    sizes = [
-        "out_x",
-        "out_y",
-        "weights",
-        "macs",
-        "ops",
-        "weight_bytes",
-        "input_bytes",
-        "output_bytes",
-    ]
-    lab = dict(
-        zip(sizes, (30, 30, 3_456, 3_110_400, 6_220_800, 6_912, 6_144, 230_400), strict=True)
-    )
-    assert list_layers(NETWORK)[0] == {"layer": 1, **NETWORK[0]._asdict(), **lab}
-    odd = dict(zip(sizes, (3, 2, 2_592, 15_552, 31_104, 7_776, 540, 648), strict=True))
-    assert list_layers(ODD.network)[2] == {"layer": 3, **ODD.network[2]._asdict(), **odd}
+    sizes = {"out_x": 3, "out_y": 2, "weights": 2_592, "macs": 15_552, "ops": 31_104}
+    sizes |= {"weight_bytes": 7_776, "input_bytes": 540, "output_bytes": 648}
+    assert list_layers(ODD.network)[2] == {"layer": 3, **ODD.network[2]._asdict(), **sizes}
 
 
 def test_the_lower_bound():
@@ -198,7 +173,6 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         ("    All shards of", "    P = 4 nodes have\n    all shards of", "P = 4 nodes have"),
         (COMPUTE, COMPUTE + "    where R is a rate\n", "where R is a rate"),
         (COMPUTE, COMPUTE + "    P = 3\n", "P has a meaning already"),
-        (COMPUTE, COMPUTE + "    x = 3\n", "x has a meaning already"),
         (COMPUTE, COMPUTE + "    sum = 3\n", "sum has a meaning already"),
         (COMPUTE, COMPUTE + "    compute = C / R\n", "'compute = C / R'"),
         (COMPUTE, "    compute = C / (P * Q)\n", "Q is unknown"),
@@ -208,7 +182,6 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         (COMPUTE, "    compute = one_input * C\n", "depends on itself"),
         (COMPUTE, "    compute = C / (P * R) ms\n", "C / (P * R) ms"),
         (COMPUTE, "    compute = 1.0 * C / (P * R)\n", "1.0 * C / (P * R)': it is not exact"),
-        (COMPUTE, "    compute = 0.5 * C / (P * R)\n", "0.5 * C / (P * R)': it is not exact"),
         (COMPUTE, "    compute = C / (P - P)\n", "C / (P - P)"),
         (COMPUTE, "    compute = (C\n", "compute = (C"),
         (COMPUTE, "\n", "no formula of compute"),
@@ -242,7 +215,7 @@ def test_one_place_evaluates_and_no_text_of_a_user_gets_there():
 
 # ------------------------------------------------ the handout, read otherwise in lab3.py alone
 
-OLD_ANSWERS = lab3.answers(NETWORK, SYSTEM, 32)
+OLD_ANSWERS = lab3.answers(*LAB)
 DELAYED = "    return inputs * (compute_s + transfer_s + len(network) * Fraction(5, 10**6))"
 TO_ALL = [  # the last output goes to all nodes; only the traffic is another
     (GATHER, "    gather = P * (P - 1) * S[-1]\n"),
@@ -318,12 +291,10 @@ def test_a_reading_that_is_changed_in_lab3_is_followed(tmp_path, edits, numbers)
     everything = play("python3 report explain all", folder)
     quoted = edits[0][1].strip().partition("\n")[0]
     assert quoted in everything and "verdict flips:" not in everything
-    assert report(folder, "picture timeline")[0] == 2
     assert play("python3 lab3.py | python3 report check", folder).startswith("All 8 numbers")
     (folder / "old.txt").write_text(OLD_ANSWERS, encoding="utf-8")
     old = " ".join(play("python3 report check old.txt", folder).split())
     assert "is not as delivered, its mistakes are not looked for" in old and "if:" not in old
-    assert "status" in play("python3 report deck --output .", folder)
 
 
 def test_a_constant_of_a_reading_is_exact(tmp_path):
@@ -346,4 +317,3 @@ def test_a_list_has_numbers_of_layers(tmp_path):
 
 def test_the_lab_itself_has_nothing_left_out(tmp_path):
     assert "as delivered" not in play("python3 report explain all", copy_project(tmp_path))
-    assert SYSTEM.nodes == 4

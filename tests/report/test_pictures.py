@@ -248,8 +248,6 @@ def test_a_png_opens_and_an_svg_is_the_same_on_every_run(name, tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("sram", "timeline"),
-        ("limits --output=", ".svg or .png"),
         ("timeline --nodes 3", "3 nodes"),
         ("timeline --nodes=128 --inputs=122", "--inputs: a timeline of 1,004 bars"),
     ],

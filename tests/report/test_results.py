@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab3 import ConvLayer, System
-from machines import LAB_RING_NUMBERS, NETWORK, ODD, ODD_RING_NUMBERS, SYSTEM
 from random_machines import cases_of_both, questions
 from report.model import RING, Model
 from report.question import Question
@@ -74,26 +73,12 @@ def test_verdicts_are_those_of_the_formulas(case, inputs, topology):
 @pytest.mark.parametrize(
     ("network", "system", "inputs", "equal", "faster"),
     [
-        (NETWORK, SYSTEM, 1, [], ["tensor"]),
         # 3 layers on 3 nodes take 3 + 2 + 3 times 288 ops at R / B = 6, and 4 * (1 + 1) times
         ([ALIKE] * 3, System(3, 600), 4, [100], ["tensor", "tensor"]),
         # below, both take 288 + 288 ops and 48 + 48 bytes
         ([ALIKE] * 2, System(2, 600), 2, [100], ["neither", "tensor"]),
         ([ALIKE], System(1, 600), 3, [], ["neither"]),
-        ([ALIKE] * 2, System(3, 600), 1, [], ["tensor"]),
     ],
 )
 def test_both_may_be_equal_once_everywhere_or_never(network, system, inputs, equal, faster):
     assert find_verdict(network, system, inputs)[2:] == (equal, faster)
-
-
-# ------------------------------------------------ on a ring
-@pytest.mark.parametrize(
-    ("question", "expected"), [((NETWORK, SYSTEM, 32), LAB_RING_NUMBERS), (ODD, ODD_RING_NUMBERS)]
-)
-def test_the_ring_of_q4(question, expected):
-    results = compute_results(Question(*question))
-    for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
-        found = results.find(inputs, ONE_WAY_RING)
-        assert found["tensor"][2:4] == (Fraction(tensor_s), tensor_bytes)
-        assert found["pipeline"][2:4] == (Fraction(pipeline_s), pipeline_bytes)
