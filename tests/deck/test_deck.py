@@ -97,6 +97,15 @@ def test_bars_of_page_5_and_the_srams_line_are_where_their_bytes_say(pages):
     assert lines == pytest.approx([bars[0][0] + 524_288 * per_byte] * 6, abs=0.02)
 
 
+def test_arrows_have_their_heads(pages):
+    """Tensor parallelism's are into each exchange, out of it, and to the output; a pipeline's are
+    sends. On page 6 all-to-all has two on each of 6 lines, a ring four in each of three steps."""
+    for page, heads in ((pages[1], 4 * 4 + 3 * 4 + 1 + 3), (pages[5], 2 * 6 + 3 * 4 + 3)):
+        bounds = [it.get_bounds() for it in page.get_objects([raw.FPDF_PAGEOBJ_PATH])]
+        sizes = [(right - left, top - bottom) for left, bottom, right, top in bounds]
+        assert sum(min(size) > 5 and max(size) < 9 for size in sizes) == heads
+
+
 def test_a_number_is_in_the_middle_of_its_bar(pages):
     letters, numbers = find_letters(pages[2]), 0
     for left, bottom, right, top in find_shapes(pages[2], 0.76 * 17):

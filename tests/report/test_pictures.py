@@ -109,6 +109,8 @@ def test_it_says_when_outputs_are_done_and_why_node_1_idles(line, pace, bottlene
 
 def test_bars_are_where_the_working_says_and_look_as_the_legend_says():
     axes, _ = draw_timeline(OTHER)
+    numbers = {it.get_text(): it.get_color() for it in axes.texts if it.xy[1] == 1}
+    assert numbers["1"] == "white" and numbers["2"] == pictures.INK  # on dark and on pale bars
     bars = list(find_bars(axes))
     assert {*bars} >= {
         ("all nodes", "compute", 0, 0.9216),
