@@ -238,6 +238,7 @@ NAMES = ["a b.py", "it's; x.py", '"$(x)`y`.py', "-.py", "\x1b[31m\a.py", "\u202e
 @pytest.mark.skipif(sys.platform != "linux", reason="other names of files")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_name_is_printable_and_a_command_to_copy_has_it_whole(name, tmp_path):
+    name = os.fsdecode(name.encode())
     (tmp_path / name).write_text("import sys\nprint('x')\n")
     path = str(tmp_path / name)
     python3, program, *pipe = shlex.split(refusal(["check", path]).partition(" a program: ")[2])
