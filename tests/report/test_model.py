@@ -61,6 +61,7 @@ def test_the_lower_bound():
     assert compute_bound(*ODD) == 8 * compute_bound(*ODD[:2]) == 8 * Fraction("0.162304")
 
 
+@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("edit", "latency_s", "traffic_bytes"),
     [  # of ODD's pipeline: computing 973.824 ms, the longest 497.664; sends 576 and 432 ms
