@@ -1,21 +1,11 @@
 """Outputs as tests write them, and what check tells of them."""
 
+import lab3
 from report.check.judge import judge
 from report.check.words import describe_cause
 from report.question import LAB
 
-OUTPUT = """\
------Q1 single input-----
-Total latency of tensor parallelism is 0.00312726016 seconds
-Total network traffic of tensor parallelism is 1923072 bytes
-Total latency of pipeline parallelism is 0.01243531264 seconds
-Total network traffic of pipeline parallelism is 604160 bytes
---------Q2 32 inputs------
-Total latency of tensor parallelism is 0.10007232512 seconds
-Total network traffic of tensor parallelism is 61538304 bytes
-Total latency of pipeline parallelism is 0.1557861376 seconds
-Total network traffic of pipeline parallelism is 19333120 bytes
-"""
+OUTPUT = f"{lab3.answers(*LAB)}\n"  # as tests/test_lab3.py has it word for word
 PLACES = {"tensor": (1, 2, 6, 7), "pipeline": (3, 4, 8, 9)}  # of rows
 
 

@@ -219,17 +219,11 @@ def test_one_place_evaluates_and_no_text_of_a_user_gets_there():
 OLD_ANSWERS = lab3.answers(*LAB)
 TO_ALL = [  # the last output goes to all nodes; only the traffic is another
     (GATHER, "    gather = P * (P - 1) * S[-1]\n"),
-    (
-        "inputs * (system.nodes - 1) * (system.nodes * sum(shards[:-1]) + shards[-1])",
-        "inputs * (system.nodes - 1) * system.nodes * sum(shards)",
-    ),
+    ("(system.nodes * sum(shards[:-1]) + shards[-1])", "system.nodes * sum(shards)"),
 ]
 BLOCKING = [  # a node does not compute while it sends
     ("interval = max(compute, transfer)", "interval = max(compute[:-1] + transfer, compute[-1])"),
-    (
-        "(inputs - 1) * max(compute_s + transfer_s)",
-        "(inputs - 1) * max(map(sum, zip(compute_s, transfer_s + [0])))",
-    ),
+    ("max(compute_s + transfer_s)", "max(map(sum, zip(compute_s, transfer_s + [0])))"),
 ]
 BACK = [  # the pipeline's last node sends its output back
     ("transfer = A[:-1] / B", "transfer = A / B"),
@@ -245,10 +239,7 @@ DELAYED = [  # each of the 4 transfers takes 5 us longer, which is no float
     ),
 ]
 ALONE = [  # of several inputs, the first takes as long as the others
-    (
-        "latency = one_input + (N - 1) * interval",
-        "latency = one_input if N == 1 else N * interval",
-    ),
+    ("one_input + (N - 1) * interval", "one_input if N == 1 else N * interval"),
     (
         "return sum(compute_s) + sum(transfer_s) + (inputs - 1) * max(compute_s + transfer_s)",
         "return (sum if inputs == 1 else max)(compute_s + transfer_s) * inputs",
