@@ -1,5 +1,7 @@
 """The deck's computed numbers: texts by name, which slides.typ prints as they are. Of bars, it gets
 lengths as floats. What the handout gives is written in slides.typ: build.py refuses other numbers.
+`explain` tells most of them; the deck's own are Q2 / Q1, equal layers, the busiest links' bytes,
+node 2 without its output, the ring's gather, a pipeline against the ring, and two-way links.
 """
 
 from fractions import Fraction
@@ -82,7 +84,6 @@ def compare(results: Results) -> Facts:
         "ring-latency": format_places(results.compare_ring("latency_s"), 2),
         "ring-traffic": format_places(results.compare_ring("traffic_bytes"), 2),
         "against-percent": format_places(100 * (sends_s / pipeline.latency_s), 1),
-        "against-n-percent": format_places(100 * (sends_s / all_pipeline.latency_s), 1),
         "ring-gather": f"{gather_bytes + ring.traffic_bytes - tensor.traffic_bytes:,}",
         "two-way-us": in_us(ring.communication_s / 2, 1),  # half of each shard goes each way
     }

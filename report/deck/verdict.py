@@ -23,7 +23,7 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
     inputs, lab_gbs = results.asked.inputs, float(results.asked.system.link_bytes_per_s / GIGA)
     equal = [it.equal_bytes_per_s for it in results.verdicts if it.inputs == inputs]
     flips = {float(it / GIGA): format_rounded(it / GIGA, 3) for it in chain(*equal)}
-    title = f"Time of {inputs} inputs, ms (log scales)"
+    title = "Time in ms against link GB/s (log)"
     figure, axes = make_axes(results, HEIGHT_PT, LEFT_PT, RIGHT_PT, title)
     axes.set(xscale="log", xlim=(SLOWEST, FASTEST), yscale="log", ylim=(LOWEST, HIGHEST))
     axes.set_yticks([100, 200, 500], ["100", "200", "500"])
@@ -44,7 +44,7 @@ def draw_verdict(results: Results) -> "tuple[Figure, str]":
         ends = LOWEST, take_ms(results, "pipeline", gbs)
         axes.plot([gbs] * 2, ends, "o:", color=INK, lw=1, ms=6, markevery=[1])
     return figure, (
-        f"{title}, against GB/s per link: the pipeline is faster from {flips[slow]} to"
+        f"{title}, of {inputs} inputs: the pipeline is faster from {flips[slow]} to"
         f" {flips[fast]}, on a one-way ring below {flips[ring]}; else tensor parallelism."
     )
 

@@ -51,7 +51,7 @@ PARTS = {
         "latency, 32 inputs 32 · 3,127.26016 = 100,072.32512",
         "12,435.31264 + 31 · 4,624.22016 = 155,786.13760",
         "traffic, 32 inputs 32 · 1,923,072 = 61,538,304 32 · 604,160 = 19,333,120",
-        "traffic, 1 input 230,400 + 200,704 + 173,056 = 604,160",
+        "traffic, 1 input 1,923,072 230,400 + 200,704 + 173,056 = 604,160",
         "Layer 1: C = 2·128·3·3·3·30·30, A = 2·128·30·30, S = A/4 = 57,600;",
         "12·S = 691,200",
     ],
@@ -93,7 +93,7 @@ PARTS = {
         "367,360 bytes too many",  # 891,648 - 524,288
         "32 inputs: 97.066 ms, the lower bound",  # 8 * 12,133.23264 us
         "(else 654,016 bytes)",  # 222,912 + 230,400 + 200,704
-        "all 32 inputs in every node, it would need 693,952",  # 503,488 + 31 * 6,144
+        "all 32 inputs in every node, it would need 693,952 bytes",  # 503,488 + 31 * 6,144
         "weights and whole input alone are 525,312 bytes",  # 294,912 + 230,400
         "32 outputs are 4,718,592 bytes, all SRAM is 2,097,152",  # 32 * 147,456; 4 * 524,288
         "(node 2: 956,416 or more)",  # 726,016 + 230,400
@@ -106,9 +106,8 @@ PARTS = {
         "ring / all-to-all 3.00 1.06 1.06 1.06",  # 3,315.16.. / 3,127.26..; 2,033,664 / 1,923,072
         "pipeline, on either 302.080 12.44 604,160 155.79",
         "bytes double to 221,184",  # 6 shards of 36,864, not 3
-        # 604.160 us more: / 12,435.31264, / 155,786.1376
-        "4.9 % longer (32 inputs: 0.4 %)",
-        "3.32 < 4.62 ms per input",
+        "4.9 % more latency",  # 604.160 / 12,435.31264
+        "3.32 ms per input, the pipeline at least 4.62",
         "each way, in 140.9 us",  # 3 halves of a shard over each link: 1.5 * 93.952
     ],
 }
