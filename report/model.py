@@ -148,7 +148,7 @@ def read_formulas(strategy: str) -> dict[str, Formula]:
     behind those that it depends on. Raises ValueError, with lab3.py's function and line, for one
     that cannot be evaluated."""
     formulas = {formula.name: formula for formula in parse(LAYER_SIZES) + parse(SYMBOLS)}
-    known = {*GIVEN, *FUNCTIONS, *formulas}
+    known = {*GIVEN, *FUNCTIONS, *formulas, *(formula.name for formula in parse(PRINTED))}
     for kind in KINDS:
         for formula in read_docstring(strategy, kind):
             if formula.name in known | formulas.keys():
@@ -199,9 +199,11 @@ class Model(dict[str, Any]):
         for formula in self.formulas.get(name, []):
             try:
                 found = eval(formula.code, FUNCTIONS, self)
+                if isinstance(found, Iterable) and not isinstance(found, Each):
+                    found = join(*found)  # of a comma, a list or a map
             except (ArithmeticError, LookupError, NameError, RecursionError, TypeError) as error:
                 raise formula.refuse(error) from None
-            self[name] = join(*found) if type(found) in (tuple, list) else found  # a comma joins
+            self[name] = found
         if name not in self:
             raise KeyError(name)
         return self[name]
@@ -240,6 +242,8 @@ def compare_with_code(model: Model) -> None:
             raise formula.refuse("it is not exact: it needs whole numbers, such as 1 / 2")
         if formula.name in KINDS and isinstance(model[formula.name], Each):
             raise formula.refuse("it gives a number for each layer, not one")
+        if formula.name == "traffic" and model["traffic"] % 1:
+            raise formula.refuse("it gives no whole number of bytes")
         own = [getattr(layer, formula.name, None) for layer in model.network]
         if formula.place == "report/" and None not in own and own != [*found]:
             raise formula.refuse("lab3.py's ConvLayer has other numbers: change both")

@@ -70,7 +70,7 @@ class Bounds(NamedTuple):
 
     inputs: int
     lower_bound_s: Fraction
-    slowest_node_s: Fraction | None  # of the pipeline, if it is possible
+    slowest_node_s: Fraction | None  # of the pipeline, if it has steps
     data_parallel_s: Fraction
 
 
@@ -85,7 +85,7 @@ class Sram(NamedTuple):
 
 class Uncounted(NamedTuple):
     """What the fullest node would hold if more was counted than one input at a time; None if the
-    strategy is impossible, or if there is no more."""
+    strategy is impossible or has no steps, or if there is no more."""
 
     input_kept_bytes: int | None  # tensor: the input, until the output is gathered
     inputs_waiting_bytes: int | None  # tensor: all other inputs
@@ -239,7 +239,7 @@ def compute_losses(pipeline: Model) -> Losses:
     ideal compute    N * sum(C) / (P * R): all nodes compute all the time
     load imbalance   N * max(C / R) less that: layers are unequal, nodes idle
     fill and drain   sum(C / R) - max(C / R)
-    communication    sum(A / B), and (N - 1) * (interval - max(C / R)) if a link is the bottleneck
+    communication    sum(A[:-1] / B), and (N - 1) * (interval - max(C / R)) if a link decides
     """
     ideal_s = compute_bound(pipeline.network, pipeline.system, pipeline.inputs)
     slowest_s, later = max(pipeline["compute"]), pipeline.inputs - 1

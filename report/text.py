@@ -34,7 +34,7 @@ def format_number(value: Exact) -> str:
 
 def format_exactly(value: Any) -> str:
     """Format a number with the digits that tell a float of an edited lab3.py from the exact one."""
-    is_number = isinstance(value, (int, float, Fraction))
+    is_number = isinstance(value, (int, float, Fraction)) and value - value == 0  # not inf or NaN
     return lab3.format_decimal(value, COMPARED_DIGITS) if is_number else repr(value)
 
 

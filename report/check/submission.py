@@ -408,7 +408,7 @@ def _find_failure(rows: Iterable[str]) -> list[str]:
 
 def _compare(rows: Iterable[str], numbers: Iterable[Number], question: Question) -> list[str]:
     """List the rows that differ from the answers with one's own numbers, and a row around each; of
-    many, those that are wanted. What `whatif` adds is no difference."""
+    many, the first ten. What `whatif` adds is no difference."""
     answers, own = lab3.answers(*question).splitlines(), iter(numbers)
     whatif = prefix_question(question, answer(question), "\n").splitlines()
     wanted = [row for row in answers if row.startswith(("-", "Total "))]

@@ -72,8 +72,8 @@ def describe_key(reading: Reading) -> str:
     sentences = [
         f"The key reads the handout as follows: {causes}." if causes else "",
         "" if causes or unknown else f"The key reads the handout as this project does{doubt}.",
-        f"Not all of its numbers of {unknown} parallelism match a known reading: they are taken as"
-        " right, and mistakes of it are not looked for."
+        f"Not all of its numbers of {unknown} parallelism match a known reading in four digits or"
+        " more: they are taken as right, and mistakes of it are not looked for."
         if unknown
         else "",
         f"It lacks {describe_lines(reading.missing)}." if reading.missing else "",

@@ -1,7 +1,7 @@
 """The deck's computed numbers: texts by name, which slides.typ prints as they are. Of bars, it gets
 lengths as floats. What the handout gives is written in slides.typ: build.py refuses other numbers.
-`explain` tells most of them; the deck's own are Q2 / Q1, equal layers, the busiest links' bytes,
-node 2 without its output, the ring's gather, a pipeline against the ring, and two-way links.
+`explain` tells most of them; among the deck's own are Q2 / Q1, equal layers, the busiest links'
+bytes, node 2 without its output, the ring's gather, a pipeline against it, and two-way links.
 """
 
 from fractions import Fraction

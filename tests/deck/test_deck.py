@@ -98,8 +98,7 @@ def test_bars_of_page_5_and_the_srams_line_are_where_their_bytes_say(pages):
 
 
 def test_arrows_have_their_heads(pages):
-    """Tensor parallelism's are into each exchange, out of it, and to the output; a pipeline's are
-    sends. On page 6 all-to-all has two on each of 6 lines, a ring four in each of three steps."""
+    """Into each exchange and out of it, and sends; two on each of 6 lines, and three times four."""
     for page, heads in ((pages[1], 4 * 4 + 3 * 4 + 1 + 3), (pages[5], 2 * 6 + 3 * 4 + 3)):
         bounds = [it.get_bounds() for it in page.get_objects([raw.FPDF_PAGEOBJ_PATH])]
         sizes = [(right - left, top - bottom) for left, bottom, right, top in bounds]

@@ -175,6 +175,7 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         (COMPUTE, COMPUTE + "    where R is a rate\n", "where R is a rate"),
         (COMPUTE, COMPUTE + "    P = 3\n", "P has a meaning already"),
         (COMPUTE, COMPUTE + "    sum = 3\n", "sum has a meaning already"),
+        (COMPUTE, COMPUTE + "    printed_latency = 3\n", "printed_latency has a meaning"),
         (COMPUTE, COMPUTE + "    compute = C / R\n", "'compute = C / R'"),
         (COMPUTE, "    compute = C / (P * Q)\n", "Q is unknown"),
         (COMPUTE, "    compute = open(C)\n", "open is unknown"),
@@ -187,6 +188,7 @@ COMPUTE, GATHER = "    compute = C / (P * R)\n", "    gather = (P - 1) * S[-1]\n
         (COMPUTE, "    compute = (C\n", "compute = (C"),
         (COMPUTE, "\n", "no formula of compute"),
         (GATHER, "    gather = (P - 1) * S[9]\n", "(P - 1) * S[9]"),
+        (GATHER, "    gather = S[-1] / 7\n", "no whole number of bytes"),
         (GATHER, "    gather = (P - 1) * S\n", "a number for each layer, not one"),
         (GATHER, "    gather == (P - 1) * S[-1]\n", "gather =="),
         ("interval = max(compute, t", "interval = max(compute + t", "4 and 3 numbers do not fit"),
@@ -248,7 +250,7 @@ ALONE = [  # of several inputs, the first takes as long as the others
 OVERLAPPING = [  # a layer takes the longer of computing and sending
     (
         "one_input = sum(compute) + sum(transfer)\n    compute = C / (P",
-        "one_input = sum(map(max, compute, transfer))\n    compute = C / (P",
+        "one_input = sum(longer)\n    longer = map(max, compute, transfer)\n    compute = C / (P",
     ),
     (
         "    return inputs * (compute_s + transfer_s)",
