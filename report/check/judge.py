@@ -122,9 +122,9 @@ class Reading(NamedTuple):
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Reading:
     """Read what is right from what the course's own program printed, by default from lab3.py's
-    answers. If at most two mistakes make all of a strategy's numbers, so the course reads the
-    handout: its numbers are exact, and those that it lacks follow. If not, the strategy's numbers
-    are right as they are printed. Raises the ValueErrors of judge."""
+    answers. If at most two mistakes make all of a strategy's numbers, each exact or of four digits,
+    so the course reads the handout: its numbers are exact, and those that it lacks follow. If not,
+    the strategy's numbers are right as they are printed. Raises the ValueErrors of judge."""
     make_models(question)  # refuses a lab3.py whose code and docstrings differ
     readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
     own = Reading(question, readings, find_right(question, readings, {}))
@@ -136,6 +136,10 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     best = zip(cases, diagnose(cases)[0], strict=True)
     known = [(case, it) for case, it in best if not find_change(case.strategy)]
     readings = {case.strategy: it.mistakes for case, it in known if tells_reading(case, it)}
+    for strategy in STRATEGIES:  # also one whose formulas are not as delivered
+        lines = [line for line in numbers if line.strategy == strategy]
+        if all(numbers[line].equals(own.right[line]) for line in lines):
+            readings[strategy] = ()
     right = find_right(question, readings, numbers)
     missing = [line for line in own.right if line not in numbers]
     return Reading(question, readings, right, missing, submission.notes, is_key=True)

@@ -94,8 +94,8 @@ def test_an_edited_lab3_is_right_if_code_and_docstring_agree(tmp_path):
     (tmp_path / "lab3.py").write_text(both)
     judged = python("report", "check", "a.txt", cwd=tmp_path).stdout
     assert "- Q2 pipeline latency: unexplained, 0.391 times the right number" in judged
-    own = shell("python3 lab3.py | python3 report check", cwd=tmp_path).stdout
-    assert own.startswith("All 8 numbers are right.")
+    own = shell("python3 lab3.py >k; python3 report check --key k k", cwd=tmp_path).stdout
+    assert own.startswith("The key reads the handout as this project does.\n\nAll 8 numbers agree")
     short = shell("echo Q1: PP latency: 0.5 s | python3 report check", cwd=tmp_path).stdout
     assert "unexplained" in short and "digits" not in short
 
