@@ -134,8 +134,7 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     numbers = select_numbers(submission.numbers, own)
     cases = make_cases(own, numbers)
     best = zip(cases, diagnose(cases)[0], strict=True)
-    known = [(case, it) for case, it in best if not find_change(case.strategy)]
-    readings = {case.strategy: it.mistakes for case, it in known if tells_reading(case, it)}
+    readings = {case.strategy: it.mistakes for case, it in best if tells_reading(case, it)}
     for strategy in STRATEGIES:  # also one whose formulas are not as delivered
         lines = [line for line in numbers if line.strategy == strategy]
         if all(numbers[line].equals(own.right[line]) for line in lines):
@@ -158,13 +157,13 @@ def find_right(question: Question, readings: Mapping[str, Mistakes], key: Number
 
 
 def tells_reading(case: Case, explanation: Explanation) -> bool:
-    """Tell whether an explanation makes all of a key's numbers, each of which is exact or has four
-    digits."""
+    """Tell whether mistakes make all of a key's numbers that are not lab3.py's, and each number is
+    exact or has four digits."""
     numbers = {**case.right, **case.wrong}
     answers = {line: case.predict(line, explanation.mistakes) for line in numbers}
     exact = [line for line, number in numbers.items() if answers[line] in number.amounts]
     are_long = all(it.digits >= KEY_DIGITS for line, it in numbers.items() if line not in exact)
-    return not case.wrong or (len(explanation.lines) == len(case.wrong) and are_long)
+    return 0 < len(case.wrong) == len(explanation.lines) and are_long
 
 
 # ------------------------------------------------ what is to be explained
