@@ -108,7 +108,7 @@ def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -
 
     All shards of a layer are sent at once, each over a link of its own; a single node sends none.
     """
-    shards = split_outputs(network, system, inputs)
+    shards = shard_bytes(network, system, inputs)
     compute_s = sum(layer.ops for layer in network) / (system.nodes * Fraction(system.ops_per_s))
     transfer_s = sum(shards) / Fraction(system.link_bytes_per_s) if system.nodes > 1 else 0
     return inputs * (compute_s + transfer_s)
@@ -122,18 +122,20 @@ def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -
 
     In an all-gather, each of P nodes receives P - 1 shards; in the gather, only one node does.
     """
-    shards = split_outputs(network, system, inputs)
+    shards = shard_bytes(network, system, inputs)
     return inputs * (system.nodes - 1) * (system.nodes * sum(shards[:-1]) + shards[-1])
 
 
-def split_outputs(network: Network, system: System, inputs: int) -> List[int]:
-    """Return S, or raise ImpossibleError if P does not divide each layer's filters."""
+def shard_bytes(network: Network, system: System, inputs: int) -> List[int]:
+    """Return S. Raises ImpossibleError if P does not divide each layer's filters."""
     validate(network, system, inputs)
     for number, layer in enumerate(network, 1):
         if layer.filters % system.nodes:
             filters = f"{layer.filters:,} filter{'s' * (layer.filters > 1)}"
-            why = f"layer {number}'s {filters} cannot be split evenly over {system.nodes:,} nodes"
-            raise ImpossibleError(f"Tensor parallelism is not possible: {why}")
+            raise ImpossibleError(
+                f"Tensor parallelism is not possible: layer {number}'s {filters} cannot be split"
+                f" evenly over {system.nodes:,} nodes"
+            )
     return [layer.output_bytes // system.nodes for layer in network]
 
 
@@ -153,7 +155,7 @@ def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1)
     The first input goes through all steps. Each later one is done an interval after the one before
     it: the time of the longest step, because a node or a link works on one input at a time.
     """
-    sent = place_layers(network, system, inputs)
+    sent = sent_bytes(network, system, inputs)
     compute_s = [layer.ops / Fraction(system.ops_per_s) for layer in network]
     transfer_s = [size / Fraction(system.link_bytes_per_s) for size in sent]
     return sum(compute_s) + sum(transfer_s) + (inputs - 1) * max(compute_s + transfer_s)
@@ -164,16 +166,18 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 
     sent = A[:-1]
     """
-    return inputs * sum(place_layers(network, system, inputs))
+    return inputs * sum(sent_bytes(network, system, inputs))
 
 
-def place_layers(network: Network, system: System, inputs: int) -> List[int]:
-    """Return A[:-1], or raise ImpossibleError if there are fewer nodes than layers."""
+def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
+    """Return A[:-1]. Raises ImpossibleError if there are fewer nodes than layers."""
     validate(network, system, inputs)
-    if system.nodes < len(network):
-        layers = f"{len(network):,}"
-        why = f"{layers} layers need {layers} nodes or more, not {system.nodes:,}"
-        raise ImpossibleError(f"Pipeline parallelism is not possible: {why}")
+    layers = len(network)
+    if system.nodes < layers:
+        raise ImpossibleError(
+            f"Pipeline parallelism is not possible: {layers:,} layers need {layers:,} nodes or"
+            f" more, not {system.nodes:,}"
+        )
     return [layer.output_bytes for layer in network[:-1]]
 
 
@@ -219,28 +223,36 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
         raise ValueError("network must be a list or tuple of ConvLayers, such as (ConvLayer(...),)")
     if not isinstance(system, System):
         raise ValueError("system must be a System, such as System(nodes=8)")
-    sizes = [("inputs", inputs), ("nodes", system.nodes), ("sram_bytes", system.sram_bytes)]
+    counts = [("inputs", inputs), ("nodes", system.nodes), ("sram_bytes", system.sram_bytes)]
     for number, layer in enumerate(network, 1):
-        sizes += [(f"layer {number} {name}", size) for name, size in zip(layer._fields, layer)]
-    for name, size in sizes:
-        if type(size) is not int or size < 1:  # a float is not exact, NumPy's ints may overflow
-            raise ValueError(f"{name}: {size!r} must be a positive int")
+        counts += [(f"layer {number} {name}", size) for name, size in zip(layer._fields, layer)]
+    for name, count in counts:
+        if type(count) is not int or count < 1:  # a float is not exact, NumPy's ints may overflow
+            raise ValueError(f"{name}: {count!r} must be a positive int")
     for name in ("ops_per_s", "link_bytes_per_s"):
         rate = getattr(system, name)
         is_exact = type(rate) in (int, Fraction) or (type(rate) is float and rate.is_integer())
         if not is_exact or rate <= 0:
             raise ValueError(f"{name}: {rate!r} must be a positive whole number or a Fraction")
+    _validate_shapes(network)
+
+
+def _validate_shapes(network: Network) -> None:
+    """Each filter lies in its layer's input, which is the output of the layer before."""
+    outputs = [(layer.filters, layer.out_x, layer.out_y, layer.element_bytes) for layer in network]
     for number, layer in enumerate(network, 1):
         if layer.fx > layer.x or layer.fy > layer.y:
-            excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
-            raise ValueError(f"layer {number}: {excess}")
-    for number, (before, layer) in enumerate(zip(network, network[1:]), 2):
-        output = (before.filters, before.out_x, before.out_y, before.element_bytes)
+            raise ValueError(
+                f"layer {number}: fx, fy = {layer.fx}, {layer.fy} exceed"
+                f" x, y = {layer.x}, {layer.y}"
+            )
         needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
-        if needed != output:
-            what = f"in_channels, x, y, element_bytes = {needed} must be {output}, "
-            source = f"layer {number - 1}'s output (stride 1, no padding, no pooling)"
-            raise ValueError(f"layer {number}: {what}{source}")
+        if number > 1 and needed != outputs[number - 2]:
+            raise ValueError(
+                f"layer {number}: in_channels, x, y, element_bytes = {needed} must be"
+                f" {outputs[number - 2]}, layer {number - 1}'s output (stride 1, no padding, no"
+                " pooling)"
+            )
 
 
 # ------------------------------------------------ main

@@ -11,7 +11,6 @@ if __name__ == "__main__":
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is quiet, also during these imports
 
 import argparse
-import re
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from io import BytesIO, StringIO, TextIOWrapper
@@ -21,7 +20,7 @@ from typing import Any, NoReturn
 PROG = "python3 report"
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
-        "report.question",
+        "report.whatif",
         "answer Q1 and Q2 for other numbers than the lab's",
         "whatif --nodes 8 --link-gbs 0.1",
         "whatif --inputs 64 --element-bytes 4",
@@ -83,12 +82,13 @@ class Parser(argparse.ArgumentParser):
 def main(argv: list[str]) -> int:
     """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers or
     a format are wrong, output cannot be written or a library is missing; 2 for bad input."""
+    status = 0
     try:
-        status = run_command(argv)
+        with suppress(SystemExit):  # argparse has printed help
+            options = parse(argv or ["--help"])
+            status = options.run(options)
         sys.stdout.flush()
         return status
-    except SystemExit:  # argparse has printed help
-        return 0
     except ValueError as error:
         return fail(2, str(error))
     except ModuleNotFoundError as error:
@@ -103,47 +103,35 @@ def main(argv: list[str]) -> int:
 
 def fail(status: int, why: str) -> int:
     """Say on stderr why a command fails, in one line of printable ASCII; return its exit status."""
-    why = "".join(it if " " <= it <= "~" else ascii(it)[1:-1] for it in why)
+    why = "".join(letter if " " <= letter <= "~" else ascii(letter)[1:-1] for letter in why)
     with suppress(OSError):
         print(f"{PROG}: error: {why}", file=sys.stderr, flush=True)
     return status
 
 
-def run_command(argv: list[str]) -> int:
-    """Parse the words and run the command, whose module is imported only now; return its status."""
-    if not argv or argv[0] in ("-h", "--help"):
-        print_overview()
-        return 0
-    check_lab3()
-    name, *words = argv
-    if name not in COMMANDS:
-        from report.text import quote
-
-        raise ValueError(f"{quote(name)} is not a command: {', '.join(COMMANDS)}")
-    module_name, does, *examples = COMMANDS[name]
-    parser = Parser(
-        prog=f"{PROG} {name}",
-        description=f"{does[0].upper()}{does[1:]}.",
-        epilog=format_examples(examples),
-    )
-    module = import_module(module_name)
-    module.add_options(parser)
-    status: int = module.run(parse(name, words, parser))
-    return status
-
-
-def print_overview() -> None:
-    """Print what each command does, with an example of each."""
-    examples = format_examples([example for _, _, example, *_ in COMMANDS.values()])
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Parse the words of a command, whose module is imported only now, on both sides of options."""
     parser = Parser(
         prog=PROG,
         description="The answers of lab3.py explained, checked, changed and drawn.",
-        epilog=f"{examples}\n\n{PROG} COMMAND --help shows its options, with more examples.",
+        epilog=format_examples([example for _, _, example, *_ in COMMANDS.values()])
+        + f"\n\n{PROG} COMMAND --help shows its options, with more examples.",
     )
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for name, (_, does, *_) in COMMANDS.items():
-        commands.add_parser(name, help=does)
-    parser.print_help()
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
+    for name, (_, does, *examples) in COMMANDS.items():
+        what, how = f"{does[0].upper()}{does[1:]}.", format_examples(examples)
+        commands.add_parser(name, help=does, description=what, epilog=how)
+    name, *words = argv
+    if name not in COMMANDS:
+        return parser.parse_args(argv)  # which prints help, or refuses
+    for word in words:
+        if word.endswith("=--"):  # argparse drops that --
+            raise ValueError(f"argument {word[:-3]}: '--' is not a value")
+    check_lab3()
+    module, command = import_module(COMMANDS[name][0]), commands.choices[name]
+    module.add_options(command)
+    command.set_defaults(run=module.run)
+    return command.parse_intermixed_args(words)
 
 
 def format_examples(examples: list[str]) -> str:
@@ -162,28 +150,6 @@ def check_lab3() -> None:
         raise ValueError(f"lab3.py: {type(error).__name__}: {error}") from None
     if not {"NETWORK", "SYSTEM", "INPUTS", "ImpossibleError"} <= vars(lab3).keys():
         raise ValueError(NOT_OURS)
-
-
-def parse(command: str, words: list[str], parser: Parser) -> argparse.Namespace:
-    """Parse words on both sides of options. Raises ValueError for an option that the command
-    lacks, before argparse takes its value for a topic or a file."""
-    from report.text import quote
-
-    known = re.findall("--[a-z-]+", parser.format_usage())
-    for word in words:
-        option, _, value = word.partition("=")
-        if word == "--":
-            break
-        if value == "--":  # argparse would drop it
-            raise ValueError(f"argument {option}: '--' is not a value")
-        if re.match("--|-[A-Za-z]", option) and option not in [*known, "--help", "-h"]:
-            raise ValueError(f"{quote(option)} is not an option of {command}: {', '.join(known)}")
-    # argparse cannot mix words with options if -- is among them
-    read = parser.parse_known_args if "--" in words else parser.parse_known_intermixed_args
-    options, unread = read(words)
-    if unread:
-        raise ValueError(f"{command} does not take {quote(unread[0])}; --help says what it takes")
-    return options
 
 
 if __name__ == "__main__":

@@ -1,22 +1,23 @@
 """What each node's SRAM must hold: there is no DRAM (handout, "The hardware").
 
 A node holds its weights throughout; of one input at a time, a layer's whole input and what the node
-computes of the output. Inputs that wait and outputs that are done are not counted. A network and a
-system are expected to have passed report/question.py: the strategy is possible.
+computes of the output. Inputs that wait and outputs that are done are not counted. Strategies are
+possible ones, and data parallelism.
 """
 
+from itertools import compress
 from typing import NamedTuple
 
-from lab3 import Network, System
 from report.model import Model, list_layers
+from report.question import Question, find_impossible
 
 
 class SramUse(NamedTuple):
     """What some nodes hold while they compute a layer, or one of them gathers the output."""
 
-    where: str  # "every node", "one node" or "node 2"
+    strategy: str
+    where: str  # "every node", "one node", which gathers, or "node 2"
     layer: int  # counted from 1
-    work: str  # "compute" or "gather"
     weight_bytes: int
     input_bytes: int
     output_bytes: int
@@ -27,72 +28,66 @@ class SramUse(NamedTuple):
         return self.weight_bytes + self.input_bytes + self.output_bytes
 
 
-def tensor_sram(network: Network, system: System) -> list[SramUse]:
-    """List what every node holds, layer by layer: 1 / P of all weights, the layer's whole input and
-    a shard of its output. The input is dropped before the output is gathered. In the end one node
-    holds the whole last output."""
-    weights, nodes = count_weight_bytes(network) // system.nodes, system.nodes
+def list_sram(question: Question, strategy: str) -> list[SramUse]:
+    """List what nodes hold, layer by layer. With a pipeline, each node has a layer. With data
+    parallelism, each node has all layers, and with tensor parallelism 1 / P of all weights and of
+    the output; it drops the input before the output is gathered, which one node then holds."""
+    layers = list_layers(question.network)
+    nodes = question.system.nodes if strategy == "tensor" else 1  # that share weights and outputs
+    weight_bytes = sum(layer["weight_bytes"] for layer in layers) // nodes
     uses = []
-    for layer in list_layers(network):
+    for layer in layers:
+        where, weights = "every node", weight_bytes
+        if strategy == "pipeline":
+            where, weights = f"node {layer['layer']}", layer["weight_bytes"]
         sizes = weights, layer["input_bytes"], layer["output_bytes"] // nodes
-        uses.append(SramUse("every node", layer["layer"], "compute", *sizes))
+        uses.append(SramUse(strategy, where, layer["layer"], *sizes))
     if nodes > 1:
-        sizes = weights, 0, network[-1].output_bytes
-        uses.append(SramUse("one node", len(network), "gather", *sizes))
+        gathered = weight_bytes, 0, layers[-1]["output_bytes"]
+        uses.append(SramUse(strategy, "one node", len(layers), *gathered))
     return uses
 
 
-def pipeline_sram(network: Network, system: System) -> list[SramUse]:
-    """List what node l holds, for each l: layer l's weights, input and output."""
-    uses = []
-    for layer in list_layers(network):
-        sizes = layer["weight_bytes"], layer["input_bytes"], layer["output_bytes"]
-        uses.append(SramUse(f"node {layer['layer']}", layer["layer"], "compute", *sizes))
-    return uses
+def find_fullest(uses: list[SramUse]) -> SramUse:
+    """Find the fullest moment of the fullest node."""
+    return max(uses, key=lambda use: use.total_bytes)
 
 
-def data_sram(network: Network, system: System) -> list[SramUse]:
-    """List what every node holds, layer by layer: all weights, the layer's input and output."""
-    weights, uses = count_weight_bytes(network), pipeline_sram(network, system)
-    return [use._replace(where="every node", weight_bytes=weights) for use in uses]
+def count_free(question: Question, use: SramUse) -> int:
+    """Count the bytes that are free in a node's SRAM; below 0, those that are lacking."""
+    return question.system.sram_bytes - use.total_bytes
 
 
-def count_weight_bytes(network: Network) -> int:
-    """Count the bytes of all weights."""
-    return sum(layer["weight_bytes"] for layer in list_layers(network))
-
-
-HOLD = {"tensor": tensor_sram, "pipeline": pipeline_sram, "data": data_sram}
-
-
-def find_fullest(strategy: str, network: Network, system: System) -> SramUse:
-    """Find the fullest moment of a strategy's fullest node."""
-    return max(HOLD[strategy](network, system), key=lambda use: use.total_bytes)
+def fits(question: Question, strategy: str) -> bool:
+    """Tell whether what nodes hold fits in SRAM."""
+    return all(count_free(question, use) >= 0 for use in list_sram(question, strategy))
 
 
 # ------------------------------------------------ what one input at a time does not count
-def tensor_sram_input_kept(network: Network, system: System) -> int:
-    """Count the bytes of a node that keeps each layer's input until it has the whole output."""
-    kept = max(layer["input_bytes"] + layer["output_bytes"] for layer in list_layers(network))
-    return count_weight_bytes(network) // system.nodes + kept
+def list_uncounted(question: Question) -> dict[str, SramUse]:
+    """List what a node would hold if more was counted than one input at a time, if there is more.
 
-
-def tensor_sram_inputs_waiting(network: Network, system: System, inputs: int) -> int:
-    """Count the bytes of the fullest node if it also holds the inputs that wait: all but one."""
-    fullest = find_fullest("tensor", network, system).total_bytes
-    return fullest + (inputs - 1) * list_layers(network)[0]["input_bytes"]
-
-
-def pipeline_sram_overlapping(network: Network, system: System) -> SramUse | None:
-    """Find what the fullest bottleneck node holds with its next input, which arrives while it
-    computes, because it computes without a break; None if a link or the first node, which receives
-    nothing, is the bottleneck. It holds at least that: if sends are slow, an output that is still
-    being sent comes on top."""
-    pipeline = Model("pipeline", network, system)
-    is_busy = [time_s == pipeline.interval_s for time_s in pipeline["compute"]]
-    uses = [
-        use._replace(input_bytes=2 * use.input_bytes)
-        for use in pipeline_sram(network, system)
-        if use.layer > 1 and is_busy[use.layer - 1]
-    ]
-    return max(uses, key=lambda use: use.total_bytes, default=None)
+    input kept      tensor parallelism keeps a layer's input until it has the whole output
+    inputs waiting  all other inputs wait in every node
+    next input      the fullest of a pipeline's bottleneck nodes, which compute without a break, so
+                    that the next input arrives meanwhile; not at node 1, which receives nothing.
+                    At least: if sends are slow, an output that is being sent comes on top
+    """
+    impossible, uncounted = find_impossible(question), {}
+    network, system, inputs = question
+    layers = list_layers(network)
+    if "tensor" not in impossible and system.nodes > 1:
+        parts = list_sram(question, "tensor")[:-1]  # without the gather
+        kept = [use._replace(output_bytes=system.nodes * use.output_bytes) for use in parts]
+        uncounted["input kept"] = find_fullest(kept)
+    if "tensor" not in impossible and inputs > 1:
+        use = find_fullest(list_sram(question, "tensor"))
+        waiting_bytes = (inputs - 1) * layers[0]["input_bytes"]
+        uncounted["inputs waiting"] = use._replace(input_bytes=use.input_bytes + waiting_bytes)
+    if "pipeline" not in impossible and inputs > 1:
+        model, uses = Model("pipeline", network, system), list_sram(question, "pipeline")
+        busy = [compute_s == model["interval"] for compute_s in model["compute"]]
+        received = [use._replace(input_bytes=2 * use.input_bytes) for use in uses]
+        if following := [*compress(received[1:], busy[1:])]:
+            uncounted["next input"] = find_fullest(following)
+    return uncounted

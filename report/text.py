@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Context, Decimal
@@ -17,56 +16,29 @@ Exact = int | Fraction
 COLUMNS = 80
 MS, US = 10**3, 10**6  # in a second
 GIGA, KIB = 10**9, 1024
-EXACT_DIGITS, ROUNDED_DIGITS, COMPARED_DIGITS = 12, 9, 25
+EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
 
 
 # ------------------------------------------------ numbers
-def format_number(value: Exact) -> str:
-    """Format a number with thousands grouped: an int whole; a Fraction exactly if it has 12 digits,
-    else rounded to 9 digits, or to a whole number if that has more."""
-    if isinstance(value, int):
-        return f"{value:,}"
-    text = lab3.format_decimal(value, EXACT_DIGITS)
-    if Fraction(text) != value:
-        text = lab3.format_decimal(value, max(ROUNDED_DIGITS, len(f"{int(value)}")))
-    return f"{Decimal(text):,f}"
-
-
-def format_exactly(value: Any) -> str:
-    """Format a number with the digits that tell a float of an edited lab3.py from the exact one."""
-    is_number = isinstance(value, (int, float, Fraction)) and value - value == 0  # not inf or NaN
-    return lab3.format_decimal(value, COMPARED_DIGITS) if is_number else repr(value)
-
-
-def round_to(value: Exact, digits: int = 4) -> Decimal:
+def round_to(value: Exact, digits: int) -> Decimal:
     """Round to so many significant digits; a value that has fewer stays exact."""
     return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def format_rounded(value: Exact, digits: int = 4) -> str:
-    """Format a value rounded to so many significant digits, for a sentence."""
-    return f"{round_to(value, digits):,f}"
+def is_short(value: Exact) -> bool:
+    """Tell whether format_number prints all digits: of a whole number, or if 12 suffice."""
+    return value.denominator == 1 or round_to(value, EXACT_DIGITS) == value
 
 
-def format_places(value: Exact, places: int) -> str:
-    """Format a value rounded once to so many decimals."""
-    return f"{Decimal(round(value * 10**places)).scaleb(-places):,f}"
-
-
-def format_short(value: Exact) -> str:
-    """Format a value for a sentence or a picture: with two decimals, or below 0.1 two digits."""
-    return format_places(value, 2) if value >= Fraction(1, 10) else format_rounded(value, 2)
-
-
-def format_ms(value_s: Exact) -> str:
-    """Format seconds as ms, for a sentence."""
-    return f"{format_short(Fraction(value_s) * MS)} ms"
-
-
-def choose_sign(*values: Exact) -> str:
-    """Choose the sign between values: = if format_number prints all of them exactly, else ~."""
-    is_whole = all(Fraction(format_number(it).replace(",", "")) == it for it in values)
-    return "=" if is_whole else "~"
+def format_number(value: Exact, digits: int = 0) -> str:
+    """Format a number with thousands grouped, rounded to so many significant digits; by default
+    exactly if it is short, else to 9 digits, or to a whole number if that has more."""
+    if digits:
+        return f"{round_to(value, digits):,f}"
+    if value.denominator == 1:
+        return f"{int(value):,}"
+    digits = EXACT_DIGITS if is_short(value) else max(ROUNDED_DIGITS, len(f"{int(value)}"))
+    return f"{Decimal(lab3.format_decimal(value, digits)):,f}"
 
 
 def count(amount: int, thing: str) -> str:
@@ -96,26 +68,22 @@ def format_path(path: object) -> str:
     return ascii(text)
 
 
-def make_word_parser(what: str, names: Iterable[str]) -> Callable[[str], str]:
-    """Make the type of an argument that is one of these names, in small letters or not."""
-    known = {name.lower(): name for name in names}
-
-    def parse(word: str) -> str:
-        if word.lower() in known:
-            return word.lower()
-        raise ArgumentTypeError(f"{quote(word)} is not a {what}: {', '.join(known.values())}")
-
-    return parse
+def find_name(word: str, what: str, names: Iterable[str]) -> str:
+    """Find the name that a word is, in small letters or not. Raises ValueError if there is none."""
+    for name in names:
+        if name.lower() == word.lower():
+            return name
+    raise ValueError(f"{quote(word)} is not a {what}: {', '.join(names)}")
 
 
 def join(*blocks: str) -> str:
     """Join blocks one below the other; those of one line are wrapped."""
-    return "\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
+    return "\n".join(block if "\n" in block else wrap(block) for block in blocks if block)
 
 
 def join_paragraphs(*blocks: str) -> str:
     """Join blocks with empty lines between them; those of one line are wrapped."""
-    return "\n\n".join(it if "\n" in it else wrap(it) for it in blocks if it)
+    return "\n\n".join(block if "\n" in block else wrap(block) for block in blocks if block)
 
 
 # ------------------------------------------------ tables
@@ -129,18 +97,19 @@ def format_table(
     """
     values = [*zip(*rows, strict=True)]
     if summed:
-        sums = [sum(it) if head in summed else "" for head, it in zip(heads, values, strict=True)]
-        values = [(*it, total) for it, total in zip(values, ["sum", *sums[1:]], strict=True)]
-    columns = [_align(head, it) for head, it in zip(heads, values, strict=True)]
-    widths = [len(column[0]) for column in columns]
+        columns = zip(heads[1:], values[1:], strict=True)
+        sums = [sum(column) if head in summed else "" for head, column in columns]
+        values = [(*column, total) for column, total in zip(values, ["sum", *sums], strict=True)]
+    cells = [_align(head, column) for head, column in zip(heads, values, strict=True)]
+    widths = [len(column[0]) for column in cells]
     if isinstance(values[-1][0], str):
-        widths[-1] = max(len(word) for cell in columns[-1] for word in cell.split())
+        widths[-1] = max(len(word) for cell in cells[-1] for word in cell.split())
     blocks = [[0]]
-    for number in range(1, len(columns)):
-        if sum(widths[it] + 2 for it in blocks[-1]) + widths[number] > COLUMNS:
+    for number in range(1, len(cells)):
+        if sum(widths[other] + 2 for other in blocks[-1]) + widths[number] > COLUMNS:
             blocks.append([0] if widths[0] + 2 + widths[number] <= COLUMNS else [])
         blocks[-1].append(number)
-    return "\n".join(_format_lines([columns[it] for it in block]) for block in blocks)
+    return "\n".join(_format_lines([cells[number] for number in block]) for block in blocks)
 
 
 def _format_lines(columns: Sequence[Sequence[str]]) -> str:
@@ -162,7 +131,7 @@ def _align(head: str, values: Sequence[object]) -> list[str]:
     if not is_text:
         after = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
         most = max(after)
-        cells = [cell + " " * (most - own) for cell, own in zip(cells, after, strict=True)]
+        cells = [cell + " " * (most - places) for cell, places in zip(cells, after, strict=True)]
     cells = [head, *cells]
     width = max(map(len, cells))
     return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
@@ -185,8 +154,8 @@ def to_plain(value: Any) -> Any:
     return [to_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def format_json(value: object) -> str:
-    """Format JSON: ints as they are, Fractions as the nearest floats."""
+def format_json(value: object, default: Callable[[Any], object] = float) -> str:
+    """Format JSON: ints as they are, Fractions as the nearest floats, or otherwise."""
     import json  # takes as long as some answers
 
-    return json.dumps(to_plain(value), indent=2, default=float)
+    return json.dumps(to_plain(value), indent=2, default=default)

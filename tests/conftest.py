@@ -5,8 +5,6 @@
 import sys
 from importlib.util import find_spec
 
-import pytest
-
 if sys.version_info >= (3, 11):
     import machines  # noqa: F401 - makes report/ ask about the lab of the tests
 else:
@@ -25,13 +23,3 @@ if find_spec("hypothesis"):
 
 def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="write tests/transcripts anew")
-
-
-@pytest.fixture(scope="session")
-def as_delivered():
-    """Skip a test of what is told of the delivered formulas only, if lab3.py has another."""
-    from report.model import STRATEGIES
-    from report.timeline import find_change
-
-    for change in filter(None, map(find_change, STRATEGIES)):
-        pytest.skip(f"{change} is not as delivered")

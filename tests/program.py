@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 
 import lab3
-from report import question
+from report import options
 from report.__main__ import PROG, main
 
 PROJECT = Path(lab3.__file__).parent
@@ -50,8 +50,8 @@ def call(line):
 def ask(line):
     """Parse the question that a line of what-if options asks."""
     parser = ArgumentParser()
-    question.add_options(parser)
-    return question.read_options(parser.parse_args(shlex.split(line)))
+    options.add_question_options(parser)
+    return options.read_options(parser.parse_args(shlex.split(line)))
 
 
 LAB3 = (PROJECT / "lab3.py").read_text(encoding="utf-8")

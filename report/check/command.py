@@ -8,7 +8,8 @@ from io import TextIOWrapper
 from report.check.judge import Judgement, judge, read_key
 from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
-from report.question import Question, add_question_options, prefix_question, read_options
+from report.options import add_question_options, read_options
+from report.question import Question, prefix_question
 from report.text import format_path, wrap
 
 MOST_BYTES = 10**6  # of a file

@@ -245,8 +245,8 @@ MISTAKES = [
 @lru_cache(maxsize=8)
 def list_models(question: Question, strategy: str, real: Any = Fraction) -> list[Model]:
     """List a strategy's models, of one input and, if there are several, of all."""
-    network, system, inputs = question
-    return [Model(strategy, network, system, it, real) for it in sorted({1, inputs})]
+    network, system, _ = question
+    return [Model(strategy, network, system, it, real) for it in question.amounts]
 
 
 def compute(question: Question, strategy: str, edits: list[str], real: Any = Fraction) -> list[Any]:

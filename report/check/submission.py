@@ -17,8 +17,9 @@ from typing import NamedTuple
 import lab3
 from lab3 import Rate
 from report.model import STRATEGIES
-from report.question import Question, answer, prefix_question
+from report.question import Question, prefix_question
 from report.text import COLUMNS, count
+from report.whatif import answer
 
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_DIGITS = 10  # that count: beyond, floats are noise

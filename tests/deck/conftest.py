@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def built(as_delivered):
+def built():
     """Build both files, by name, without a byline."""
     for package in ("matplotlib", "pypdf", "pypdfium2", "typst"):
         pytest.importorskip(package)

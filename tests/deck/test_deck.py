@@ -123,7 +123,6 @@ def test_committed_files_are_what_is_built():
 
 
 # ------------------------------------------------ what is refused
-@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("byline", "words"),
     [
@@ -138,7 +137,6 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
         build.build(*byline)
 
 
-@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -167,11 +165,7 @@ def test_what_does_not_fit_is_refused(tmp_path, monkeypatch, old, new, why):
         ({"INPUTS = 32": "INPUTS = 31"}, "the handout's 32 inputs"),
         ({"nodes: int = 4": "nodes: int = 0"}, "nodes"),
         ({"NETWORK = (": "NETWORK = [", "\n)\nSYSTEM": "\n]\nSYSTEM", "= 32": "= 31"}, "32 inputs"),
-        ({"return 2 * self.macs": "return self.macs"}, "'ops = 2 * macs'"),
-        (
-            {"sum(sent)": "2 * sum(sent)", "inputs * sum(place": "2 * inputs * sum(place"},
-            "'traffic = N * 2 * sum(sent)' is not as delivered",
-        ),
+        ({"return 2 * self.macs": "return self.macs"}, "report/model.py, too"),
     ],
 )
 def test_another_lab3_is_refused(tmp_path, edits, why):

@@ -15,7 +15,7 @@ pytest.importorskip("simpy")
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from machines import NETWORK, SYSTEM
+from machines import LAB, NETWORK, SYSTEM
 from oracles.simulation import simulate
 from report import sram
 from report.model import RING, Model
@@ -137,12 +137,12 @@ def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3(monkeypatch
     for index in LAYERS:
         expected = [alone.compute(index, activation) for activation in expected]
     assert len(np.unique(expected)) > 60_000  # of 65,536: nothing is equal by accident
-    assert alone.needed[::3] == [use.total_bytes for use in sram.data_sram(NETWORK, SYSTEM)]
+    assert alone.needed[::3] == [use.total_bytes for use in sram.list_sram(LAB, "data")]
 
-    tensor = [use.total_bytes for use in sram.tensor_sram(NETWORK, SYSTEM)]
+    tensor = [use.total_bytes for use in sram.list_sram(LAB, "tensor")]
     needed_by_node = {
         "tensor": [tensor, *[tensor[:-1]] * 3],  # one node gathers
-        "pipeline": [[use.total_bytes] for use in sram.pipeline_sram(NETWORK, SYSTEM)],
+        "pipeline": [[use.total_bytes] for use in sram.list_sram(LAB, "pipeline")],
     }
     for (strategy, topology), answers in run_all().items():
         outputs, needed, link_bytes = zip(*answers, strict=True)

@@ -13,7 +13,7 @@ from machines import CLOSED_FORMS, NETWORK, ODD, SYSTEM
 from oracles.simulation import simulate
 from random_machines import cases_of_both
 from report.model import RING, Model
-from report.timeline import list_steps
+from report.results import list_steps
 
 
 def compare(network, system, strategy, inputs, ring):

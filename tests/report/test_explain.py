@@ -130,7 +130,6 @@ TIED = "--nodes 2 --inputs 2 --gops 150 --layer 6,6,1,1,2,2 --layer 6,6,1,1,2,2"
 FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
 
 
-@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -201,7 +200,6 @@ def test_what_is_said_of_other_machines(line, said):
     assert f" {said} " in read(line)
 
 
-@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("line", "not_said"),
     [
@@ -330,7 +328,7 @@ def test_the_json_has_everything_whatever_the_topics():
     text = output(f"explain --json {ODD}")
     assert output(f"explain Q4 --json {ODD}") == text
     found = json.loads(text)
-    assert found["version"] == 11
+    assert found["version"] == 12
     one, many, *ring = found["strategies"]["tensor"]["results"]
     assert (one["inputs"], many["latency_s"], many["traffic_bytes"]) == (1, 3.333632, 54_720)
     assert [(it["topology"], it["inputs"], it["latency_s"]) for it in ring] == [

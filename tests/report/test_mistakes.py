@@ -16,7 +16,6 @@ from machines import LAB, ODD
 from report.check.mistakes import MISTAKES, compute
 from report.question import Question
 
-pytestmark = pytest.mark.usefixtures("as_delivered")
 
 MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 

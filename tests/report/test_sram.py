@@ -7,15 +7,17 @@ import pytest
 from lab3 import ConvLayer, System
 from machines import LAB, ODD, ODD_SRAM
 from report import sram
+from report.question import Question
+from report.question import Question
 
 
 @pytest.mark.parametrize("strategy", ODD_SRAM)
 def test_what_nodes_hold(strategy):
-    uses = sram.HOLD[strategy](*ODD[:2])
-    assert [(*use, use.total_bytes) for use in uses] == ODD_SRAM[strategy]
+    uses = sram.list_sram(ODD, strategy)
+    rows = [(where, layer, *sizes) for where, layer, _, *sizes in ODD_SRAM[strategy]]
+    assert [(*use[1:], use.total_bytes) for use in uses] == rows
 
 
-@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("question", "input_kept", "inputs_waiting", "overlapping"),
     [
@@ -26,14 +28,13 @@ def test_what_nodes_hold(strategy):
     ],
 )
 def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_waiting, overlapping):
-    machine = question[:2]
-    assert sram.tensor_sram_input_kept(*machine) == input_kept
-    assert sram.tensor_sram_inputs_waiting(*question) == inputs_waiting
-    following = sram.pipeline_sram_overlapping(*machine)
+    uses = sram.list_uncounted(question)
+    assert uses["input kept"].total_bytes == input_kept
+    assert uses["inputs waiting"].total_bytes == inputs_waiting
+    following = uses.get("next input")
     assert (following and (following.where, following.total_bytes)) == overlapping
 
 
-@pytest.mark.usefixtures("as_delivered")
 @pytest.mark.parametrize(
     ("channels", "overlapping"),  # of each layer of 1 x 1 on 5 x 5, and last the filters
     [
@@ -48,13 +49,14 @@ def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_wa
 )
 def test_a_bottleneck_receives_its_next_input_while_it_computes(channels, overlapping):
     network = [ConvLayer(filters, before, 1, 1, 5, 5, 1) for before, filters in pairwise(channels)]
-    following = sram.pipeline_sram_overlapping(network, System(4, ops_per_s=1))
+    question = Question(tuple(network), System(4, ops_per_s=1), 2)
+    following = sram.list_uncounted(question).get("next input")
     assert (following and (following.where, following.total_bytes)) == overlapping
 
 
 def test_two_nodes_gather_and_one_does_not():
-    gather = sram.tensor_sram(ODD.network, ODD.system._replace(nodes=2))[-1]
-    assert gather == ("one node", 3, "gather", 5_256, 0, 648)
+    two, one = (ODD._replace(system=ODD.system._replace(nodes=nodes)) for nodes in (2, 1))
+    assert sram.list_sram(two, "tensor")[-1] == ("tensor", "one node", 3, 5_256, 0, 648)
     # it holds all weights, 10,512 bytes, and each layer's whole input and output
-    uses = sram.tensor_sram(ODD.network, ODD.system._replace(nodes=1))
-    assert [use[2:] for use in uses] == [row[2:6] for row in ODD_SRAM["data"]]
+    uses = sram.list_sram(one, "tensor")
+    assert [use[3:] for use in uses] == [row[3:6] for row in ODD_SRAM["data"]]

@@ -1,4 +1,4 @@
-"""report/timeline.py: steps and jobs worked out by hand; at random, nothing is used before it is
+"""report/results.py: steps worked out by hand; at random, nothing is used before it is
 there, nor twice at once, and the last end is the latency of lab3.py."""
 
 from fractions import Fraction
@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from machines import CLOSED_FORMS, LAB, ODD, ODD_PIPELINE_STEPS, ODD_TENSOR_STEPS
 from random_machines import cases_of_both
 from report.model import RING, Model
-from report.timeline import find_bottleneck, list_jobs, list_steps
-
-pytestmark = pytest.mark.usefixtures("as_delivered")
+from report.results import find_bottleneck, list_steps
 
 
 # ------------------------------------------------ steps by hand
@@ -25,10 +23,13 @@ pytestmark = pytest.mark.usefixtures("as_delivered")
 )
 def test_each_step_by_hand(strategy, expected):
     found = list_steps(Model(strategy, *ODD))
-    assert [step[:-1] for step in found] == [
-        (*sizes, Fraction(time_us) / 10**6) for *sizes, time_us in expected
+    assert [
+        (step.layer, step.work, step.link_bytes, step.traffic_bytes, step.time_s) for step in found
+    ] == [
+        (layer, work, *sizes, Fraction(time_us) / 10**6)
+        for layer, work, _, *sizes, time_us in expected
     ]
-    assert {type(size) for step in found for size in step[2:5]} == {int}
+    assert {type(size) for step in found for size in (step.link_bytes, step.traffic_bytes)} == {int}
     nodes, links = ("all nodes", "all links"), ("node {}", "link {} to {}")
     for step in found:
         words = (nodes if strategy == "tensor" else links)[step.work != "compute"]
@@ -84,11 +85,16 @@ PIPELINE = [
 )
 def test_each_job(strategy, rows, later_ms):
     expected = [(*what, Fraction(start), Fraction(end)) for *what, start, end in rows]
-    found = list_jobs(Model(strategy, *ODD), 3)
+    found = list_steps(Model(strategy, *ODD), 3)
     for number in (1, 2, 3):
         own = [job for job in found if job.input == number]
-        times_ms = [[1000 * it - (number - 1) * later_ms for it in job[4:]] for job in own]
-        assert [(*job[:3], *times) for job, times in zip(own, times_ms, strict=True)] == expected
+        times_ms = [
+            [1000 * it - (number - 1) * later_ms for it in (job.start_s, job.end_s)] for job in own
+        ]
+        assert [
+            (job.where, job.work, job.layer, *times)
+            for job, times in zip(own, times_ms, strict=True)
+        ] == expected
 
 
 # ------------------------------------------------ random
@@ -98,7 +104,7 @@ def assert_in_turn(jobs):
 
 @given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]), st.integers(1, 5))
 def test_the_jobs_are_possible_and_end_at_the_latency(case, strategy, inputs):
-    found = list_jobs(Model(strategy, *case), inputs)
+    found = list_steps(Model(strategy, *case), inputs)
     latency, _ = CLOSED_FORMS[strategy]
     assert max(job.end_s for job in found) == latency(*case, inputs)
     # an input's jobs wait for each other, as do a node's; with tensor parallelism all jobs do
