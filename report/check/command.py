@@ -39,7 +39,8 @@ def run(options: Namespace) -> int:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, ValueError) as error:
-            raise ValueError(f"--key {refuse(options.key, error)}") from None
+            name = name_file(options.key)
+            raise ValueError(f"--key {name} {refuse(options.key, error)}") from None
     files = {name: judge_file(name, question, key) for name in dict.fromkeys(options.files)}
     judgements = [judged for judged in files.values() if isinstance(judged, Judgement)]
     if options.csv:
@@ -47,7 +48,8 @@ def run(options: Namespace) -> int:
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal takes
         print(format_csv(files, reading.right))
     elif len(files) == 1 and not judgements:
-        raise ValueError(*files.values())
+        [(name, reason)] = files.items()
+        raise ValueError(f"{name_file(name)} {reason}")
     else:
         is_one = len(files) == 1
         text = describe_judgement(judgements[0], reading) if is_one else describe_class(files)
@@ -67,13 +69,17 @@ def judge_file(name: str, question: Question, key: str | None) -> Judgement | st
         return refuse(name, error)
 
 
+def name_file(name: str) -> str:
+    """Name a file, or standard input."""
+    return "standard input" if name == "-" else format_path(name)
+
+
 def refuse(name: str, error: Exception) -> str:
-    """Say which file is refused, and why."""
-    file = "standard input" if name == "-" else format_path(name)
+    """Say why a file is refused, as a sentence goes on behind its name."""
     if isinstance(error, NoSubmissionError):
-        yours = "YOURS" if name == "-" else shlex.quote(file)
-        return f"{file} {error.what}: {error.advice.replace('YOURS', yours)}"
-    return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
+        yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
+        return f"{error.what}: {error.advice.replace('YOURS', yours)}"
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def read_text(name: str) -> str:

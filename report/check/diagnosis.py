@@ -14,7 +14,8 @@ from math import nan
 from typing import Any, NamedTuple
 
 from report.check.mistakes import MISTAKES, Mistake, list_models
-from report.check.submission import LEAST_DIGITS, Line, Number
+from report.check.number import LEAST_DIGITS, Number
+from report.check.submission import Line
 from report.model import LAYER_SIZES, parse
 from report.question import Question
 from report.text import Exact

@@ -17,21 +17,20 @@ from report.check.diagnosis import (
     find_source,
 )
 from report.check.mistakes import MISTAKES, Mistake
-from report.check.submission import Line, Number, Submission, list_lines, read_submission, shorten
+from report.check.number import Number
+from report.check.submission import Line, Submission, list_lines, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_number
 
 KEY_DIGITS = 4  # of each number of a key that tells a reading
-ENOUGH_DIGITS = 5  # with fewer, a latency may be unexplained for want of digits
 FOLLOW_TOLERANCE = Fraction(1, 500)  # of a number that follows from Q1's
 ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # how many times the right number
-SAMPLE_OMITS = Line("Q2", "pipeline", "traffic")
 TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
 
 # The kinds of a number; judge_number has their words
 RIGHT, EXPLAINED = "right", "explained"
-FOLLOWS, OTHER_LINE = "follows from Q1", "another line's number"
+FOLLOWS, AS_Q1, OTHER_LINE = "follows from Q1", "Q1's number", "another line's number"
 UNEXPLAINED, MISSING = "unexplained", "missing"
 FEW_DIGITS, NO_NUMBER = "too few digits", "no number"
 DOUBTFUL = UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER  # somebody should look at these
@@ -128,6 +127,8 @@ def read_key(question: Question, text: str | None = None) -> Reading:
         return own
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, own)
+    if not numbers:
+        raise ValueError("none of its numbers is positive")
     cases = make_cases(own, numbers)
     best = zip(cases, diagnose(cases)[0], strict=True)
     readings = {case.strategy: it.mistakes for case, it in best if tells_reading(case, it)}
@@ -192,7 +193,8 @@ def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) ->
 def ignore(reading: Mistake) -> Mistake:
     """Make the mistake that takes the place of a reading and changes nothing."""
     edit = "; ".join(f"{name} = {name}" for name in sorted(reading.names))
-    return Mistake(f'the course\'s "{reading.clause}" is not followed', edit, reading.strategies)
+    clause = f"your course computes as if {reading.clause}; you do not"
+    return Mistake(clause, edit, reading.strategies)
 
 
 # ------------------------------------------------ numbers
@@ -202,26 +204,26 @@ def judge_number(
     """Tell what kind of number a line has, if no mistake explains it, and in words."""
     right = reading.right[line]
     if line not in submission.numbers:
-        if line in submission.unread:
-            return MISSING, f"missing; not read: '{shorten(submission.unread[line], 90)}'"
-        if reading.right.keys() - submission.numbers.keys() == {SAMPLE_OMITS}:
-            return MISSING, "missing, as in the handout's sample, but its objectives ask for it"
-        return MISSING, "missing"
+        unread = submission.unread.get(line)
+        return MISSING, f"missing; {unread}" if unread else "missing"
     number = submission.numbers[line]
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):
         if number.suffices_for(right.amount):
             return RIGHT, "right"
-        return FEW_DIGITS, f"{number.text} agrees, but has too few digits"
+        return FEW_DIGITS, f"{shorten(number.text)} agrees, but has too few digits"
     if other := find_other_line(line, numbers, reading):
+        words = sorted({*line} ^ {*other})
+        if len(words) == 2 and other in numbers and numbers[other].equals(right):
+            return OTHER_LINE, f"{' and '.join(words)} are swapped"
         return OTHER_LINE, f"this is {other}'s right number"
-    if times := find_times(line, numbers, reading):
-        return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} your wrong Q1"
-    words = f"unexplained, {describe_distance(number, right.amount, line.kind)}"
-    if line.kind == "latency" and number.digits < ENOUGH_DIGITS:
-        words += "; with more digits it might be explained" * (line.strategy in reading.mistakes)
-    return UNEXPLAINED, words
+    times = find_times(line, numbers, reading)
+    if times > 1:
+        return FOLLOWS, f"{times:,} times your wrong Q1"
+    if times:
+        return AS_Q1, f"the same as your Q1's, not {reading.question.inputs:,} times that"
+    return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}"
 
 
 def find_other_line(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
@@ -259,7 +261,7 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
     if ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
         return f"{format_number(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
-    return f"{format_number(times, 3)} times the right number"
+    return f"{shorten(format_number(times, 3))} times the right number"
 
 
 # ------------------------------------------------ causes

@@ -9,35 +9,37 @@ from io import StringIO
 import lab3
 from report.check.diagnosis import Explanation
 from report.check.judge import EXPLAINED, RIGHT, Alternative, Judgement, Reading, list_causes
-from report.check.submission import ASKED_UNIT, Line, decode, shorten
+from report.check.number import ASKED_UNIT
+from report.check.submission import FREE, SAMPLE, Line, decode, shorten
 from report.model import STRATEGIES
 from report.text import EXACT_DIGITS, count, format_path, format_table, join, join_paragraphs, wrap
 
 MOST_ALTERNATIVES = 3
-MARK = " [reading]"  # behind another reading of the handout
+MARK = " (another reading)"  # of the handout, behind a mistake that is one
+READING = ". The handout says that {}: you read it otherwise"
 
 Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
 
 # ------------------------------------------------ parts of sentences
-def describe_cause(alternatives: Sequence[Alternative], mark: str = MARK) -> str:
-    """Describe a cause: tensor parallelism: this and that, or another. Behind other readings of the
-    handout stands the mark."""
-    words = [describe_parts(parts, mark) for parts in alternatives[:MOST_ALTERNATIVES]]
-    if all(len(parts) == 1 for parts in alternatives):  # of one strategy, which is said once
-        words[1:] = [it.partition(": ")[2] for it in words[1:]]
-    more = len(alternatives) - len(words)
-    return ", or ".join(words) + f" (and {more:,} more)" * (more > 0)
+def describe_cause(alternatives: Sequence[Alternative], reading: str = MARK) -> str:
+    """Describe a cause in one row."""
+    return "; ".join(list_clauses(alternatives, reading))
 
 
-def describe_parts(parts: Alternative, mark: str) -> str:
-    """Describe mistakes, behind the names of the strategies."""
-    told = []
-    for strategies, mistakes, _ in parts:
-        name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
-        clauses = [mistake.clause + mark * bool(mistake.handout) for mistake in mistakes]
-        told.append(f"{name}: {' and '.join(clauses)}")
-    return "; ".join(told)
+def list_clauses(alternatives: Sequence[Alternative], reading: str) -> list[str]:
+    """List the mistakes of a cause: with their strategies, and what is said of another reading."""
+    clauses = list[str]()
+    for parts in alternatives[:MOST_ALTERNATIVES]:
+        begin = "or " * bool(clauses)
+        for strategies, mistakes, _ in parts:
+            name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
+            for clause, _, _, handout in mistakes:
+                says = reading.format(handout) if handout else ""
+                clauses.append(f"{begin}{name}: {clause}{says}")
+                begin = "and " * (len(alternatives) > 1)
+    more = len(alternatives) - MOST_ALTERNATIVES
+    return clauses + [f"or {more:,} more"] * (more > 0)
 
 
 def list_mistakes(judged: Judgement, most: int = 1) -> dict[str, str]:
@@ -86,27 +88,26 @@ def describe_key(reading: Reading) -> str:
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
     """Say how many numbers are right and what makes the others; a table; then the format."""
     total, right = len(judged.numbers), judged.right
-    causes, rest = [*map(describe_cause, judged.causes)], list_rest(judged)
+    rest = list_rest(judged)
     lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
     agrees = reading.is_key and not reading.missing
     if right == total:
         lines = [f"All {total} numbers {'agree with the key' if agrees else 'are right'}."]
     lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] != '?')}" for note in judged.notes]
-    if causes:
-        lines += ["The wrong ones are what you get if:", *(wrap(f"- {it}", "  ") for it in causes)]
+    if judged.causes:
+        lines += ["The wrong ones are what you get if:"]
+        clauses = [it for cause in judged.causes for it in list_clauses(cause, READING)]
+        lines += [wrap(f"- {clause}", "  ") for clause in clauses]
     if rest:
-        lines.append("What else is wrong:" if causes else "What is wrong:")
+        lines.append("What else is wrong:" if judged.causes else "What is wrong:")
         lines += [wrap(f"- {it}", "  ") for it in rest]
-    if says := [*filter(None, list_mistakes(judged, MOST_ALTERNATIVES).values())]:
-        lines.append(
-            f"{MARK.strip()}: another reading of the handout, where"
-            f" {' and '.join(dict.fromkeys(says))}. With --key FILE, what a course's own program"
-            " prints, check judges by its reading."
-        )
+    if any(list_mistakes(judged, MOST_ALTERNATIVES).values()):
+        lines.append("If your course reads it so, too: --key FILE, with what its program prints")
     if right == total and not reading.is_key:
         lines.append("How the handout is read: python3 report explain readings")
-    heading = "Format: what is printed (-), and what the handout asks for (+):"
-    rows = "\n".join([heading, *judged.format]) if judged.format else ""
+    asks = "lab3.py prints" if SAMPLE in judged.notes else "the handout asks for"
+    heading = [f"Format: what is printed (-), and what {asks} (+):"]
+    rows = "\n".join(heading * bool(judged.format != [FREE] and judged.format) + judged.format)
     return join_paragraphs(join(*lines), "" if right == total else tabulate(judged), rows)
 
 
@@ -157,14 +158,14 @@ def format_csv(files: Judgements, lines: Iterable[Line]) -> str:
     """Write a row of CSV for each file, for a gradebook."""
     text, asked = StringIO(), [*map(str, lines)]
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes"])
+    writer.writerow(["file", "right", "of", *asked, "format", "causes", "by hand", "notes"])
     for name, judged in files.items():
-        cells: list[object] = [*[""] * (len(asked) + 4), judged]
+        cells: list[object] = [*[""] * (len(asked) + 4), "yes", judged]
         if isinstance(judged, Judgement):
             kinds = [number.kind for number in judged.numbers]
-            causes, notes = map(describe_cause, judged.causes), judged.notes
+            causes, notes = map(describe_cause, judged.causes), [*list_rest(judged), *judged.notes]
             cells = [judged.right, len(kinds), *kinds, "differs" if judged.format else "right"]
-            cells += ["; ".join(causes), "; ".join(notes)]
+            cells += ["; ".join(causes), "yes" if judged.is_doubtful else "no", "; ".join(notes)]
         writer.writerow(map(format_cell, (decode(os.fsencode(name)), *cells)))
     return text.getvalue().rstrip("\n")
 

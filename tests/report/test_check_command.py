@@ -168,7 +168,7 @@ def test_a_class_as_csv(names):
     assert (status, err) == (2, "")
     head, *rows = csv.reader(StringIO(out))
     assert head[:4] == ["file", "right", "of", "Q1 tensor latency"]
-    assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "notes"]
+    assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "by hand", "notes"]
     assert {len(row) for row in rows} == {len(head)}
     found = {name: row for name, *row in rows}
     for name, (_, right, kinds, _) in [*CLASS.items()][:-1]:
@@ -176,7 +176,7 @@ def test_a_class_as_csv(names):
         assert {*found[name][2:10]} == {"right", *filter(None, kinds.split(", "))}
     assert found["a blank.txt"][8] == "explained"
     assert found["a blank.txt"][10:] == [
-        *("right", "pipeline parallelism: inputs do not overlap [reading]", "")
+        *("right", "pipeline parallelism: inputs do not overlap (another reading)", "no", "")
     ]
     assert [name for name in found if found[name][10] == "differs"] == [
         *("format.txt", "half.txt", "two runs.txt")

@@ -41,14 +41,15 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
         return Explanation(("tensor",), tensor, (line,)), Explanation(("pipeline",), pipeline)
 
     assert [*map(describe_cause, list_causes([pair((a, b), (a,)), pair((c,), (d,))]))] == [
-        "both strategies: a; tensor parallelism: b, or tensor parallelism: c; pipeline"
+        "both strategies: a; and tensor parallelism: b; or tensor parallelism: c; and pipeline"
         " parallelism: d"
     ]
     reading = Judgement([], [[(pair((a,), ())[0],), (pair((e,), ())[0],)]], [], [], [])
-    assert "where what it says." in describe_judgement(reading, read_key(Question()))
+    told = " ".join(describe_judgement(reading, read_key(Question())).split())
+    assert "e. The handout says that what it says: you read it otherwise" in told
     of_one = [pair((mistake,), ()) for mistake in (a, b, c, d)]
     assert [*map(describe_cause, list_causes(of_one))] == [
-        "tensor parallelism: a, or b, or c (and 1 more)"
+        "tensor parallelism: a; or tensor parallelism: b; or tensor parallelism: c; or 1 more"
     ]
 
 
@@ -70,7 +71,7 @@ def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are(inputs, tensor, pipe
 
 def test_two_mistakes_are_not_tried_in_more_than_20_layers():
     """Each of 100 nodes does 20,000 ops in 20/3 us, and sends 2 bytes to 99 others in 99 ns."""
-    for layers, clauses in ((20, "a node sends and receives one shard at a time and"), (21, "")):
+    for layers, clauses in ((20, "a node sends and receives one part at a time; "), (21, "")):
         network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1),) * layers
         question = Question(network, lab3.System(nodes=100, ops_per_s=3 * 10**9), 1)
         latency_s = lab3.format_decimal(layers * Fraction(20_297, 3 * 10**9))
@@ -85,7 +86,7 @@ def test_two_mistakes_are_not_tried_in_more_than_20_layers():
 ALONE, ROUNDED, SHORT = (
     f"pipeline right right {it} right" for it in (0.39793000448, 0.3979, 0.398)
 )
-IGNORED = 'pipeline parallelism: the course\'s "inputs do not overlap" is not followed'
+IGNORED = "pipeline parallelism: your course computes as if inputs do not overlap; you do not"
 MAC = "tensor 0.00161060608 right 0.05153939456 right"
 CLOSE = "tensor right 1923456 right right"  # which no mistake makes
 

@@ -63,7 +63,7 @@ def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
         "1 MAC is 4 ops": split(2 * shared + gathers),
         "links have twice the bandwidth": split(shared + gathers / 2),
         "sending takes the time of elements, not bytes": split(shared + gathers / element_bytes),
-        "sending takes the time of whole outputs, not shards": split(shared + nodes * gathers),
+        "sending takes the time of whole outputs, not parts": split(shared + nodes * gathers),
         # each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
         "links form the ring of Q4": split(
             shared + (nodes - 1) * gathers, nodes * (nodes - 1) * inner + sum(range(nodes)) * last
@@ -123,12 +123,12 @@ def test_each_row_has_a_second_source():
 
 PAIRS = [  # of the lab, whose shards are 57,600, 50,176, 43,264 and 36,864 bytes, 187,904 in all
     (  # 3,033.30816 + 3 * 93.952 us; 12 * 187,904 bytes
-        "a node sends and receives one shard at a time",
+        "a node sends and receives one part at a time",
         "the last output goes to all nodes",
         "0.00331516416 2254848 0.10608525312 72155136",
     ),
     (  # 230,400 + 200,704 + 173,056 + 147,456 = 751,616 bytes over a link: 375.808 us
-        "all shards go over one link",
+        "all parts of outputs go over one link",
         "traffic counts each output once",
         "0.00340911616 751616 0.10909171712 24051712",
     ),
