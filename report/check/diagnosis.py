@@ -18,9 +18,13 @@ from report.check.number import LEAST_DIGITS, Number
 from report.check.submission import Line
 from report.model import LAYER_SIZES, parse
 from report.question import Question
-from report.text import Exact
+from report.text import GIGA, Exact, format_number
 
 MOST_LAYERS = 20  # of a network for which two mistakes are tried together
+CONSTANTS = [
+    ("R", "ops_per_s", "a node has {} GOPS"),
+    ("B", "link_bytes_per_s", "links have {} GB/s"),
+]
 SIZES = {formula.name for formula in parse(LAYER_SIZES)}  # the same in both strategies
 
 Mistakes = tuple[Mistake, ...]
@@ -77,11 +81,13 @@ recall = lru_cache(maxsize=100_000)(predict)
 
 @lru_cache(maxsize=64)
 def list_candidates(strategy: str, more: Mistakes, amount: int) -> list[Mistakes]:
-    """List each mistake, or each two that do not edit the same name."""
+    """List each mistake, or each two that do not edit the same names: those that share one in both
+    orders, because each edits what the one before it made."""
     known = [it for it in (*more, *MISTAKES) if strategy in it.strategies]
     if amount == 1:
         return [(mistake,) for mistake in known]
-    return [two for two in combinations(known, 2) if not two[0].names & two[1].names]
+    pairs = [two for two in combinations(known, 2) if two[0].names != two[1].names]
+    return [*pairs, *(two[::-1] for two in pairs if two[0].names & two[1].names)]
 
 
 @lru_cache(maxsize=256)
@@ -106,7 +112,8 @@ def find_explanations(case: Case, amount: int) -> list[Explanation]:
     candidates = list_candidates(case.strategy, case.more, amount)
     tried = [candidates[at] for at in sorted(near)]
     found = [Explanation((case.strategy,), it, list_explained(case, it)) for it in tried]
-    return [it for it in found if len(it.lines) >= least]
+    unique = {frozenset(it.mistakes): it for it in reversed(found) if len(it.lines) >= least}
+    return [*reversed(unique.values())]
 
 
 def find_near(case: Case, amount: int, lines: Iterable[Line]) -> Iterable[int]:
@@ -123,29 +130,53 @@ def find_near(case: Case, amount: int, lines: Iterable[Line]) -> Iterable[int]:
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the wrong numbers that mistakes make. None, if they contradict a right one, if none has
-    three digits, or if one of two mistakes has no part in any: if both only cancel each other out
-    in right numbers, that is a coincidence."""
+    """List the wrong numbers that mistakes make. None, if they contradict a right one, or make one
+    alone and a wrong one of Q1 otherwise than it is, if none has three digits, or if one of two
+    mistakes has no part in any: if both only cancel each other out in right numbers, that is a
+    coincidence."""
     answers = {line: case.predict(line, mistakes) for line in (*case.wrong, *case.right)}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     parts = [*combinations(mistakes, len(mistakes) - 1)]
     have_parts = all(any(case.predict(it, part) != answers[it] for it in lines) for part in parts)
     is_contradicted = any(not it.agrees(answers[line]) for line, it in case.right.items())
+    for line in case.wrong.keys() - {*lines} if len(lines) == 1 else ():
+        is_contradicted |= line.question == "Q1" and answers[line] != case.predict(line)
     is_evident = any(case.wrong[line].digits >= LEAST_DIGITS for line in lines)
     return lines if have_parts and is_evident and not is_contradicted else ()
 
 
 # ------------------------------------------------ both strategies
 def diagnose(cases: Sequence[Case]) -> list[Pair]:
-    """Find the best explanations of both strategies; several if they are equally good. Two mistakes
-    are tried only if one leaves something."""
+    """Find the best explanations of both strategies; several if they are equally good. A wrong
+    constant, then two mistakes are tried only if one leaves something."""
     found = [[Explanation((case.strategy,))] for case in cases]
     for amount in 1, 2:
         best = choose(cases, found)[0]
         if any(len(it.lines) < len(case.wrong) for it, case in zip(best, cases, strict=True)):
+            if amount == 2 and (constant := find_constant(cases)):
+                return [tuple(Explanation((it.strategy,), constant, (*it.wrong,)) for it in cases)]
             longer = [find_explanations(case, amount) for case in cases]
             found = [[*before, *new] for before, new in zip(found, longer, strict=True)]
     return choose(cases, found)
+
+
+def find_constant(cases: Sequence[Case]) -> Mistakes:
+    """Find the wrong constant, of one digit or two, that makes all wrong numbers of both
+    strategies. Tensor parallelism's Q1 tells it, two digits more precisely: latency is linear in 1
+    / R and in 1 / B."""
+    case, line = cases[0], Line("Q1", cases[0].strategy, "latency")
+    number, right = case.wrong.get(line, Number()), case.predict(line)
+    for (name, field, clause), digits in product(CONSTANTS, (1, 2)):
+        value = Fraction(getattr(case.question.system, field))
+        part = 2 * (right - case.predict(line, (Mistake("", f"{name} = 2 * {name}"),)))
+        own_part = number.amount - (right - part)
+        if part and own_part > 10 ** (digits + 1) * number.rounding:
+            constant = Fraction(f"{float(value * part / own_part):.{digits - 1}e}")
+            clause = clause.format(format_number(constant / GIGA))
+            mistakes = (Mistake(clause, f"{name} = {constant}"),)
+            if all(it.wrong and list_explained(it, mistakes) == (*it.wrong,) for it in cases):
+                return mistakes
+    return ()
 
 
 def choose(cases: Sequence[Case], explanations: Sequence[list[Explanation]]) -> list[Pair]:

@@ -160,7 +160,8 @@ def tells_reading(case: Case, explanation: Explanation) -> bool:
     answers = {line: case.predict(line, explanation.mistakes) for line in numbers}
     exact = [line for line, number in numbers.items() if answers[line] in number.amounts]
     are_long = all(it.digits >= KEY_DIGITS for line, it in numbers.items() if line not in exact)
-    return 0 < len(case.wrong) == len(explanation.lines) and are_long
+    are_readings = all(it in MISTAKES for it in explanation.mistakes)  # no wrong constant is one
+    return 0 < len(case.wrong) == len(explanation.lines) and are_long and are_readings
 
 
 # ------------------------------------------------ what is to be explained

@@ -2,7 +2,7 @@
 
 A mistake is a row: what stands behind "if", an edit of the formulas (report/model.py), and, if it
 is another reading of the handout, what the handout says against it. Two mistakes are tried together
-unless they edit the same name. How to add one: tests/README.md.
+unless they edit the same names. How to add one: tests/README.md.
 """
 
 from fractions import Fraction
@@ -44,6 +44,7 @@ END = 'the output is "stored in a single node"'
 BOTH = [
     ("an element is 1 byte (INT8)", "element_bytes = 1"),
     ("an element is 4 bytes (FP32)", "element_bytes = 4"),
+    ("an element is 8 bytes (double)", "element_bytes = 8"),
     ("16 bits are counted as 16 bytes", "element_bytes = 16"),
     ("each output is as large (x and y) as its layer's input", "out_x = x; out_y = y"),
     ("ops are counted with the input's x and y", "macs = weights * x * y"),
@@ -55,6 +56,7 @@ BOTH = [
     ("the last output is as large (x and y) as its layer's input",
      "out_x = out_x[:-1], x[-1]; out_y = out_y[:-1], y[-1]"),
     ("each layer's input is sent, not its output", "output_bytes = input_bytes"),
+    ("the height (y) is forgotten in the bytes", "output_bytes = output_bytes / out_y"),
     ("layer 1 has as many input channels as filters",
      "macs = put(macs, 0, (filters * filters * fx * fy * out_x * out_y)[0])"),
     ("the input channels are forgotten", "macs = macs / in_channels"),
@@ -76,12 +78,10 @@ BOTH = [
     ("the last but one layer's output is not sent", "A = put(A, L - 2, 0)"),
     ("GOPS are 2^30 ops/s", "R = R * 2**30 / 10**9"),
     ("G is 2^30, in GOPS and in GB/s", "R = R * 2**30 / 10**9; B = B * 2**30 / 10**9"),
-    ("GOPS are 10^12 ops/s", "R = R * 1000"),
     ("all nodes together have the GOPS of one", "R = R / P"),
     ("computing takes no time", "compute = 0 * compute"),
     ("GB/s are 2^30 bytes/s", "B = B * 2**30 / 10**9", GIGA_IS),
     ("GB/s are read as Gbit/s", "B = B / 8", BYTES),
-    ("links have twice the bandwidth", "B = 2 * B"),
     ("sending takes the time of elements, not bytes", "transfer = transfer / max(element_bytes)"),
     ("links have half the bandwidth", "B = B / 2"),
     ("all links together have the bandwidth of one", "B = B / links"),
@@ -170,6 +170,8 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
      "latency = one_input + (N - 1) * max(sum(compute), sum(transfer))"),
     ("a later input takes the slowest layer's time, as in a pipeline",
      "latency = one_input + (N - 1) * max(compute + transfer)"),
+    ("a later input takes the slowest layer's computing, as in a pipeline",
+     "latency = one_input + (N - 1) * max(compute)"),
     ("traffic counts each output once", "all_gathers = (P > 1) * A[:-1]; gather = (P > 1) * A[-1]"),
     ("traffic counts each part of an output once", "all_gathers = (P > 1) * A[:-1]"),
     ("traffic is that of one link", "all_gathers = (P > 1) * S[:-1]; gather = (P > 1) * S[-1]"),
@@ -225,12 +227,14 @@ PIPELINE = [
      "latency = one_input + (N - L) * interval if Q2 else one_input"),
     ("N inputs take N times the slowest stage", "latency = N * interval if Q2 else one_input"),
     ("one input takes as long as the slowest stage", "latency = latency if Q2 else interval"),
-    ("N inputs take N - 1 times the slowest stage",
-     "latency = (N - 1) * interval if Q2 else one_input"),
+    ("one input takes the slowest stage and all transfers",
+     "latency = latency if Q2 else max(compute) + sum(transfer)"),
     ("N inputs take (N + layers - 1) times the slowest stage",
      "latency = (N + L - 1) * interval if Q2 else one_input"),
     ("N inputs take (N + layers - 1) times the slowest computing and sending",
      "latency = (N + L - 1) * max(compute + join(transfer, 0)[:L]) if Q2 else one_input"),
+    ("tensor parallelism's traffic is in it, too",
+     "traffic = traffic + N * (P - 1) * (sum(A[:-1]) + S[-1])"),
     ("Q2's traffic is that of N + layers - 1 inputs",
      "traffic = (N + L - 1) * sum(sent) if Q2 else sum(sent)"),
 ]
