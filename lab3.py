@@ -29,6 +29,7 @@ Where the handout leaves a choice, it is read as follows:
     SRAM            assumed to be enough; latency and traffic do not depend on it
 """
 
+import os
 import sys
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -93,10 +94,9 @@ INPUTS = 32  # for Q2
 
 
 # ------------------------------------------------ tensor parallelism
-# Each node has 1 / P of each layer's filters: it computes C / P ops; the result is a shard of A / P
-# bytes. The next layer needs the whole output on every node, so an all-gather sends each shard to
-# the P - 1 other nodes. After the last layer, a gather sends P - 1 shards to one node.
-# Handout: "Tensor Parallelism", "Notes and assumptions", "Objectives" and "Hints".
+# Each node has 1 / P of a layer's filters: it computes C / P ops, which give a shard of A / P bytes.
+# Every node needs all shards for the next layer, so an all-gather sends each to P - 1 nodes. After
+# the last layer, a gather sends P - 1 to one. Handout: "Tensor Parallelism", "Notes ...", "Hints".
 
 
 def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:
@@ -132,10 +132,8 @@ def shard_bytes(network: Network, system: System, inputs: int) -> List[int]:
     for number, layer in enumerate(network, 1):
         if layer.filters % system.nodes:
             filters = f"{layer.filters:,} filter{'s' * (layer.filters > 1)}"
-            raise ImpossibleError(
-                f"Tensor parallelism is not possible: layer {number}'s {filters} cannot be split"
-                f" evenly over {system.nodes:,} nodes"
-            )
+            why = f"layer {number}'s {filters} cannot be split evenly over {system.nodes:,} nodes"
+            raise ImpossibleError(f"Tensor parallelism is not possible: {why}")
     return [layer.output_bytes // system.nodes for layer in network]
 
 
@@ -172,12 +170,10 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
     """Return A[:-1]. Raises ImpossibleError if there are fewer nodes than layers."""
     validate(network, system, inputs)
-    layers = len(network)
-    if system.nodes < layers:
-        raise ImpossibleError(
-            f"Pipeline parallelism is not possible: {layers:,} layers need {layers:,} nodes or"
-            f" more, not {system.nodes:,}"
-        )
+    if system.nodes < len(network):
+        layers = f"{len(network):,}"
+        why = f"{layers} layers need {layers} nodes or more, not {system.nodes:,}"
+        raise ImpossibleError(f"Pipeline parallelism is not possible: {why}")
     return [layer.output_bytes for layer in network[:-1]]
 
 
@@ -223,36 +219,29 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
         raise ValueError("network must be a list or tuple of ConvLayers, such as (ConvLayer(...),)")
     if not isinstance(system, System):
         raise ValueError("system must be a System, such as System(nodes=8)")
-    counts = [("inputs", inputs), ("nodes", system.nodes), ("sram_bytes", system.sram_bytes)]
+    sizes = [("inputs", inputs), ("nodes", system.nodes), ("sram_bytes", system.sram_bytes)]
     for number, layer in enumerate(network, 1):
-        counts += [(f"layer {number} {name}", size) for name, size in zip(layer._fields, layer)]
-    for name, count in counts:
-        if type(count) is not int or count < 1:  # a float is not exact, NumPy's ints may overflow
-            raise ValueError(f"{name}: {count!r} must be a positive int")
+        sizes += [(f"layer {number} {name}", size) for name, size in zip(layer._fields, layer)]
+    for name, size in sizes:
+        if type(size) is not int or size < 1:  # a float is not exact, NumPy's ints may overflow
+            raise ValueError(f"{name}: {size!r} must be a positive int")
     for name in ("ops_per_s", "link_bytes_per_s"):
         rate = getattr(system, name)
         is_exact = type(rate) in (int, Fraction) or (type(rate) is float and rate.is_integer())
         if not is_exact or rate <= 0:
-            raise ValueError(f"{name}: {rate!r} must be a positive whole number or a Fraction")
-    _validate_shapes(network)
-
-
-def _validate_shapes(network: Network) -> None:
-    """Each filter lies in its layer's input, which is the output of the layer before."""
-    outputs = [(layer.filters, layer.out_x, layer.out_y, layer.element_bytes) for layer in network]
+            wanted = "positive and whole, or a Fraction, such as Fraction(83, 10) * 10**9"
+            raise ValueError(f"{name}: {rate!r} must be {wanted}")
+    output = None  # of the layer before
     for number, layer in enumerate(network, 1):
         if layer.fx > layer.x or layer.fy > layer.y:
-            raise ValueError(
-                f"layer {number}: fx, fy = {layer.fx}, {layer.fy} exceed"
-                f" x, y = {layer.x}, {layer.y}"
-            )
+            excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
+            raise ValueError(f"layer {number}: {excess}")
         needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
-        if number > 1 and needed != outputs[number - 2]:
-            raise ValueError(
-                f"layer {number}: in_channels, x, y, element_bytes = {needed} must be"
-                f" {outputs[number - 2]}, layer {number - 1}'s output (stride 1, no padding, no"
-                " pooling)"
-            )
+        if output not in (None, needed):
+            what = f"in_channels, x, y, element_bytes = {needed} must be {output}, "
+            source = f"layer {number - 1}'s output (stride 1, no padding, no pooling)"
+            raise ValueError(f"layer {number}: {what}{source}")
+        output = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
 # ------------------------------------------------ main
@@ -261,10 +250,14 @@ def main() -> int:
     try:
         if len(sys.argv) > 1:
             raise ValueError("takes no arguments; edit NETWORK, SYSTEM or INPUTS in it")
-        print(answers(NETWORK, SYSTEM, INPUTS))
+        print(answers(NETWORK, SYSTEM, INPUTS), flush=True)
     except ValueError as error:
         print(f"lab3.py: error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the exit would write, and fail, again
+        if not isinstance(error, BrokenPipeError):  # as of `| head`
+            sys.exit(f"lab3.py: error: {error}")  # with status 1
     return 0
 
 
