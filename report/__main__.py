@@ -4,17 +4,18 @@ import sys
 
 if sys.version_info < (3, 10):
     sys.exit("report needs Python 3.10 or newer; lab3.py needs 3.6")
-if __name__ == "__main__":
-    import signal
+import signal
 
-    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:  # not ignored
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is quiet, also during these imports
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is quiet during imports
 
 import argparse
+import re
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any, NoReturn
 
 PROG = "python3 report"
@@ -54,10 +55,13 @@ COMMANDS = {  # its module, what it does, examples
     ),
 }
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
-NOT_OURS = (
-    "lab3.py is not this project's: restore it, keep yours elsewhere,"
-    " then python3 YOURS | python3 report check"
-)
+NEEDED = {  # by the other modules, of lab3.py and its classes
+    "lab3": "NETWORK SYSTEM INPUTS Network Rate System ConvLayer ImpossibleError validate answers"
+    " format_decimal tensor_parallel_latency tensor_parallel_traffic pipeline_parallel_latency"
+    " pipeline_parallel_traffic",
+    "System": "nodes ops_per_s link_bytes_per_s sram_bytes",
+    "ConvLayer": "filters in_channels fx fy x y element_bytes output_bytes",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,10 +73,24 @@ class Parser(argparse.ArgumentParser):
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=80),
             **settings,
         )
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # -1e3 is a value, as in Python 3.14
 
     def error(self, message: str) -> NoReturn:
         """Raise ValueError; argparse's own prints the usage, too, and exits."""
         raise ValueError(message)
+
+    def parse_words(self, words: list[str]) -> argparse.Namespace:
+        """Parse words on both sides of options. Raises ValueError for what the command lacks."""
+        for word in words:
+            if word.endswith("=--"):  # argparse drops that --
+                raise ValueError(f"argument {word[:-3]}: '--' is not a value")
+        # argparse cannot mix words with options if -- is among them
+        parse = self.parse_known_args if "--" in words else self.parse_known_intermixed_args
+        options, unknown = parse(words)
+        if unknown:
+            known = ", ".join(re.findall("--[a-z-]+", self.format_usage()))
+            raise ValueError(f"{self.prog} does not take {unknown[0]!r}; its options: {known}")
+        return options
 
     def print_help(self, file: Any = None) -> None:
         """Print help, or fail; argparse's own is silent if it cannot print."""
@@ -86,23 +104,36 @@ def main(argv: list[str]) -> int:
     try:
         with suppress(SystemExit):  # argparse has printed help
             options = parse(argv or ["--help"])
+            if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+                signal.signal(signal.SIGINT, signal.default_int_handler)  # a command may clean up
             status = options.run(options)
         sys.stdout.flush()
         return status
-    except ValueError as error:
-        return fail(2, str(error))
-    except ModuleNotFoundError as error:
-        how = f"run {INSTALL} in the project's folder, then type .venv/bin/python for python3"
-        return fail(1, f"{argv[0]} needs {error.name}: {how}")
     except BrokenPipeError:
         return 0
-    except OSError as error:
+    except Exception as error:
+        status, why = describe_failure(argv[0], error)
+        return fail(status, why)
+
+
+def describe_failure(command: str, error: Exception) -> tuple[int, str]:
+    """Return the exit status and the reason of a failure; raise an error that has no reason."""
+    for frame, line in walk_tb(error.__traceback__):
+        if frame.f_globals["__name__"] == "lab3":
+            return 2, f"lab3.py, line {line}: {type(error).__name__}: {error}"
+    if isinstance(error, ValueError):
+        return 2, str(error)
+    if isinstance(error, ModuleNotFoundError):
+        how = f"run {INSTALL} in the project's folder, then type .venv/bin/python for python3"
+        return 1, f"{command} needs {error.name}: {how}"
+    if isinstance(error, OSError):
         where = f" {error.filename!r}" if error.filename else ""
-        return fail(1, f"cannot write{where}: {error.strerror or error}")
+        return 1, f"cannot write{where}: {error.strerror or error}"
+    raise error
 
 
 def fail(status: int, why: str) -> int:
-    """Say on stderr why a command fails, in one line of printable ASCII; return its exit status."""
+    """Print on stderr why a command fails, in one line of printable ASCII; return its status."""
     why = "".join(letter if " " <= letter <= "~" else ascii(letter)[1:-1] for letter in why)
     with suppress(OSError):
         print(f"{PROG}: error: {why}", file=sys.stderr, flush=True)
@@ -110,7 +141,7 @@ def fail(status: int, why: str) -> int:
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Parse the words of a command, whose module is imported only now, on both sides of options."""
+    """Parse a command's words and options, mixed in any order; its module is imported only now."""
     parser = Parser(
         prog=PROG,
         description="The answers of lab3.py explained, checked, changed and drawn.",
@@ -122,16 +153,15 @@ def parse(argv: list[str]) -> argparse.Namespace:
         what, how = f"{does[0].upper()}{does[1:]}.", format_examples(examples)
         commands.add_parser(name, help=does, description=what, epilog=how)
     name, *words = argv
-    if name not in COMMANDS:
-        return parser.parse_args(argv)  # which prints help, or refuses
-    for word in words:
-        if word.endswith("=--"):  # argparse drops that --
-            raise ValueError(f"argument {word[:-3]}: '--' is not a value")
+    if name in ("-h", "--help"):
+        return parser.parse_args(argv)
     check_lab3()
+    if name not in COMMANDS:
+        raise ValueError(f"{name!r} is not a command: {', '.join(COMMANDS)}")
     module, command = import_module(COMMANDS[name][0]), commands.choices[name]
     module.add_options(command)
     command.set_defaults(run=module.run)
-    return command.parse_intermixed_args(words)
+    return command.parse_words(words)
 
 
 def format_examples(examples: list[str]) -> str:
@@ -140,23 +170,32 @@ def format_examples(examples: list[str]) -> str:
 
 
 def check_lab3() -> None:
-    """Raise ValueError if lab3.py is not this project's, or cannot be imported."""
+    """Raise ValueError if lab3.py cannot be imported, or lacks what is needed of it."""
+    hint = (
+        "restore it; if it is yours, keep it elsewhere, then python3 YOURS | python3 report check"
+    )
     try:
         with redirect_stdout(StringIO()):  # somebody else's prints its answers
             lab3 = import_module("lab3")
     except SystemExit:
-        raise ValueError(NOT_OURS) from None
-    except Exception as error:
-        raise ValueError(f"lab3.py: {type(error).__name__}: {error}") from None
-    if not {"NETWORK", "SYSTEM", "INPUTS", "ImpossibleError"} <= vars(lab3).keys():
-        raise ValueError(NOT_OURS)
+        raise ValueError(f"lab3.py exits when it is imported: {hint}") from None
+    except SyntaxError as error:
+        raise ValueError(f"lab3.py, line {error.lineno}: {error.msg}") from None
+    for owner, names in NEEDED.items():
+        for name in names.split():
+            if not hasattr(lab3 if owner == "lab3" else getattr(lab3, owner), name):
+                raise ValueError(f"lab3.py lacks {owner}.{name}: {hint}")
 
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])  # of lab3 and report
     sys.stdout = sys.stdout or TextIOWrapper(BytesIO())  # None if it is closed
     sys.stderr = sys.stderr or TextIOWrapper(BytesIO())
-    status = main(sys.argv[1:])
+    try:
+        status = main(sys.argv[1:])
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # which is told already, and would be again at the exit
             stream.close()

@@ -28,8 +28,8 @@ from report.text import (
     format_number,
     format_table,
     is_short,
-    join_paragraphs,
-    round_to,
+    join_blocks,
+    round_percent,
     wrap,
 )
 
@@ -45,30 +45,29 @@ LEGEND = (
 
 # ------------------------------------------------ lab3.py's words
 def quote_lab3(title: str) -> list[str]:
-    """Quote what follows the paragraph of lab3.py's docstring that ends with a title: a list, and
-    the paragraph behind it. Raises ValueError if there is none."""
+    """Quote the list below a title of lab3.py's docstring, and the paragraph behind the list."""
     paragraphs = (lab3.__doc__ or "").split("\n\n")
-    for title_of, *quoted in zip(paragraphs, paragraphs[1:], [*paragraphs[2:], ""], strict=False):
-        if " ".join(title_of.split()).endswith(f"{title}:"):
-            return [dedent(paragraph).rstrip("\n") for paragraph in quoted]
-    raise ValueError(f"lab3.py's docstring has no list below '{title}:'")
+    titles = [" ".join(paragraph.split()) for paragraph in paragraphs]
+    for number, line in enumerate(titles, 1):
+        if line.endswith(f"{title}:"):
+            return [dedent(text).rstrip("\n") for text in paragraphs[number : number + 2]]
+    return []
 
 
 def list_symbols() -> list[str]:
     """List the symbols of formulas, and how formulas are written."""
-    symbols, notation = quote_lab3("Symbols of formulas")
-    return [symbols, " ".join(notation.split())]
+    symbols, *notation = quote_lab3("Symbols of formulas")
+    return [symbols, *(" ".join(text.split()) for text in notation)]
 
 
 def list_paragraphs(strategy: str) -> list[str]:
-    """List the paragraphs of the docstrings of a strategy, formulas as they are."""
+    """List a strategy's formulas, each kind followed by the words of its docstring."""
     paragraphs = []
     for kind in KINDS:
-        text = CODE[strategy, kind].__doc__ or ""
-        for paragraph in map(str.strip, text.split("\n\n")):
-            lines = [line.strip() for line in paragraph.splitlines()]
-            paragraphs.append(("\n" if " = " in paragraph else " ").join(lines))
-    return [paragraph for paragraph in paragraphs if paragraph]
+        words = (CODE[strategy, kind].__doc__ or "").split("\n\n")
+        paragraphs.append(FORMULAS[strategy, kind])
+        paragraphs += [" ".join(text.split()) for text in words if " = " not in text]
+    return paragraphs
 
 
 # ------------------------------------------------ a strategy's numbers
@@ -76,39 +75,35 @@ def explain_model(question: Question) -> str:
     """Derive the layers' sizes."""
     layers = list_layers(question.network)
     names = [*layers[0]]
-    at = names.index("weights")  # which weight_bytes tells, too
-    fields, amounts = names[:at], [names[0], *names[at + 1 :]]
+    place = names.index("weights")  # which weight_bytes tells, too
+    fields, sizes = names[:place], [names[0], *names[place + 1 :]]
     summed = "macs", "ops", "weight_bytes", "output_bytes"
-    return join_paragraphs(
+    return join_blocks(
         "THE MODEL",
         "Layers are convolutions of stride 1, without padding or pooling, one after the other.",
         LAYER_SIZES,
         "C is ops, A is output_bytes.",
         format_table(fields, [[layer[name] for name in fields] for layer in layers]),
-        format_table(amounts, [[layer[name] for name in amounts] for layer in layers], summed),
+        format_table(sizes, [[layer[name] for name in sizes] for layer in layers], summed),
     )
 
 
 def explain_strategy(question: Question, strategy: str) -> str:
-    """Derive a strategy's latency and traffic: the docstrings, then their values."""
+    """Derive a strategy's latency and traffic: formulas, then their values."""
     if strategy in find_impossible(question):
         return ""
     model = make_models(question)[strategy, ALL_TO_ALL, question.inputs]
-    of_kinds = [parse(FORMULAS[strategy, kind]) for kind in KINDS]
-    formulas = [formula for of_kind in of_kinds for formula in of_kind]
-    answers_last = [formula for of_kind in of_kinds for formula in reversed(of_kind)]
-    derived = [
-        derive(model, formula)
-        for formula in answers_last
-        if not isinstance(model[formula.name], Each)
-    ]
-    return join_paragraphs(
+    groups = [parse(FORMULAS[strategy, kind]) for kind in KINDS]
+    formulas = [formula for group in groups for formula in group]
+    answers_last = [formula for group in groups for formula in reversed(group)]
+    sums = [formula for formula in answers_last if not isinstance(model[formula.name], Each)]
+    return join_blocks(
         f"{strategy.upper()} PARALLELISM",
         *list_paragraphs(strategy),
         "Layer by layer, in seconds, ops and bytes:",
         format_layers(model, formulas),
         f"In all, for {count(model.inputs, 'input')}:",
-        "\n".join(derived),
+        "\n".join(derive(model, formula) for formula in sums),
         format_losses(question) if strategy == "pipeline" else "",
     )
 
@@ -153,8 +148,8 @@ def format_losses(question: Question) -> str:
     losses = compute_losses(question)
     latency_s = sum(losses.values())
     rows = [
-        (name, part_s, round_to(part_s / latency_s * 100, 4), ": ".join(LOSSES[name]))
-        for name, part_s in losses.items()
+        (name, loss_s, round_percent(loss_s / latency_s), ": ".join(LOSSES[name]))
+        for name, loss_s in losses.items()
     ]
     table = format_table(("part", "s", "%", "formula"), rows, summed=["s"])
     return f"Where the time of {count(question.inputs, 'input')} goes:\n\n{table}"
@@ -165,18 +160,22 @@ def explain_bounds(question: Question) -> str:
     """Compare latencies with lower bounds, and say on which links the other strategy is faster."""
     amounts = question.amounts
     rows: list[tuple[object, ...]] = []
+    possible, slowest = list_possible(question), ""
+    if "pipeline" in possible:
+        slowest = " A pipeline takes at least as long as its slowest node computes."
     for name, formula in BOUNDS.items():
         times_s = [compute_bound(question, name, inputs) for inputs in amounts]
-        rows.append((name, *(time_s * US for time_s in times_s), formula))
-    for name in list_possible(question):
+        if name != "slowest node" or slowest:
+            rows.append((name, *(time_s * US for time_s in times_s), formula))
+    for name in possible:
         times_s = [find_results(question, inputs)[name].latency_s for inputs in amounts]
         rows.append((name, *(time_s * US for time_s in times_s), f"explain {name}"))
     heads = ["latency, us", *(count(inputs, "input") for inputs in amounts), "formula"]
-    return join_paragraphs(
+    return join_blocks(
         "LOWER BOUNDS",
         "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
-        " nodes do at most R ops per second each. A pipeline takes at least as long as its slowest"
-        " node computes. Data parallelism sends nothing, but needs enough SRAM (Q3).",
+        f" nodes do at most R ops per second each.{slowest} Data parallelism sends nothing, but"
+        " needs enough SRAM (Q3).",
         format_table(heads, rows),
         *list_verdict_blocks(question),
     )
@@ -186,7 +185,7 @@ def list_verdict_blocks(question: Question) -> list[str]:
     """Say on which links which strategy is faster, if both are possible."""
     rows = []
     for verdict in list_verdicts(question):
-        equal = ", ".join(format_number(at / GIGA) for at in verdict.equal_bytes_per_s)
+        equal = ", ".join(format_number(rate / GIGA) for rate in verdict.equal_bytes_per_s)
         if verdict.faster[0] == "neither":
             equal = f"up to {equal}" if equal else "every link bandwidth"
         case = f"{count(verdict.inputs, 'input')}, {verdict.topology}"
@@ -202,7 +201,7 @@ def list_verdict_blocks(question: Question) -> list[str]:
 # ------------------------------------------------ readings and mistakes
 def explain_readings(question: Question) -> str:
     """Say how the handout is read, and what other readings would give."""
-    return join_paragraphs(
+    return join_blocks(
         "READINGS OF THE HANDOUT",
         "Where the handout leaves a choice, it is read as follows:",
         quote_lab3("it is read as follows")[0],
@@ -213,7 +212,7 @@ def explain_readings(question: Question) -> str:
 
 def explain_mistakes(question: Question) -> str:
     """List what other readings and common mistakes would give."""
-    return join_paragraphs(
+    return join_blocks(
         "COMMON MISTAKES",
         "What `check` knows, one at a time, but for what is printed in another unit, and the edit"
         " of lab3.py's formulas that makes it; traffic is that of"

@@ -1,9 +1,10 @@
 """The `explain` command: Q1 to Q4 on one page, topics that derive every number, and JSON."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import lab3
 from report import derivations
@@ -13,6 +14,7 @@ from report.question import (
     ONE_WAY_RING,
     Question,
     find_impossible,
+    format_option,
     list_possible,
     prefix_question,
 )
@@ -24,10 +26,10 @@ from report.text import (
     count,
     find_name,
     format_json,
-    format_number,
+    format_rounded,
     format_table,
-    join,
-    join_paragraphs,
+    join_blocks,
+    round_percent,
     round_to,
     wrap,
 )
@@ -37,12 +39,12 @@ MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fulles
 
 # ------------------------------------------------ what is asked
 def describe_asked(question: Question) -> str:
-    """Say what is asked, and why a strategy is impossible."""
+    """Describe what is asked, and say why a strategy is impossible."""
     network, system, inputs = question
     asked = (
         f"{count(inputs, 'input')}, {count(len(network), 'layer')}, {count(system.nodes, 'node')},"
-        f" {format_number(Fraction(system.ops_per_s) / GIGA)} GOPS per node,"
-        f" {format_number(Fraction(system.link_bytes_per_s) / GIGA)} GB/s per link"
+        f" {format_option(system.ops_per_s, GIGA)} GOPS per node,"
+        f" {format_option(system.link_bytes_per_s, GIGA)} GB/s per link"
     )
     return "\n".join(map(wrap, [asked, *(f"{why}." for why in find_impossible(question).values())]))
 
@@ -56,7 +58,8 @@ def explain_q1(question: Question) -> str:
         times = result.compute_s * MS, result.communication_s * MS
         rows.append((name, round_latency(result.latency_s), result.traffic_bytes, *times))
     why = describe_speed(question, 1), describe_traffic(question), describe_fit(question)
-    return join("Q1: 1 INPUT", format_table(heads, rows), " ".join(filter(None, why)))
+    table = format_table(heads, rows)
+    return join_blocks("Q1: 1 INPUT", table, " ".join(filter(None, why)), gap="\n")
 
 
 def explain_q2(question: Question) -> str:
@@ -64,16 +67,18 @@ def explain_q2(question: Question) -> str:
     heads = "strategy", "latency s", "traffic bytes", "interval ms", "bottleneck", "used %"
     inputs, rows, times = question.inputs, [], []
     for name, result in find_results(question, inputs).items():
-        pace = result.interval_s * MS, result.bottleneck, round_to(result.utilisation * 100, 4)
+        bottleneck, percent = result.bottleneck or "none", round_percent(result.utilisation)
+        pace = result.interval_s * MS, bottleneck, percent
         rows.append((name, round_latency(result.latency_s), result.traffic_bytes, *pace))
         times.append(f"{name} {describe_time_per_input(result)}")
-    bound_ms = format_number(compute_bound(question, "lower bound", inputs) * MS, 4)
+    bound_ms = format_rounded(compute_bound(question, "lower bound", inputs) * MS, 4)
     why = (
         describe_speed(question, inputs),
-        "Interval: what a second input adds. Used = lower bound / latency; the bound, no node idle,"
-        f" is {bound_ms} ms. Latency / N in ms: {', '.join(times)}.",
+        "Interval: the time that each further input adds. Used: lower bound / latency; the bound,"
+        f" with no node idle, is {bound_ms} ms. Latency / N in ms: {', '.join(times)}.",
     )
-    return join(f"Q2: {inputs:,} INPUTS", format_table(heads, rows), " ".join(filter(None, why)))
+    heading, text = f"Q2: {inputs:,} INPUTS", " ".join(filter(None, why))
+    return join_blocks(heading, format_table(heads, rows), text, gap="\n")
 
 
 def round_latency(latency_s: Fraction) -> Decimal:
@@ -86,11 +91,11 @@ def describe_speed(question: Question, inputs: int) -> str:
     if find_impossible(question):
         return ""
     tensor_s, pipeline_s = (result.latency_s for result in find_results(question, inputs).values())
-    if tensor_s == pipeline_s:
-        return "Both take the same time."
-    times = format_number(max(pipeline_s / tensor_s, tensor_s / pipeline_s), 3)
+    times = max(pipeline_s / tensor_s, tensor_s / pipeline_s)
+    if round_to(times, 3) == 1:
+        return f"Both take {'about ' * (times > 1)}the same time."
     faster = "Tensor" if tensor_s < pipeline_s else "Pipeline"
-    return f"{faster} parallelism is {times} times as fast."
+    return f"{faster} parallelism is {format_rounded(times, 3)} times as fast."
 
 
 def describe_traffic(question: Question) -> str:
@@ -99,20 +104,20 @@ def describe_traffic(question: Question) -> str:
     if len(results) < 2 or not all(result.traffic_bytes for result in results.values()):
         return ""
     tensor, pipeline = results.values()
-    more = format_number(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 3)
-    percent = format_number(100 * tensor.communication_s / pipeline.communication_s, 2)
+    times = format_rounded(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 3)
+    percent = round_percent(tensor.communication_s / pipeline.communication_s, 2)
     return (
-        f"Tensor parallelism sends {more} times the bytes: each part of an output goes to all other"
-        f" nodes, the last layer's to one. That takes {percent} % of the pipeline's communication"
-        f" time, on up to {nodes * (nodes - 1):,} links at once."
+        f"With tensor parallelism, traffic is {times} times the pipeline's: each part of an output"
+        f" goes to all other nodes, the last layer's to one. That takes {percent:,f} % of the"
+        f" pipeline's communication time, on up to {nodes * (nodes - 1):,} links at once."
     )
 
 
 def describe_time_per_input(result: Result) -> str:
     """Give latency / N in ms for any number of inputs, N."""
     rest_s = result.latency_s - result.inputs * result.interval_s
-    rest = f" + {format_number(rest_s * MS, 4)} / N" if rest_s else ""
-    return f"{format_number(result.interval_s * MS, 4)}{rest}"
+    rest = f" + {format_rounded(rest_s * MS, 4)} / N" if rest_s else ""
+    return f"{format_rounded(result.interval_s * MS, 4)}{rest}"
 
 
 def describe_fit(question: Question) -> str:
@@ -135,11 +140,12 @@ def explain_q3(question: Question) -> str:
             sizes = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
             room = describe_room(question, use)
             rows.append((f"{name}, {use.where}", use.layer, *sizes, room))
-    return join(
+    return join_blocks(
         "Q3: WHY DISTRIBUTE, AND DATA PARALLELISM",
         describe_distribution(question),
         format_table(heads, rows),
         " ".join(list_sram_notes(question)),
+        gap="\n",
     )
 
 
@@ -151,14 +157,17 @@ def describe_room(question: Question, use: SramUse) -> str:
 
 def describe_distribution(question: Question) -> str:
     """Say whether one node alone could do the work, which data parallelism needs."""
-    bytes_needed = find_fullest(list_sram(question, "data")).total_bytes
-    data_ms = format_number(compute_bound(question, "data", question.inputs) * MS, 4)
-    is_enough = fits(question, "data")
+    fullest, room_bytes = find_fullest(list_sram(question, "data")), question.system.sram_bytes
+    data_ms = format_rounded(compute_bound(question, "data", question.inputs) * MS, 4)
+    fit, need, possible = "exceed", "must", "impossible"
+    if fits(question, "data"):
+        fit, need, possible = "fit in", "need not", "possible"
+    excess_bytes = fullest.weight_bytes - room_bytes
+    alone = f" (by {excess_bytes:,} without input and output)" if excess_bytes > 0 else ""
     return (
-        f"All weights and a layer's input and output, up to {bytes_needed:,} bytes,"
-        f" {'fit in' if is_enough else 'exceed'} a node's SRAM of {question.system.sram_bytes:,},"
-        f" so the work {'need not' if is_enough else 'must'} be distributed, and data parallelism"
-        f" ({data_ms} ms) is {'possible' if is_enough else 'impossible'}."
+        f"All weights, {count(fullest.weight_bytes, 'byte')}, and a layer's input and output, up to"
+        f" {fullest.total_bytes:,} in all, {fit} a node's SRAM of {room_bytes:,}{alone}, so the"
+        f" work {need} be distributed, and data parallelism ({data_ms} ms) is {possible}."
     )
 
 
@@ -199,10 +208,11 @@ def explain_q4(question: Question) -> str:
             is_same = rings[name]._replace(topology=ALL_TO_ALL) == direct
             for result in [direct] if is_same else [direct, rings[name]]:
                 topology = "either" if is_same else result.topology
-                times = result.communication_s * MS, Decimal(lab3.format_decimal(result.latency_s))
+                times = result.communication_s * MS, round_latency(result.latency_s)
                 rows.append((name, topology, f"{inputs:,}", *times, result.traffic_bytes))
     heads = "strategy", "topology", "inputs", "communication ms", "latency s", "traffic bytes"
-    return join("Q4: A ONE-WAY RING", format_table(heads, rows), describe_ring(question))
+    table = format_table(heads, rows)
+    return join_blocks("Q4: A ONE-WAY RING", table, describe_ring(question), gap="\n")
 
 
 def describe_ring(question: Question) -> str:
@@ -213,13 +223,13 @@ def describe_ring(question: Question) -> str:
     direct, ring = find_results(question, 1), find_results(question, 1, ONE_WAY_RING)
     text = ["Communication is that of 1 input."]
     if "tensor" in ring:
-        more = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
-        more_bytes = ring["tensor"].traffic_bytes - direct["tensor"].traffic_bytes
+        growth = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
+        added_bytes = ring["tensor"].traffic_bytes - direct["tensor"].traffic_bytes
         text.append(
             f"On a ring, the busiest link carries {nodes - 1:,} shards (parts of an output) one"
             " after the other, all-to-all 1: so tensor parallelism takes"
-            f" {format_number(100 * more, 3)} % longer. The last output's shards cross more links:"
-            f" {more_bytes:,} bytes more per input."
+            f" {round_percent(growth, 3):,f} % longer. The last output's shards cross more links:"
+            f" {count(added_bytes, 'byte')} more per input."
         )
     if "pipeline" in ring and len(question.network) > 1:
         text.append("A pipeline along the ring is unaffected: each node sends only to the next.")
@@ -227,13 +237,11 @@ def describe_ring(question: Question) -> str:
 
 
 # ------------------------------------------------ the page, the topics
-
-
 QUESTIONS = {"q1": explain_q1, "q2": explain_q2, "q3": explain_q3, "q4": explain_q4}
-DERIVATIONS = {
+DERIVATIONS: dict[str, Callable[[Question], str]] = {
     "model": derivations.explain_model,
-    "tensor": lambda question: derivations.explain_strategy(question, "tensor"),
-    "pipeline": lambda question: derivations.explain_strategy(question, "pipeline"),
+    "tensor": partial(derivations.explain_strategy, strategy="tensor"),
+    "pipeline": partial(derivations.explain_strategy, strategy="pipeline"),
     "bounds": derivations.explain_bounds,
     "readings": derivations.explain_readings,
 }
@@ -260,12 +268,12 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     chosen: list[str] = []
     for name in names or page:
         chosen += [*page, *DERIVATIONS] if name == ALL else [name]
-    more = "How every number is derived: python3 report explain all, or --help for topics."
-    return join_paragraphs(
+    hint = "How every number is derived: python3 report explain all, or --help for topics."
+    return join_blocks(
         describe_asked(question),
         *([] if {*chosen} <= WITHOUT_SYMBOLS else derivations.list_symbols()),
         *(TOPICS[name](question) for name in dict.fromkeys(chosen)),
-        "" if names else more,
+        "" if names else hint,
     )
 
 

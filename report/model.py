@@ -1,10 +1,12 @@
 """The formulas of both strategies, evaluated, and what edits make of them.
 
-A formula is text, `name = expression`: those in the docstrings of lab3.py's four functions, as
-a test says. Numbers of all layers, such as C, have one name: arithmetic is layer by layer, a comma
-joins. An edit is formulas, too, each evaluated after the one of its name, so that on its right the
-name is what it was until then. The ring of Q4 is such an edit, and so is each mistake of
-report/check/mistakes.py. Bounds and losses are expressions: what is printed is what is evaluated.
+A formula is a line of text, `name = expression`. The formulas of both strategies stand in the table
+FORMULAS and, for people, in the docstrings of lab3.py's four functions. A name such as C holds one
+number per layer. Arithmetic on it is element-wise, and a comma concatenates.
+
+An edit is formulas, too. Each is evaluated after the formula of its name, so that on its right the
+name has the value it had until then. The ring of Q4 is such an edit, and so is each mistake of
+report/check/mistakes.py. Bounds and losses are expressions of the same names.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +23,7 @@ from lab3 import ConvLayer, Network, System
 from report.text import count
 
 STRATEGIES = "tensor", "pipeline"
-KINDS = {"latency": "s", "traffic": "bytes"}
+KINDS = {"latency": "seconds", "traffic": "bytes"}
 LAYER_SIZES = """\
 out_x = x - fx + 1
 out_y = y - fy + 1
@@ -54,12 +56,12 @@ sent = A[:-1]""",
 }
 PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the units that are asked for
 RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # a pipeline follows the ring
-BOUNDS = {  # seconds; of any strategy's model
+BOUNDS = {  # seconds; evaluated with either strategy's numbers
     "lower bound": "N * sum(C) / (P * R)",
     "slowest node": "N * max(C / R)",
     "data": "ceil(N / P) * sum(C) / R",  # each node computes whole inputs of its own
 }
-LOSSES = {  # where a pipeline's latency goes: seconds that add up to it, and what they are
+LOSSES = {  # seconds that add up to a pipeline's latency, and what they are
     "ideal compute": ("N * sum(C) / (P * R)", "all nodes compute all the time"),
     "load imbalance": ("N * max(compute) - N * sum(C) / (P * R)", "unequal layers, idle nodes"),
     "fill and drain": ("sum(compute) - max(compute)", "1 input, on all nodes but the slowest"),
@@ -68,7 +70,7 @@ LOSSES = {  # where a pipeline's latency goes: seconds that add up to it, and wh
         "1 input's sends; waiting, if a link is the bottleneck",
     ),
 }
-CODE: dict[tuple[str, str], Callable[..., Any]] = {  # lab3.py's four functions
+CODE: dict[tuple[str, str], Callable[..., Any]] = {  # the same formulas, as lab3.py computes them
     ("tensor", "latency"): lab3.tensor_parallel_latency,
     ("tensor", "traffic"): lab3.tensor_parallel_traffic,
     ("pipeline", "latency"): lab3.pipeline_parallel_latency,
@@ -76,41 +78,45 @@ CODE: dict[tuple[str, str], Callable[..., Any]] = {  # lab3.py's four functions
 }
 
 
-# ------------------------------------------------ numbers of all layers
+# ------------------------------------------------ one number per layer
 class Each(tuple[Any, ...]):
-    """A number for each layer; arithmetic is layer by layer."""
+    """One number per layer; arithmetic is element-wise."""
 
     @staticmethod
-    def _each(operate: Callable[[Any, Any], Any], is_right: bool = False) -> Any:
-        def operated(numbers: "Each", other: Any) -> "Each":
+    def _lift(operate: Callable[[Any, Any], Any], is_right: bool = False) -> Any:
+        """Make an operator's method of an operation on two numbers."""
+
+        def method(numbers: "Each", other: Any) -> "Each":
             others = other if isinstance(other, Each) else (other,) * len(numbers)
             if len(numbers) != len(others):
                 raise ValueError(f"{len(numbers)} and {len(others)} numbers do not fit together")
             return Each(map(operate, *((others, numbers) if is_right else (numbers, others))))
 
-        return operated
+        return method
 
-    __add__, __radd__ = _each(add), _each(add, True)
-    __sub__, __rsub__ = _each(sub), _each(sub, True)
-    __mul__, __rmul__ = _each(mul), _each(mul, True)
-    __truediv__, __rtruediv__ = _each(truediv), _each(truediv, True)
-    __floordiv__ = _each(floordiv)
+    __add__, __radd__ = _lift(add), _lift(add, True)
+    __sub__, __rsub__ = _lift(sub), _lift(sub, True)
+    __mul__, __rmul__ = _lift(mul), _lift(mul, True)
+    __truediv__, __rtruediv__ = _lift(truediv), _lift(truediv, True)
+    __floordiv__ = _lift(floordiv)
 
-    def __getitem__(self, at: Any) -> Any:
-        number = super().__getitem__(at)
-        return Each(number) if isinstance(at, slice) else number
+    def __getitem__(self, place: Any) -> Any:
+        number = super().__getitem__(place)
+        return Each(number) if isinstance(place, slice) else number
 
 
-def join(*parts: Any) -> Each:
-    """Join numbers, and numbers of layers, one behind the other."""
+def join(*operands: Any) -> Each:
+    """Concatenate numbers, and names that hold one number per layer."""
     return Each(
-        chain.from_iterable(part if isinstance(part, Iterable) else (part,) for part in parts)
+        chain.from_iterable(
+            operand if isinstance(operand, Iterable) else (operand,) for operand in operands
+        )
     )
 
 
-def put(numbers: Each, at: Any, number: Any) -> Each:
-    """Put a number in a place, counted from 0, if there is such a place."""
-    return Each(number if place == at else old for place, old in enumerate(numbers))
+def put(numbers: Each, place: Any, number: Any) -> Each:
+    """Replace the number at a place, counted from 0, if there is such a place."""
+    return Each(number if other == place else old for other, old in enumerate(numbers))
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -119,8 +125,8 @@ FUNCTIONS: dict[str, Any] = {
     "len": len,
     "map": map,
     "ceil": ceil,
-    "max": lambda *parts: max(join(*parts)),
-    "sum": lambda *parts: sum(join(*parts)),
+    "max": lambda *operands: max(join(*operands)),
+    "sum": lambda *operands: sum(join(*operands)),
     "__builtins__": {},
 }
 
@@ -136,31 +142,32 @@ class Formula(NamedTuple):
 
 @cache
 def parse(text: str) -> list[Formula]:
-    """Parse formulas, one a line or between semicolons."""
+    """Parse formulas, which stand on lines of their own or between semicolons."""
     lines = [line.split(" = ", 1) for line in text.replace(";", "\n").splitlines() if line]
-    return [Formula(name.strip(), text, compile(text, name, "eval")) for name, text in lines]
+    return [Formula(name.strip(), line, compile(line, name, "eval")) for name, line in lines]
 
 
 @cache
 def list_formulas(strategy: str) -> dict[str, Formula]:
-    """List a strategy's formulas, by name."""
+    """List a strategy's formulas by name."""
     texts = LAYER_SIZES, SYMBOLS, *(FORMULAS[strategy, kind] for kind in KINDS), PRINTED
     return {formula.name: formula for formula in chain.from_iterable(map(parse, texts))}
 
 
 # ------------------------------------------------ a strategy's numbers
 class Model(dict[str, Any]):
-    """A possible strategy's numbers by name, evaluated when they are asked for, exact or floats."""
+    """A strategy's numbers by name, each evaluated when it is first asked for; exact, or floats."""
 
     def __init__(
         self, strategy: str, network: Network, system: System, inputs: int = 1, real: Any = Fraction
     ) -> None:
         super().__init__()
         self.strategy, self.network, self.system, self.inputs = strategy, network, system, inputs
-        columns = map(Each, zip(*(map(real, layer) for layer in network), strict=True))
-        self.given: dict[str, Any] = dict(zip(ConvLayer._fields, columns, strict=True))
-        self.given |= zip("PRBN", map(real, (*system[:3], inputs)), strict=True)
-        self.given["Q2"] = inputs > 1  # whether there are several inputs
+        self.given: dict[str, Any] = {"Q2": inputs > 1}  # whether there are several inputs
+        numbers = system.nodes, system.ops_per_s, system.link_bytes_per_s, inputs
+        self.given |= zip("PRBN", map(real, numbers), strict=True)
+        for name in ConvLayer._fields:
+            self.given[name] = Each(real(getattr(layer, name)) for layer in network)
         self.formulas = {name: [formula] for name, formula in list_formulas(strategy).items()}
 
     def __missing__(self, name: str) -> Any:
@@ -178,7 +185,7 @@ class Model(dict[str, Any]):
         return eval(expression, FUNCTIONS, self)
 
     def edit(self, *edits: str) -> "Model":
-        """Make a model with edits."""
+        """Make a model with edits, of which nothing is evaluated yet."""
         model = Model.__new__(Model)
         model.__dict__ = {**self.__dict__, "formulas": {**self.formulas}}
         for formula in chain.from_iterable(map(parse, edits)):
@@ -187,13 +194,13 @@ class Model(dict[str, Any]):
 
     @property
     def interval_s(self) -> Fraction:
-        """Compute what a second input adds, and each further one."""
+        """Compute the time that each further input adds."""
         one, two = (self.edit(f"N = {inputs}; Q2 = N > 1")["latency"] for inputs in (1, 2))
         return Fraction(two - one)
 
 
 def list_layers(network: Network) -> list[dict[str, int]]:
-    """List each layer's number, fields and sizes, by name."""
+    """List each layer's number, fields and sizes by name."""
     names = [*ConvLayer._fields, *(formula.name for formula in parse(LAYER_SIZES))]
     model = Model("pipeline", network, System(), real=int)
     rows = zip(range(1, len(network) + 1), *(model[name] for name in names), strict=True)
@@ -201,16 +208,16 @@ def list_layers(network: Network) -> list[dict[str, int]]:
 
 
 def check_code(model: Model) -> None:
-    """Raise ValueError if lab3.py computes anything else than the formulas here."""
+    """Raise ValueError if lab3.py computes other numbers than the formulas here."""
     for kind, unit in KINDS.items():
-        function, right = CODE[model.strategy, kind], model[kind]
+        function, expected = CODE[model.strategy, kind], model[kind]
         value = function(model.network, model.system, model.inputs)
-        if value != right:
+        if value != expected:
             is_finite = isinstance(value, (int, float, Fraction)) and value - value == 0
-            # 25 digits tell a float of an edited lab3.py from the exact number
+            # 25 digits tell a float from the exact number
             computed = lab3.format_decimal(value, 25) if is_finite else repr(value)
             raise ValueError(
                 f"for {count(model.inputs, 'input')}, lab3.py's {function.__name__} gives"
-                f" {computed} {unit}, the formulas {lab3.format_decimal(right, 25)} {unit}: change"
-                " report/model.py, too"
+                f" {computed} {unit}, but the formula in report/model.py"
+                f" {lab3.format_decimal(expected, 25)}: the two must say the same"
             )

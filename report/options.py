@@ -1,4 +1,4 @@
-"""The options that commands share: what if the network, the machine or the inputs were others."""
+"""The options that commands share: what if the network, the machine or the inputs differ."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
@@ -8,11 +8,10 @@ from fractions import Fraction
 
 import lab3
 from lab3 import ConvLayer, System
-from report.question import LAB, Question
-from report.text import GIGA, KIB, Exact, format_number, quote
+from report.question import LAB, LAYER_FIELDS, MOST_CHARACTERS, Question, format_option
+from report.text import GIGA, KIB, Exact, quote
 
-MOST_LAYERS, MOST_CHARACTERS = 100, 30  # of a network, of a number
-LAYER_FIELDS = ConvLayer._fields[:6]  # of a --layer
+MOST_LAYERS = 100
 
 
 def make_number_parser(
@@ -23,13 +22,10 @@ def make_number_parser(
     convert = type(least)
 
     def parse(text: str) -> Exact:
+        if len(text) > MOST_CHARACTERS:
+            raise ArgumentTypeError(f"{quote(text)} has more than {MOST_CHARACTERS} characters")
         with suppress(ValueError, InvalidOperation):  # not a number, or NaN
-            if (
-                text.isascii()
-                and "_" not in text
-                and len(text) <= MOST_CHARACTERS
-                and least <= convert(text) <= most
-            ):
+            if text.isascii() and "_" not in text and least <= convert(text) <= most:
                 value = Fraction(convert(text)) * times
                 return int(value) if value.denominator == 1 else value
         kind = "whole number" if convert is int else "number"
@@ -45,12 +41,11 @@ def parse_layer(text: str) -> ConvLayer:
     if len(sizes) != len(LAYER_FIELDS):
         wanted = f"six numbers with commas between them ({','.join(LAYER_FIELDS)})"
         raise ArgumentTypeError(f"{quote(text)} is not {wanted}; repeat --layer for each layer")
-    return ConvLayer(
-        *(
-            int(make_number_parser(name, 1, 10**6)(size))
-            for name, size in zip(LAYER_FIELDS, sizes, strict=True)
-        )
-    )
+    numbers = {
+        name: int(make_number_parser(name, 1, 10**6)(size))
+        for name, size in zip(LAYER_FIELDS, sizes, strict=True)
+    }
+    return ConvLayer(**numbers)
 
 
 def add_question_options(parser: ArgumentParser) -> None:
@@ -67,7 +62,7 @@ def add_question_options(parser: ArgumentParser) -> None:
     def add(
         option: str, default: lab3.Rate, unit: int, parse: Callable[[str], Exact], what: str
     ) -> None:
-        what += f" (default: {format_number(Fraction(default) / unit).replace(',', '')})"
+        what += f" (default: {format_option(default, unit).replace(',', '')})"
         group.add_argument(option, metavar="N", default=default, type=parse, help=what)
 
     system, element_bytes = LAB.system, LAB.network[0].element_bytes
@@ -97,7 +92,12 @@ def read_options(options: Namespace) -> Question:
         place = "--layer" if options.layer else "lab3.py's NETWORK"
         raise ValueError(f"{place}: {len(layers):,} layers are more than {MOST_LAYERS:,}")
     network = tuple(layer._replace(element_bytes=options.element_bytes) for layer in layers)
-    system = System(options.nodes, options.gops, options.link_gbs, options.sram_kib)
+    system = System(
+        nodes=options.nodes,
+        ops_per_s=options.gops,
+        link_bytes_per_s=options.link_gbs,
+        sram_bytes=options.sram_kib,
+    )
     try:
         lab3.validate(network, system, options.inputs)
     except ValueError as error:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from report.options import add_question_options, read_options
 from report.question import ALL_TO_ALL, Question, describe_question, find_impossible, make_models
 from report.results import Result, Step, compute_bound, find_results, list_steps
-from report.text import count, find_name, format_number, format_path, quote
+from report.text import count, find_name, format_path, format_rounded, quote
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def find_unit(most_s: Fraction) -> tuple[str, int]:
 def format_time(value_s: Fraction) -> str:
     """Format a time with the unit that suits it."""
     unit, per_s = find_unit(value_s)
-    return f"{format_number(value_s * per_s, 4)} {unit}"
+    return f"{format_rounded(value_s * per_s, 4)} {unit}"
 
 
 # ------------------------------------------------ who works when
@@ -295,7 +295,7 @@ def draw_dots(axes: "Axes", question: Question, per_s: int) -> None:
             each = latency_s * per_s / n
             axes.plot(n, float(each), "o", color=colour, ms=7, clip_on=False, zorder=3)
             number = write(
-                axes, format_number(each, 4), n, float(each), color=colour, weight="bold"
+                axes, format_rounded(each, 4), n, float(each), color=colour, weight="bold"
             )
             for distance, way, side in product(range(5, 150, 3), (up, -up), (1, -1)):
                 number.set(va="bottom" if way > 0 else "top", ha="left" if side > 0 else "right")

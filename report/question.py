@@ -1,4 +1,4 @@
-"""What is asked, a network, a machine and a number of inputs: its models, and how it is told."""
+"""A question, which is a network, a machine and a number of inputs: its models, and in words."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -6,11 +6,13 @@ from math import gcd
 from typing import NamedTuple
 
 import lab3
-from lab3 import Network, System
+from lab3 import Network, Rate, System
 from report.model import CODE, RING, STRATEGIES, Model, check_code
-from report.text import GIGA, KIB, count, format_number, wrap
+from report.text import GIGA, KIB, count, format_rounded, wrap
 
 ALL_TO_ALL, ONE_WAY_RING = "all-to-all", "ring"
+LAYER_FIELDS = "filters", "in_channels", "fx", "fy", "x", "y"  # of a --layer
+MOST_CHARACTERS = 30  # of a number of an option
 MOST_DESCRIBED = 3  # layers
 
 
@@ -35,7 +37,7 @@ LAB = Question()
 def find_impossible(question: Question) -> dict[str, str]:
     """Find which strategy is impossible, and why: {"tensor": "Tensor parallelism is not ..."}.
 
-    Raises ValueError if neither strategy is possible; the sentence says what would make one so.
+    Raises ValueError if neither strategy is possible.
     """
     reasons = {}
     for strategy in STRATEGIES:
@@ -43,14 +45,19 @@ def find_impossible(question: Question) -> dict[str, str]:
             CODE[strategy, "latency"](*question)
         except lab3.ImpossibleError as reason:
             reasons[strategy] = str(reason)
-    if len(reasons) == 2:
-        divided = gcd(*(layer.filters for layer in question.network))
+    if len(reasons) == len(STRATEGIES):
         raise ValueError(
             f"{count(question.system.nodes, 'node')} can run neither strategy: tensor parallelism"
-            f" needs a number of nodes that divides the filters of each layer, so {divided:,} or a"
-            f" divisor of it; pipeline parallelism needs {len(question.network):,} nodes or more"
+            f" needs {describe_divisors(question)}, because each layer's filters are split evenly;"
+            f" pipeline parallelism needs {count(len(question.network), 'node')} or more"
         )
     return reasons
+
+
+def describe_divisors(question: Question) -> str:
+    """Describe the numbers of nodes over which each layer's filters can be split evenly."""
+    divisor = gcd(*(layer.filters for layer in question.network))
+    return f"{count(divisor, 'node')}{' or a divisor of it' * (divisor > 1)}"
 
 
 def list_possible(question: Question) -> list[str]:
@@ -60,52 +67,55 @@ def list_possible(question: Question) -> list[str]:
 
 @lru_cache(maxsize=8)
 def make_models(question: Question) -> dict[tuple[str, str, int], Model]:
-    """Make the possible strategies' models, by strategy, topology and inputs: one, and all. Raises
-    ValueError as find_impossible does, and if lab3.py computes anything else than a model."""
+    """Make the possible strategies' models by strategy, topology and inputs (one, and all).
+
+    Raises ValueError as find_impossible does, and if lab3.py disagrees with the formulas.
+    """
     network, system, inputs = question
     models = {
         (strategy, ALL_TO_ALL, amount): Model(strategy, network, system, amount)
-        for amount in sorted({1, max(2, inputs)})  # 2 for the interval
+        for amount in sorted({1, 2, inputs})  # two, for the interval
         for strategy in list_possible(question)
     }
     for model in models.values():
         check_code(model)
-    models = {case: model for case, model in models.items() if model.inputs <= inputs}
+    asked = {case: model for case, model in models.items() if model.inputs in question.amounts}
     on_ring = {
         (strategy, ONE_WAY_RING, amount): model.edit(RING) if strategy == "tensor" else model
-        for (strategy, _, amount), model in models.items()
+        for (strategy, _, amount), model in asked.items()
     }
-    return models | on_ring
+    return asked | on_ring
 
 
 # ------------------------------------------------ in words
 def describe_question(question: Question) -> str:
-    """Describe how the question differs from the lab's; empty if it does not."""
-    parts = zip(_describe(question), _describe(LAB), strict=True)
-    return ", ".join(text for (value, text), (lab_value, _) in parts if value != lab_value)
+    """Describe how the question differs from the lab's; the text is empty if it does not."""
+    pairs = zip(list_parts(question), list_parts(LAB), strict=True)
+    return ", ".join(text for (value, text), (lab_value, _) in pairs if value != lab_value)
 
 
-def _describe(question: Question) -> list[tuple[object, str]]:
+def list_parts(question: Question) -> list[tuple[object, str]]:
     """List each part of the question, in the order of the options: its value, and in words."""
     network, system, inputs = question
-    layers = [
-        f"{layer.filters}x{layer.in_channels}x{layer.fx}x{layer.fy} on {layer.x}x{layer.y}"
-        for layer in network
-    ]
-    if more := len(layers[MOST_DESCRIBED:]):
-        layers[MOST_DESCRIBED:] = [f"and {count(more, 'more layer')}"]
+    layers = [[getattr(layer, name) for name in LAYER_FIELDS] for layer in network]
+    shapes = ["{}x{}x{}x{} on {}x{}".format(*sizes) for sizes in layers[:MOST_DESCRIBED]]
+    if len(layers) > MOST_DESCRIBED:
+        shapes.append(f"and {count(len(layers) - MOST_DESCRIBED, 'more layer')}")
+    element_bytes = network[0].element_bytes
     return [
         (inputs, count(inputs, "input")),
         (system.nodes, count(system.nodes, "node")),
-        (system.ops_per_s, f"{format_number(Fraction(system.ops_per_s) / GIGA)} GOPS"),
-        (
-            system.link_bytes_per_s,
-            f"{format_number(Fraction(system.link_bytes_per_s) / GIGA)} GB/s",
-        ),
-        (system.sram_bytes, f"{format_number(Fraction(system.sram_bytes) / KIB)} KiB of SRAM"),
-        (network[0].element_bytes, f"elements of {count(network[0].element_bytes, 'byte')}"),
-        ([layer[:6] for layer in network], ", ".join(layers)),
+        (system.ops_per_s, f"{format_option(system.ops_per_s, GIGA)} GOPS"),
+        (system.link_bytes_per_s, f"{format_option(system.link_bytes_per_s, GIGA)} GB/s"),
+        (system.sram_bytes, f"{format_option(system.sram_bytes, KIB)} KiB of SRAM"),
+        (element_bytes, f"elements of {count(element_bytes, 'byte')}"),
+        (layers, ", ".join(shapes)),
     ]
+
+
+def format_option(value: Rate, unit: int) -> str:
+    """Format a value in the unit of its option, with all the digits that an option may have."""
+    return format_rounded(Fraction(value) / unit, MOST_CHARACTERS)
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:

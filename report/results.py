@@ -1,6 +1,6 @@
-"""What both strategies take and why: the numbers of a question, exact.
+"""The results of both strategies and what is behind them: the numbers of a question, exact.
 
-Each function is called where its numbers are printed; `list_numbers` has all.
+Each function is called where its numbers are printed; `list_numbers` lists all numbers.
 """
 
 from fractions import Fraction
@@ -19,11 +19,11 @@ from report.question import (
 )
 from report.sram import list_sram, list_uncounted
 
-VERSION = 13  # of the JSON's shape
+VERSION = 12  # of the JSON's shape
 
 
 class Result(NamedTuple):
-    """What a strategy takes for some inputs on a topology."""
+    """Latency and traffic of a strategy for some inputs on a topology."""
 
     strategy: str
     topology: str
@@ -32,8 +32,8 @@ class Result(NamedTuple):
     traffic_bytes: int
     compute_s: Fraction  # of one input's steps
     communication_s: Fraction
-    interval_s: Fraction  # after which one more input is done
-    bottleneck: str  # the first longest step's place, "node 2" or "link 2 to 3", or "none"
+    interval_s: Fraction  # that each further input adds
+    bottleneck: str | None  # of a pipeline, "node 2" or "link 2 to 3"
     utilisation: Fraction  # lower bound / latency: the share of time in which nodes compute
 
 
@@ -45,8 +45,8 @@ def list_results(question: Question) -> list[Result]:
             *case,
             latency_s=Fraction(model["latency"]),
             traffic_bytes=int(model["traffic"]),
-            compute_s=Fraction(sum(join(model["compute"]))),
-            communication_s=Fraction(sum(join(model["transfer"]))),
+            compute_s=Fraction(sum(model["compute"])),
+            communication_s=Fraction(sum(model["transfer"])),
             interval_s=model.interval_s,
             bottleneck=find_bottleneck(model),
             utilisation=model.evaluate(BOUNDS["lower bound"]) / model["latency"],
@@ -65,73 +65,80 @@ def find_results(question: Question, inputs: int, topology: str = ALL_TO_ALL) ->
 
 
 def compute_bound(question: Question, name: str, inputs: int) -> Fraction:
-    """Compute what some inputs take at least, or with data parallelism, in seconds."""
+    """Compute the least time of some inputs, or their time with data parallelism, in seconds."""
     model = Model("pipeline", question.network, question.system, inputs)
     return Fraction(model.evaluate(BOUNDS[name]))
 
 
 def compute_losses(question: Question) -> dict[str, Fraction]:
-    """Divide the latency of a pipeline's inputs into where it goes."""
+    """Divide a pipeline's latency into ideal compute time and losses, in seconds."""
     model = make_models(question)["pipeline", ALL_TO_ALL, question.inputs]
     return {name: Fraction(model.evaluate(formula)) for name, (formula, _) in LOSSES.items()}
 
 
 # ------------------------------------------------ who works when
 class Step(NamedTuple):
-    """The computation of a layer, or the transfer of its output, for an input."""
+    """The computation of a layer, or the transfer of its output, for one input."""
 
     strategy: str
-    input: int  # counted from 1, as are layers and nodes
+    input: int  # inputs, layers and nodes are counted from 1
     layer: int
     work: str  # "compute", "all-gather", "gather" or "send"
     where: str  # "all nodes", "all links", "node 2" or "link 2 to 3"
     start_s: Fraction
     time_s: Fraction
-    link_bytes: int  # that the busiest link carries
-    traffic_bytes: int  # that all links carry together
+    link_bytes: int  # over the busiest link
+    traffic_bytes: int  # over all links
 
     @property
     def end_s(self) -> Fraction:
-        """Compute when it is done; the last end is the latency."""
+        """Compute when the step ends; the last step ends after the latency."""
         return self.start_s + self.time_s
 
 
 def list_steps(model: Model, inputs: int = 1) -> list[Step]:
-    """List the steps of each input, one after the other; what sends nothing is no step. Input i
-    starts (i - 1) intervals after the first, just in time: then it never waits on its way."""
+    """List the steps of each input, one input after the other. Input i starts (i - 1) intervals
+    after the first one, just in time: then it never waits on its way."""
+    steps, interval_s = list_first_steps(model), model.interval_s
+    return [
+        step._replace(input=number, start_s=step.start_s + (number - 1) * interval_s)
+        for number in range(1, inputs + 1)
+        for step in steps
+    ]
+
+
+def list_first_steps(model: Model) -> list[Step]:
+    """List the steps of the first input, each of which starts when the step before it ends. A
+    transfer of no bytes is not a step."""
     is_tensor = model.strategy == "tensor"
     sent = join(model["all_gathers"], model["gather"]) if is_tensor else model["sent"]
-    layers = [*zip_longest(model["compute"], model["transfer"], sent, fillvalue=Fraction(0))]
-    interval_s, steps = model.interval_s, []
-    for number in range(1, inputs + 1):
-        start_s = (number - 1) * interval_s
-        for layer, (compute_s, transfer_s, traffic) in enumerate(layers, 1):
-            node, work, link = f"node {layer}", "send", f"link {layer} to {layer + 1}"
-            if is_tensor:
-                node, link = "all nodes", "all links"
-                work = "gather" if layer == len(layers) else "all-gather"
-            of, sizes = (
-                (model.strategy, number, layer),
-                (int(transfer_s * model["B"]), int(traffic)),
-            )
-            steps.append(Step(*of, "compute", node, start_s, compute_s, 0, 0))
-            if traffic:
-                steps.append(Step(*of, work, link, start_s + compute_s, transfer_s, *sizes))
-            start_s = steps[-1].end_s
+    rows = [*zip_longest(model["compute"], model["transfer"], sent, fillvalue=Fraction(0))]
+    steps, clock_s = [], Fraction(0)
+    for layer, (compute_s, transfer_s, traffic_bytes) in enumerate(rows, 1):
+        node, work, link = f"node {layer}", "send", f"link {layer} to {layer + 1}"
+        if is_tensor:
+            node, link = "all nodes", "all links"
+            work = "gather" if layer == len(rows) else "all-gather"
+        case, link_bytes = (model.strategy, 1, layer), int(transfer_s * model["B"])
+        steps.append(Step(*case, "compute", node, clock_s, compute_s, 0, 0))
+        if traffic_bytes:
+            sizes = link_bytes, int(traffic_bytes)
+            steps.append(Step(*case, work, link, steps[-1].end_s, transfer_s, *sizes))
+        clock_s = steps[-1].end_s
     return steps
 
 
-def find_bottleneck(model: Model) -> str:
-    """Find where the interval is spent: "node 2" or "link 2 to 3", the first longest step of a
-    pipeline; "none" with tensor parallelism, where each step waits for the one before."""
+def find_bottleneck(model: Model) -> str | None:
+    """Find where a pipeline's interval is spent, "node 2" or "link 2 to 3": at the first longest
+    step. Tensor parallelism has no bottleneck, because each step waits for the one before it."""
     if model.strategy == "tensor":
-        return "none"
-    return max(list_steps(model), key=lambda step: step.time_s).where
+        return None
+    return max(list_first_steps(model), key=lambda step: step.time_s).where
 
 
 # ------------------------------------------------ on which links which strategy is faster
 class Verdict(NamedTuple):
-    """Which strategy is faster, for some inputs on a topology, on slow links and on fast ones."""
+    """Which strategy is faster for some inputs on a topology, from slow links to fast links."""
 
     topology: str
     inputs: int
@@ -157,8 +164,9 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
     """Find the link bandwidths at which both strategies take equally long, and the faster one below
     the first, between, and above the last.
 
-    If links take x times as long, latency is a line in x with tensor parallelism, compute + sends *
-    x; with the pipeline the higher of two, with N times the slowest node or the busiest link.
+    If every transfer takes x times as long, each latency is linear in x, fixed_s + sent_s * x: one
+    line for tensor parallelism; for the pipeline the higher of two, of which one has N times the
+    slowest node's time, and the other N times the busiest link's.
     """
     inputs, later = tensor.inputs, tensor.inputs - 1
     compute_s, sends_s = pipeline["compute"], join(pipeline["transfer"], 0)
@@ -168,8 +176,8 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
         (sum(compute_s), sum(sends_s) + later * max(sends_s)),
     ]
 
-    def find_lead(times: Fraction) -> Fraction:
-        """Find how much longer the pipeline takes if links take so many times as long."""
+    def compute_lag(times: Fraction) -> Fraction:
+        """Compute how much longer the pipeline takes if transfers take so many times as long."""
         tensor_s, *pipeline_s = (fixed_s + sent_s * times for fixed_s, sent_s in lines)
         return Fraction(max(pipeline_s) - tensor_s)
 
@@ -178,17 +186,17 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
         for (fixed_s, sent_s), (other_s, other_sent_s) in combinations(lines, 2)
         if sent_s != other_sent_s
     }
-    equal = sorted((at for at in crossings if at > 0 and not find_lead(at)), reverse=True)
+    equal = sorted((x for x in crossings if x > 0 and not compute_lag(x)), reverse=True)
     edges = [2 * max(equal, default=Fraction(1)), *equal, Fraction(0)]  # slow links first
-    leads = [find_lead((above + below) / 2) for above, below in pairwise(edges)]
-    faster = ["tensor" if lead > 0 else "pipeline" if lead < 0 else "neither" for lead in leads]
+    lags = [compute_lag((above + below) / 2) for above, below in pairwise(edges)]
+    faster = ["tensor" if lag > 0 else "pipeline" if lag < 0 else "neither" for lag in lags]
     link_bytes_per_s = Fraction(tensor.system.link_bytes_per_s)
-    return Verdict(topology, inputs, [link_bytes_per_s / times for times in equal], faster)
+    return Verdict(topology, inputs, [link_bytes_per_s / x for x in equal], faster)
 
 
 # ------------------------------------------------ everything
 def list_numbers(question: Question) -> dict[str, Any]:
-    """List every number of a question, in tables, for JSON and the deck."""
+    """List every number of a question in flat tables, for JSON and the deck."""
     models = make_models(question)
     possible = list_possible(question)
     return {

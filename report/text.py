@@ -20,30 +20,40 @@ EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
 
 
 # ------------------------------------------------ numbers
-def round_to(value: Exact, digits: int) -> Decimal:
-    """Round to so many significant digits; a value that has fewer stays exact."""
-    return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def is_short(value: Exact) -> bool:
-    """Tell whether format_number prints all digits: of a whole number, or if 12 suffice."""
-    return value.denominator == 1 or round_to(value, EXACT_DIGITS) == value
-
-
-def format_number(value: Exact, digits: int = 0) -> str:
-    """Format a number with thousands grouped, rounded to so many significant digits; by default
-    exactly if it is short, else to 9 digits, or to a whole number if that has more."""
-    if digits:
-        return f"{round_to(value, digits):,f}"
+# Besides lab3.format_decimal, which prints the answers, and format_time of pictures.
+def format_number(value: Exact) -> str:
+    """Format a number with thousands grouped: an int whole; a Fraction exactly if it is short, else
+    rounded to 9 digits, or to a whole number if that has more."""
     if value.denominator == 1:
         return f"{int(value):,}"
     digits = EXACT_DIGITS if is_short(value) else max(ROUNDED_DIGITS, len(f"{int(value)}"))
     return f"{Decimal(lab3.format_decimal(value, digits)):,f}"
 
 
-def count(amount: int, thing: str) -> str:
-    """Count things in words: 1 node, 1,000 nodes."""
-    return f"{amount:,} {thing}{'s' * (amount != 1)}"
+def is_short(value: Exact) -> bool:
+    """Return whether a number is whole or has at most 12 digits."""
+    return value.denominator == 1 or round_to(value, EXACT_DIGITS) == value
+
+
+def format_rounded(value: Exact, digits: int) -> str:
+    """Format a number rounded to so many significant digits, for sentences and pictures."""
+    return f"{round_to(value, digits):,f}"
+
+
+def round_to(value: Exact, digits: int) -> Decimal:
+    """Round to so many significant digits; a number that has fewer stays exact."""
+    return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def round_percent(share: Exact, digits: int = 4) -> Decimal:
+    """Round a share, in per cent, to so many significant digits, or more if it would be 100."""
+    percent = round_to(100 * share, digits)
+    return percent if percent != 100 or share == 1 else round_percent(share, digits + 1)
+
+
+def count(amount: int, noun: str) -> str:
+    """Return an amount in words: 1 node, 1,000 nodes."""
+    return f"{amount:,} {noun}{'s' * (amount != 1)}"
 
 
 # ------------------------------------------------ sentences and names
@@ -76,14 +86,9 @@ def find_name(word: str, what: str, names: Iterable[str]) -> str:
     raise ValueError(f"{quote(word)} is not a {what}: {', '.join(names)}")
 
 
-def join(*blocks: str) -> str:
-    """Join blocks one below the other; those of one line are wrapped."""
-    return "\n".join(block if "\n" in block else wrap(block) for block in blocks if block)
-
-
-def join_paragraphs(*blocks: str) -> str:
-    """Join blocks with empty lines between them; those of one line are wrapped."""
-    return "\n\n".join(block if "\n" in block else wrap(block) for block in blocks if block)
+def join_blocks(*blocks: str, gap: str = "\n\n") -> str:
+    """Join blocks, by default with empty lines between them; those of one line are wrapped."""
+    return gap.join(block if "\n" in block else wrap(block) for block in blocks if block)
 
 
 # ------------------------------------------------ tables
@@ -120,7 +125,7 @@ def _format_lines(columns: Sequence[Sequence[str]]) -> str:
         parts = [last.rstrip()]
         if len(left + parts[0]) > COLUMNS:
             parts = textwrap.wrap(last, COLUMNS - len(left), break_on_hyphens=False)
-        lines += [left + parts[0], *(" " * len(left) + more for more in parts[1:])]
+        lines += [left + parts[0], *(" " * len(left) + line for line in parts[1:])]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -129,9 +134,10 @@ def _align(head: str, values: Sequence[object]) -> list[str]:
     cells = [_format_cell(value) for value in values]
     is_text = isinstance(values[0], str)
     if not is_text:
-        after = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
-        most = max(after)
-        cells = [cell + " " * (most - places) for cell, places in zip(cells, after, strict=True)]
+        widths = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
+        cells = [
+            cell + " " * (max(widths) - width) for cell, width in zip(cells, widths, strict=True)
+        ]
     cells = [head, *cells]
     width = max(map(len, cells))
     return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
@@ -150,8 +156,8 @@ def to_plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {name: to_plain(each) for name, each in value.items()}
-    return [to_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {name: to_plain(part) for name, part in value.items()}
+    return [to_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def format_json(value: object, default: Callable[[Any], object] = float) -> str:

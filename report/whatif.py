@@ -1,27 +1,35 @@
 """The `whatif` command: lab3.py's answers to Q1 and Q2, and which strategies fit in SRAM."""
 
 from argparse import Namespace
-from fractions import Fraction
 from functools import lru_cache
 
 import lab3
 from report.options import add_question_options, read_options
-from report.question import Question, list_possible, make_models, prefix_question
+from report.question import (
+    Question,
+    describe_divisors,
+    format_option,
+    list_possible,
+    make_models,
+    prefix_question,
+)
 from report.sram import fits
-from report.text import KIB, format_number, wrap
+from report.text import KIB, wrap
 
 add_options = add_question_options  # and no others
 
 
 @lru_cache(maxsize=8)  # check asks for each file of a class
 def answer(question: Question) -> str:
-    """Write lab3.py's answers and which strategies fit in SRAM. Raises ValueError if neither
-    strategy is possible."""
-    kib = format_number(Fraction(question.system.sram_bytes, KIB))
-    make_models(question)  # refuses a lab3.py that computes anything else
-    fitting = [name for name in list_possible(question) if fits(question, name)]
-    names = " and ".join(f"{name} parallelism" for name in fitting) or "none"
-    line = f"Fits in {kib} KiB of SRAM per node, one input at a time: {names}."
+    """Write lab3.py's answers, and which strategies fit in SRAM. Raises ValueError as make_models
+    does."""
+    make_models(question)  # for its errors
+    possible = list_possible(question)
+    names = " and ".join(f"{name} parallelism" for name in possible if fits(question, name))
+    kib = format_option(question.system.sram_bytes, KIB)
+    line = f"Fits in {kib} KiB of SRAM per node, one input at a time: {names or 'none'}."
+    if "tensor" not in possible:
+        line += f" Tensor parallelism needs {describe_divisors(question)}."
     return f"{lab3.answers(*question)}\n{wrap(line, '  ')}"  # lab3.py's lines as they are
 
 

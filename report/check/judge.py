@@ -21,7 +21,7 @@ from report.check.number import Number
 from report.check.submission import Line, Submission, list_lines, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
-from report.text import format_number
+from report.text import format_rounded
 
 KEY_DIGITS = 4  # of each number of a key that tells a reading
 FOLLOW_TOLERANCE = Fraction(1, 500)  # of a number that follows from Q1's
@@ -261,8 +261,8 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
     times = number.amount / right
     if ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
-        return f"{format_number(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
-    return f"{shorten(format_number(times, 3))} times the right number"
+        return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
+    return f"{shorten(format_rounded(times, 3))} times the right number"
 
 
 # ------------------------------------------------ causes

@@ -12,7 +12,7 @@ from report.check.judge import EXPLAINED, RIGHT, Alternative, Judgement, Reading
 from report.check.number import ASKED_UNIT
 from report.check.submission import FREE, SAMPLE, Line, decode, shorten
 from report.model import STRATEGIES
-from report.text import EXACT_DIGITS, count, format_path, format_table, join, join_paragraphs, wrap
+from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
 MOST_ALTERNATIVES = 3
 MARK = " (another reading)"  # of the handout, behind a mistake that is one
@@ -108,7 +108,9 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     asks = "lab3.py prints" if SAMPLE in judged.notes else "the handout asks for"
     heading = [f"Format: what is printed (-), and what {asks} (+):"]
     rows = "\n".join(heading * bool(judged.format != [FREE] and judged.format) + judged.format)
-    return join_paragraphs(join(*lines), "" if right == total else tabulate(judged), rows)
+    return join_blocks(
+        join_blocks(*lines, gap="\n"), "" if right == total else tabulate(judged), rows
+    )
 
 
 def tabulate(judged: Judgement) -> str:
@@ -143,15 +145,16 @@ def describe_class(files: Judgements) -> str:
     right_files = sum(judged.right == len(judged.numbers) for judged in judgements)
     in_format = sum(judged.is_all_right for judged in judgements)
     refused = len(files) - len(judgements)
-    summary = join(
+    summary = join_blocks(
         f"{right_files} of {count(len(files), 'file')} {'has' if right_files == 1 else 'have'}"
         f" every number right, {in_format} also in the handout's format.",
         f"{count(refused, 'file')} could not be read." if refused else "",
         "\n".join(["Look at by hand:", *by_hand]) if by_hand else "Look at by hand: none",
+        gap="\n",
     )
     frequent = [(times, what) for what, times in often.most_common() if times > 1]
     table = format_table(["files", "what"], frequent) if frequent else ""
-    return join_paragraphs("\n".join(rows), table, summary)
+    return join_blocks("\n".join(rows), table, summary)
 
 
 def format_csv(files: Judgements, lines: Iterable[Line]) -> str:

@@ -7,7 +7,7 @@ from report.model import RING, Model
 from report.pictures import COLOURS, DOTS, INK, make_axes, write
 from report.question import Question
 from report.results import list_verdicts
-from report.text import GIGA, MS, format_number
+from report.text import GIGA, MS, format_rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ def draw_verdict(question: Question) -> "tuple[Figure, str]":
     curve meets the pipeline's."""
     inputs, lab_gbs = question.inputs, float(question.system.link_bytes_per_s / GIGA)
     equal = [it.equal_bytes_per_s for it in list_verdicts(question) if it.inputs == inputs]
-    flips = {float(it / GIGA): format_number(it / GIGA, 3) for it in chain(*equal)}
+    flips = {float(it / GIGA): format_rounded(it / GIGA, 3) for it in chain(*equal)}
     title = "Time in ms against link GB/s (log)"
     figure, axes = make_axes(question, HEIGHT_PT, LEFT_PT, RIGHT_PT, title)
     axes.set(xscale="log", xlim=(SLOWEST, FASTEST), yscale="log", ylim=(LOWEST, HIGHEST))
