@@ -180,7 +180,7 @@ def check_lab3() -> None:
     except SystemExit:
         raise ValueError(f"lab3.py exits when it is imported: {hint}") from None
     except SyntaxError as error:
-        raise ValueError(f"lab3.py, line {error.lineno}: {error.msg}") from None
+        raise ValueError(f"lab3.py: SyntaxError: {error}") from None
     for owner, names in NEEDED.items():
         for name in names.split():
             if not hasattr(lab3 if owner == "lab3" else getattr(lab3, owner), name):

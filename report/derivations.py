@@ -29,7 +29,7 @@ from report.text import (
     format_table,
     is_short,
     join_blocks,
-    round_percent,
+    round_apart,
     wrap,
 )
 
@@ -46,18 +46,18 @@ LEGEND = (
 # ------------------------------------------------ lab3.py's words
 def quote_lab3(title: str) -> list[str]:
     """Quote the list below a title of lab3.py's docstring, and the paragraph behind the list."""
-    paragraphs = (lab3.__doc__ or "").split("\n\n")
+    paragraphs = [*(lab3.__doc__ or "").split("\n\n"), ""]
     titles = [" ".join(paragraph.split()) for paragraph in paragraphs]
     for number, line in enumerate(titles, 1):
         if line.endswith(f"{title}:"):
             return [dedent(text).rstrip("\n") for text in paragraphs[number : number + 2]]
-    return []
+    return ["", ""]
 
 
 def list_symbols() -> list[str]:
     """List the symbols of formulas, and how formulas are written."""
-    symbols, *notation = quote_lab3("Symbols of formulas")
-    return [symbols, *(" ".join(text.split()) for text in notation)]
+    symbols, notation = quote_lab3("Symbols of formulas")
+    return [symbols, " ".join(notation.split())]
 
 
 def list_paragraphs(strategy: str) -> list[str]:
@@ -148,7 +148,7 @@ def format_losses(question: Question) -> str:
     losses = compute_losses(question)
     latency_s = sum(losses.values())
     rows = [
-        (name, loss_s, round_percent(loss_s / latency_s), ": ".join(LOSSES[name]))
+        (name, loss_s, round_apart(100 * loss_s / latency_s, 4, 100), ": ".join(LOSSES[name]))
         for name, loss_s in losses.items()
     ]
     table = format_table(("part", "s", "%", "formula"), rows, summed=["s"])

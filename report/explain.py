@@ -29,7 +29,7 @@ from report.text import (
     format_rounded,
     format_table,
     join_blocks,
-    round_percent,
+    round_apart,
     round_to,
     wrap,
 )
@@ -67,8 +67,8 @@ def explain_q2(question: Question) -> str:
     heads = "strategy", "latency s", "traffic bytes", "interval ms", "bottleneck", "used %"
     inputs, rows, times = question.inputs, [], []
     for name, result in find_results(question, inputs).items():
-        bottleneck, percent = result.bottleneck or "none", round_percent(result.utilisation)
-        pace = result.interval_s * MS, bottleneck, percent
+        used = round_apart(100 * result.utilisation, 4, 100)
+        pace = result.interval_s * MS, result.bottleneck or "none", used
         rows.append((name, round_latency(result.latency_s), result.traffic_bytes, *pace))
         times.append(f"{name} {describe_time_per_input(result)}")
     bound_ms = format_rounded(compute_bound(question, "lower bound", inputs) * MS, 4)
@@ -104,12 +104,12 @@ def describe_traffic(question: Question) -> str:
     if len(results) < 2 or not all(result.traffic_bytes for result in results.values()):
         return ""
     tensor, pipeline = results.values()
-    times = format_rounded(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 3)
-    percent = round_percent(tensor.communication_s / pipeline.communication_s, 2)
+    times = round_apart(Fraction(tensor.traffic_bytes, pipeline.traffic_bytes), 3, 1)
+    percent = round_apart(100 * tensor.communication_s / pipeline.communication_s, 2, 100)
     return (
-        f"With tensor parallelism, traffic is {times} times the pipeline's: each part of an output"
-        f" goes to all other nodes, the last layer's to one. That takes {percent:,f} % of the"
-        f" pipeline's communication time, on up to {nodes * (nodes - 1):,} links at once."
+        f"Tensor parallelism sends {times:,f} times the bytes: each part of an output goes to all"
+        f" other nodes, the last layer's to one. Its communication takes {percent:,f} % of the"
+        f" pipeline's time, on up to {nodes * (nodes - 1):,} links at once."
     )
 
 
@@ -228,7 +228,7 @@ def describe_ring(question: Question) -> str:
         text.append(
             f"On a ring, the busiest link carries {nodes - 1:,} shards (parts of an output) one"
             " after the other, all-to-all 1: so tensor parallelism takes"
-            f" {round_percent(growth, 3):,f} % longer. The last output's shards cross more links:"
+            f" {format_rounded(100 * growth, 3)} % longer. The last output's shards cross more links:"
             f" {count(added_bytes, 'byte')} more per input."
         )
     if "pipeline" in ring and len(question.network) > 1:

@@ -22,15 +22,20 @@ def make_number_parser(
     convert = type(least)
 
     def parse(text: str) -> Exact:
-        if len(text) > MOST_CHARACTERS:
-            raise ArgumentTypeError(f"{quote(text)} has more than {MOST_CHARACTERS} characters")
+        is_long = len(text) > MOST_CHARACTERS
         with suppress(ValueError, InvalidOperation):  # not a number, or NaN
-            if text.isascii() and "_" not in text and least <= convert(text) <= most:
+            if (
+                text.isascii()
+                and "_" not in text
+                and not is_long
+                and least <= convert(text) <= most
+            ):
                 value = Fraction(convert(text)) * times
                 return int(value) if value.denominator == 1 else value
         kind = "whole number" if convert is int else "number"
         wanted = f"a {kind} of {unit} from {least} to {most:,}, without a unit or commas"
-        raise ArgumentTypeError(f"{quote(text)} is not {wanted}")
+        why = f": it has more than {MOST_CHARACTERS} characters" * is_long
+        raise ArgumentTypeError(f"{quote(text)} is not {wanted}{why}")
 
     return parse
 

@@ -45,10 +45,10 @@ def round_to(value: Exact, digits: int) -> Decimal:
     return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def round_percent(share: Exact, digits: int = 4) -> Decimal:
-    """Round a share, in per cent, to so many significant digits, or more if it would be 100."""
-    percent = round_to(100 * share, digits)
-    return percent if percent != 100 or share == 1 else round_percent(share, digits + 1)
+def round_apart(value: Exact, digits: int, other: int) -> Decimal:
+    """Round to so many significant digits, or more, so that only `other` itself is `other`."""
+    rounded = round_to(value, digits)
+    return rounded if rounded != other or value == other else round_apart(value, digits + 1, other)
 
 
 def count(amount: int, noun: str) -> str:

@@ -141,6 +141,31 @@ def test_its_constants_can_be_changed(monkeypatch, capsys, inputs, status, out, 
     assert capsys.readouterr() == (out, err)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk")
+@pytest.mark.parametrize("python", ["python3", "python3 -u"])
+def test_a_full_disk_is_told_and_a_closed_pipe_is_no_error(python):
+    status, out, err = run("sh", "-c", f"{python} '{SCRIPT}' >/dev/full")
+    assert (
+        (status, out) == (1, b"") and err.startswith(b"lab3.py: error: ") and err.count(b"\n") == 1
+    )
+    piped = f"{{ sleep 0.1; {python} '{SCRIPT}'; echo $? >&2; }} | :"
+    assert run("sh", "-c", piped) == (0, b"", b"0\n")
+
+
+@pytest.mark.parametrize("error", [OSError("full"), BrokenPipeError("closed")])
+def test_main_writes_nothing_more_if_it_cannot_write(monkeypatch, capsys, error):
+    copies = []
+    monkeypatch.setattr(os, "dup2", lambda _, number: copies.append(number))
+    monkeypatch.setattr(lab3, "answers", lambda *_: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(sys, "argv", ["lab3.py"])
+    if isinstance(error, BrokenPipeError):
+        assert lab3.main() == 0
+    else:
+        with pytest.raises(SystemExit, match="error: full"):
+            lab3.main()
+    assert copies == [1] and capsys.readouterr() == ("", "")
+
+
 # Two nodes take twice as long for each step of tensor parallelism; an all-gather moves 2 shards,
 # the gather one, of halves: 230,400 + 200,704 + 173,056 + 73,728 = 677,888 bytes. All this twice.
 ON_TWO = """
@@ -220,7 +245,8 @@ def test_what_is_no_count(value):
 )
 def test_what_is_no_rate(name, value):
     reason = refusal(NETWORK, SYSTEM._replace(**{name: value}), 1)
-    assert reason == f"{name}: {value!r} must be a positive whole number or a Fraction"
+    wanted = "positive and whole, or a Fraction, such as Fraction(83, 10) * 10**9"
+    assert reason == f"{name}: {value!r} must be {wanted}"
 
 
 @pytest.mark.parametrize(

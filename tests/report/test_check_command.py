@@ -74,6 +74,7 @@ def test_a_right_number_may_be_zero(tmp_path):
 
 # ------------------------------------------------ what is right
 
+
 def test_what_is_noted_of_a_key_and_what_it_lacks(tmp_path):
     heading = "--------Q2 32 inputs------\n"
     again = f"{heading}Total latency of tensor parallelism is 1 seconds\n"

@@ -36,19 +36,20 @@ ODD_TOPICS = {
         what if: 8 inputs, 6 nodes, 0.0000625 GOPS,
         8 inputs, 3 layers, 6 nodes, 0.0000625 GOPS per node, 0.00000125 GB/s per link
         tensor 0.416704 6,840 162.304 254.4 pipeline 1.981824 1,260 973.824 1,008
-        Tensor parallelism is 4.76 times as fast. It sends 5.43 times the bytes, because each part
-        25 % as long as the pipeline's, on up to 30 links
+        Tensor parallelism is 4.76 times as fast. Tensor parallelism sends 5.43 times the bytes:
+        takes 25 % of the pipeline's time, on up to 30 links
     """,
     "Q2": """
         tensor 3.333632 54,720 416.704 none 38.95
         pipeline 6.013824 10,080 576 link 1 to 2 21.59
         Tensor parallelism is 1.80 times as fast.
-        is 1,298.43 ms.
-        416.7 ms with tensor parallelism, 576 + 1,406 / N ms in the pipeline, more for any N.
+        is 1,298 ms.
+        tensor 416.7, pipeline 576 + 1,406 / N.
     """,
     "Q3": """
-        All weights, 10,512 bytes, exceed a node's SRAM of 9,216 by 1,296:
-        data parallelism (1,947.65 ms) is impossible.
+        All weights, 10,512 bytes, and a layer's input and output, up to 11,772 in all, exceed a
+        SRAM of 9,216 (by 1,296 without
+        data parallelism (1,948 ms) is impossible.
         tensor, every node 2 1,752 720 90 2,562 6,654 free
         pipeline, node 1 1 144 216 720 1,080 8,136 free
         pipeline, node 2 2 2,592 720 540 3,852 5,364 free
@@ -95,10 +96,10 @@ ODD_TOPICS = {
     # 8 * (162.304 + 1,590 / B) = 973.824 + 7 * 497.664 + 1,260 / B
     "bounds": """
         lower bound 162,304 1,298,432
-        tensor 416,704 3,333,632
         slowest node 497,664 3,981,312
-        pipeline 1,981,824 6,013,824
         data 973,824 1,947,648
+        tensor 416,704 3,333,632
+        pipeline 1,981,824 6,013,824
         1 input, all-to-all tensor no link bandwidth 8 inputs, all-to-all tensor no link bandwidth
         1 input, ring pipeline, tensor 0.000000406644322
         8 inputs, ring pipeline, tensor 0.00000362768436
@@ -134,44 +135,44 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
     ("line", "said"),
     [
         # the fullest nodes hold 2,562 and 8,964 bytes
-        (f"Q1 {ODD} --sram-kib 8", "The pipeline does not fit in SRAM (Q3);"),
-        (f"Q1 {ODD} --sram-kib 2", "Tensor parallelism does not fit in SRAM (Q3);"),
+        (f"Q1 {ODD} --sram-kib 8", "SRAM is too small for pipeline parallelism (Q3);"),
+        (f"Q1 {ODD} --sram-kib 2", "SRAM is too small for tensor and pipeline parallelism (Q3);"),
         # 995 * 64 + 320 and 995 * 64 + 640, in 1 / 995 ns: 1.005 times is about the same
-        (f"Q1 {BALANCED} --gops 995", "Both take about the same time. Tensor parallelism sends"),
-        (f"Q1 {BALANCED} --gops 994", "is 1.01 times as fast. It sends 1.5 times the bytes,"),
+        (f"Q1 {BALANCED} --gops 995", "Both take about the same time."),
+        (f"Q1 {BALANCED} --gops 994", "is 1.01 times as fast. Tensor parallelism sends 1.5 times"),
         (f"Q1 --nodes 1 {ONE_LAYER}", "Both take the same time."),
-        # on 2 nodes half of the last output is sent, too: 2 and 3 elements more than 400
-        (
-            "Q1 --layer 8,3,3,3,9,9 --layer 8,8,3,3,7,7",
-            "because each part of an output goes to all",
-        ),
-        (f"Q1 {TALL} 4,4,10,10,10,10", "slightly more bytes, because half of the last output"),
-        (f"Q1 {TALL} 6,4,10,10,10,10", "1.01 times the bytes, because half of the last output"),
-        (f"Q1 {WIDE} 2,2,3,1,100,1", "takes 99 % as long"),  # 198 of 200 elements
+        # on 2 nodes half of the last output is sent, too: 2 elements more than 400; 198 of 200
+        (f"Q1 {TALL} 4,4,10,10,10,10", "parallelism sends 1.005 times the bytes:"),
+        (f"Q1 {WIDE} 2,2,3,1,100,1", "takes 99 % of the pipeline's time, on up to 2 links"),
+        (f"Q1 {WIDE} 2,2,2,1,100,1", "takes 99.5 % of the pipeline's time,"),
         # the first takes 14.9026631 ms, each further 5.5713496
-        ("Q2 --gops 41.5 --link-gbs 2.125", "ms with tensor parallelism, 5.571 + 9.331 / N ms in"),
+        ("Q2 --gops 41.5 --link-gbs 2.125", "pipeline 5.571 + 9.331 / N."),
         # 4.62422016 ms, and 3.12726016 with tensor parallelism
-        ("Q2", "3.127 ms with tensor parallelism, 4.624 + 7.811 / N ms in the pipeline, more for"),
+        ("Q2", "Latency / N in ms: tensor 3.127, pipeline 4.624 + 7.811 / N."),
         # 230,400 bytes / 0.044 GB/s, less than the 7.304 ms of tensor parallelism
-        ("Q2 --link-gbs 0.044 --inputs 2", "5.236 + 20.63 / N ms in the pipeline."),
-        (f"Q2 {ONE_LAYER} --nodes 1", "0.00004096 ms in the pipeline."),  # 2,048 ops
-        (f"Q3 {ODD} --sram-kib 11", "fit in a node's SRAM of 11,264, but 508 bytes of"),
-        (f"Q3 {ODD} --sram-kib 12", "parallelism is possible: 1,947.65 ms for 8 inputs."),
-        ("Q3 --inputs 1 --sram-kib 1", "is impossible. Nothing fits."),
+        ("Q2 --link-gbs 0.044 --inputs 2", "pipeline 5.236 + 20.63 / N."),
+        (f"Q2 {ONE_LAYER} --nodes 1", "pipeline 0.00004096."),  # 2,048 ops
+        # nodes compute 2 ops in 2 / 60,000 s, then send 2 bytes in 2 / 10^11: 100 / 1.0000006
+        (
+            "Q2 --nodes 2 --gops 0.00006 --link-gbs 100 --layer 2,1,1,1,1,1",
+            "tensor 99.9999 pipeline",
+        ),
+        (f"Q3 {ODD} --sram-kib 11", "exceed a node's SRAM of 11,264, so the work must be"),
+        (f"Q3 {ODD} --sram-kib 12", "fit in a node's SRAM of 12,288, so the work need not be"),
+        (f"Q3 {ODD} --sram-kib 12", "data parallelism (1,948 ms) is possible."),
         ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {ODD} --inputs 2", "With 1 waiting input in every node,"),
         (f"Q3 {ODD} --inputs 99", "64,152 bytes, exceed the SRAM of all nodes together (55,296),"),
         (f"Q3 {FASTER}", "The pipeline's node 3 receives its next input while it computes:"),
         (f"Q3 {FASTER}", "it holds at least 9,504 (288 over)."),  # 7,776 + 2 * 540 + 648
         (f"Q3 {FULL} --sram-kib 4", "data, every node 1 2,048 1,024 1,024 4,096 0 free"),
-        (f"Q3 {FULL} --sram-kib 4", "data parallelism is possible:"),
+        (f"Q3 {FULL} --sram-kib 4", "data parallelism (0.02097 ms) is possible."),  # 2^20 / 5e10
         # 64 bytes of weights, 128 of input, 128 of output; longer pipelines tell the fullest only
         (f"Q3 --nodes 8 {f'{ONE_LAYER} ' * 8}--element-bytes 1", "pipeline, node 8 8 64 128 128"),
         (f"Q3 {FULL} --sram-kib 4 --inputs 5", "5 outputs, 5,120 bytes, exceed"),
-        (f"Q3 {FULL} --sram-kib 2", "fit in a node's SRAM of 2,048, but 2,048 bytes of"),
+        (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048, so the work must be"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
-        (f"Q4 {BALANCED}", "A ring of 2 nodes is all-to-all."),
-        (f"Q4 --nodes 1 {ONE_LAYER}", "One node has no links."),
+        (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
         (f"pipeline {FASTER}", "fill and drain 0.47616 8.988"),  # 973.824 - 497.664
         (f"pipeline {FASTER}", "communication 0.84 15.86"),
         # of equal nodes one is the bottleneck: 0.512 of 3 * 0.512 + 0.064 us
@@ -203,15 +204,14 @@ def test_what_is_said_of_other_machines(line, said):
 @pytest.mark.parametrize(
     ("line", "not_said"),
     [
-        (f"Q1 {ODD}", ["does not fit", "same time"]),
+        (f"Q1 {ODD}", ["too small", "same time"]),
         (f"Q1 {ONE_LAYER}", ["sends"]),  # a pipeline sends nothing
-        (f"Q1 {WIDE} 2,2,2,1,100,1", ["Yet"]),  # 199 of 200 elements are about as long
         ("Q1 --nodes 2", ["pipeline", "as fast", "sends"]),
         ("Q1 --nodes 5", ["tensor", "as fast", "sends"]),
         (f"Q2 {ONE_LAYER}", ["+"]),  # and never fills
-        ("Q2 --nodes 2", ["pipeline", "Latency / N"]),
-        ("Q2 --nodes 5", ["tensor", "more for any N"]),
-        (f"Q3 {ODD}", ["receives", "Nothing fits"]),  # a send is the bottleneck
+        ("Q2 --nodes 2", ["pipeline"]),
+        ("Q2 --nodes 5", ["tensor"]),
+        (f"Q3 {ODD}", ["receives"]),  # a send is the bottleneck
         (f"Q3 {ODD} --inputs 60", ["must leave"]),  # 38,880 bytes of outputs
         (f"Q3 {ODD} --inputs 1", ["waiting"]),
         ("Q3 --inputs 1", ["receives", "must leave"]),
@@ -227,7 +227,7 @@ def test_what_is_said_of_other_machines(line, said):
         ("tensor --inputs 1", ["1 inputs"]),
         ("bounds --nodes 5", ["tensor 1", "verdict"]),
         ("readings --nodes 5", ["Tensor parallelism:"]),
-        ("bounds --nodes 2", ["slowest node 1", "verdict"]),
+        ("bounds --nodes 2", ["pipeline", "slowest node", "verdict"]),
     ],
 )
 def test_what_is_not_said(line, not_said):
@@ -246,9 +246,11 @@ def test_topics_print_the_formulas_and_the_words_of_the_docstrings():
     for strategy, functions in CLOSED_FORMS.items():
         text = output(f"explain {strategy} {ODD}")
         for function in functions:
-            assert " ".join(function.__doc__.split()) in " ".join(text.split())
             for line in function.__doc__.splitlines():
-                assert " = " not in line or f"{line.strip()}\n" in text
+                formula = re.sub(" (seconds|bytes)$", "", line.strip())
+                assert (
+                    f"{formula}\n" in text if " = " in line else formula in " ".join(text.split())
+                )
 
 
 @pytest.mark.parametrize("title", ["Symbols of formulas", "it is read as follows"])
@@ -258,8 +260,9 @@ def test_a_list_of_lab3s_docstring_is_found_without_its_line_breaks(tmp_path, ti
     text = play("python3 report explain bounds readings", copy_project(tmp_path, broken))
     assert "C  ops of a layer" in text and "it crosses" in text
     (tmp_path / "lab3.py").write_text(broken.replace(rest, "otherwise"), encoding="utf-8")
-    text = play("python3 report explain bounds readings", tmp_path)
-    assert f"no list below '{title}:'" in text and text.endswith("[exit status 2]\n")
+    without = play("python3 report explain bounds readings", tmp_path)
+    assert ("C  ops of a layer" in without, "it crosses" in without) != (True, True)
+    assert {*without.splitlines()} < {*text.splitlines()}
 
 
 def test_the_readings_are_lab3s_list_and_what_others_would_give():
@@ -308,7 +311,7 @@ def test_whatever_the_numbers_80_columns_suffice(question, element_bytes, faster
     system = system._replace(ops_per_s=faster * system.ops_per_s, sram_bytes=1024 * sram_bytes)
     wide = Question(network, system, inputs)
     impossible = {*find_impossible(wide), *["q2"] * (inputs == 1)}
-    for topic in [it for it in TOPICS if it not in impossible]:
+    for topic in [topic for topic in TOPICS if topic not in impossible]:
         check_layout(explain_topics(wide, [topic]) + "\n")
 
 
@@ -327,15 +330,15 @@ def test_a_page_fits_a_terminal(line):
 def test_the_json_has_everything_whatever_the_topics():
     text = output(f"explain --json {ODD}")
     assert output(f"explain Q4 --json {ODD}") == text
-    found = json.loads(text)
-    assert found["version"] == 12
-    one, many, *ring = found["strategies"]["tensor"]["results"]
-    assert (one["inputs"], many["latency_s"], many["traffic_bytes"]) == (1, 3.333632, 54_720)
-    assert [(it["topology"], it["inputs"], it["latency_s"]) for it in ring] == [
-        ("ring", 1, 1.434304),
-        ("ring", 8, 11.474432),
-    ]
-    *_, verdict = found["verdicts"]
+    numbers = json.loads(text)
+    assert numbers["version"] == 12
+    results = {(row["strategy"], row["topology"], row["inputs"]): row for row in numbers["results"]}
+    assert len(results) == len(numbers["results"]) == 8
+    tensor, ring = results["tensor", "all-to-all", 8], results["tensor", "ring", 8]
+    assert (tensor["latency_s"], tensor["traffic_bytes"]) == (3.333632, 54_720)
+    assert (ring["latency_s"], tensor["bottleneck"]) == (11.474432, None)
+    assert results["pipeline", "ring", 1]["bottleneck"] == "link 1 to 2"
+    *_, verdict = numbers["verdicts"]
     assert verdict["equal_bytes_per_s"] == [11_460 / 3.15904]
     assert verdict["faster"] == ["pipeline", "tensor"]
 
@@ -343,6 +346,7 @@ def test_the_json_has_everything_whatever_the_topics():
 def test_json_of_one_strategy_and_whole_sizes():
     text = output("explain --json --nodes 2")
     assert re.findall(r'"(?:\w*bytes|\w*ops|layer|inputs|nodes|filters)": .*[.e].*', text) == []
-    found = json.loads(text)
-    assert [*found["impossible"]] == ["pipeline"] and found["losses"] is None
-    assert [*found["strategies"]] == ["tensor"] and [*found["sram"]] == ["tensor", "data"]
+    numbers = json.loads(text)
+    assert [*numbers["impossible"]] == ["pipeline"] and numbers["losses"] == {}
+    assert {row["strategy"] for row in numbers["results"]} == {"tensor"}
+    assert {row["strategy"] for row in numbers["sram"]} == {"tensor", "data"}

@@ -65,16 +65,37 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
         ("print('Total latency of tensor parallelism is 1 seconds')\n", "YOURS"),
         ("raise SystemExit(0)\n", "YOURS"),
         ("INPUTS = (32\n", "SyntaxError"),
-        ("import laboratory\n", "laboratory"),
+        ("import laboratory\n", "line 1: ModuleNotFoundError: No module named 'laboratory'"),
+        (LAB3.replace("sram_bytes", "memory"), "lab3.py lacks System.sram_bytes: restore"),
+        (LAB3.replace("def answers", "def answer"), "lab3.py lacks lab3.answers: restore"),
+        (
+            LAB3.replace("return inputs * (compute_s", "return inputs / 0 * (compute_s"),
+            ": ZeroDivisionError: division by zero",
+        ),
         (f"{LAB3}\nINPUTS = 0\n", "inputs: 0 must be"),
         (f"{LAB3}\nSYSTEM = System(ops_per_s=2.5)\n", "ops_per_s: 2.5"),
     ],
 )
 def test_a_lab3_that_cannot_be_used_is_told_in_one_sentence(tmp_path, source, named):
     copy_project(tmp_path, source)
-    for command in ("whatif", "check", "explain --help"):
+    for command in ("whatif", "check", "explain --json"):
         result = python("report", *command.split(), cwd=tmp_path, input="")
         check_end(result, 2, "lab3.py", named)
+
+
+MOVED = LAB3.replace("    nodes: int = 4\n", "").replace(
+    "  # per link\n", "  # per link\n    nodes: int = 4\n"
+)
+MOVED = MOVED.replace("    fx: int  # width of a filter\n", "").replace(
+    "    element_bytes: int = 2", "    fx: int = 3\n    element_bytes: int = 2"
+)
+
+
+def test_fields_of_a_lab3_may_stand_in_another_order(tmp_path):
+    network = re.sub(r"ConvLayer\((\d+), (\d+), 3, (.*)\)", r"ConvLayer(\1, \2, \3)", MOVED)
+    copy_project(tmp_path, network)
+    for line in ("whatif --nodes 2 --link-gbs 7", "explain --sram-kib 300 --layer 8,2,3,1,9,7"):
+        assert python("report", *line.split(), cwd=tmp_path).stdout == output(line)
 
 
 def test_changed_constants_hold_in_every_command(tmp_path):
@@ -122,7 +143,8 @@ def test_a_hostile_word_is_refused_in_one_printable_line(word, monkeypatch):
         ("chart", "'chart'", "whatif, explain, check, picture, deck"),
         ("explain bounds pipline --json", "'pipline'", "tensor, pipeline, bounds"),
         ("picture time", "'time'", "timeline, limits"),
-        ("explain --link=1 tensor", "'--link'", "--link-gbs"),
+        ("explain --link=1 tensor", "'--link=1'", "--link-gbs"),
+        ("whatif --gops -1e3", "'-1e3'", "from 0.000001"),
         ("deck --nodes 8", "'--nodes'", "--author"),  # it has no such option
         ("explain -n 8", "'-n'", "--nodes"),
         ("check ''", "''", "No such file"),

@@ -75,14 +75,31 @@ def test_the_lower_bound():
 def test_an_edit_changes_what_depends_on_its_names(edit, latency_s, traffic_bytes):
     model = Model("pipeline", *ODD)
     before = model["latency"], model["traffic"]
-    found = model.edit(edit)
+    edited = model.edit(edit)
     if latency_s:
-        assert (found["latency"], found["traffic"]) == (Fraction(latency_s), traffic_bytes)
+        assert (edited["latency"], edited["traffic"]) == (Fraction(latency_s), traffic_bytes)
     else:
-        assert found["latency"] != before[0]
+        assert edited["latency"] != before[0]
     assert (model["latency"], model["traffic"]) == before
     floats = Model("pipeline", *ODD, float).edit(edit)
-    assert floats["latency"] == pytest.approx(float(found["latency"]), rel=1e-12)
+    assert floats["latency"] == pytest.approx(float(edited["latency"]), rel=1e-12)
+
+
+def test_what_is_asked_of_an_edited_model_first_does_not_matter():
+    # 8 * 973.824 + 1,008 + 7 * 8 * 497.664 ms; 2 * 973.824 + 1,008 + 2 * 497.664 less 1,981.824
+    model = Model("pipeline", *ODD)
+    assert model["latency"] and model["interval"]
+    edited = model.edit("compute = N * compute")
+    assert edited["latency"] == Fraction("36.667776")
+    assert (
+        edited.interval_s == model.edit("compute = N * compute").interval_s == Fraction("1.969152")
+    )
+
+
+@pytest.mark.parametrize("edit", ["compute = compute + transfer", "latency = latency + nodes"])
+def test_an_edit_that_does_not_fit_is_an_error(edit):
+    with pytest.raises((ValueError, NameError), match=r"3 and 2 numbers do not fit|nodes"):
+        Model("pipeline", *ODD).edit(edit)["latency"]
 
 
 # ------------------------------------------------ docstrings and code
@@ -123,8 +140,11 @@ def test_a_lab3_that_computes_anything_else_is_named_with_both_numbers(tmp_path,
         done = python("report", *f"{command} {options}".split(), cwd=folder)
         if command.startswith("deck") and name == LATENCY_P:  # the same for the lab
             continue
-        assert done.returncode == 2 and f"lab3.py's {name} gives " in done.stderr
-        assert len({*re.findall(r"([\d.]+) (?:s|bytes)\b", done.stderr)}) == 2
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        numbers = re.search(
+            rf"lab3.py's {name} gives ([\d.]+) .* report/model.py ([\d.]+)", done.stderr
+        )
+        assert numbers and numbers[1] != numbers[2]
         assert not (folder / "slides.pdf").exists() and not (folder / "limits.svg").exists()
 
 

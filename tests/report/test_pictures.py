@@ -24,7 +24,6 @@ from random_machines import questions
 from report import pictures
 from report.question import LAB
 
-
 # Worked out by hand: ops 2 * 8 * 2 * 3 * 3 * 8 * 8 = 18,432 and 2 * 4 * 8 * 3 * 3 * 6 * 6 = 20,736,
 # outputs 8 * 8 * 8 = 512 bytes and 4 * 6 * 6 = 144. Times in us:
 # tensor 0.9216, 0.512, 1.0368, 0.144: 2.6144 in all; pipeline 1.8432, 1.024, 2.0736: 4.9408

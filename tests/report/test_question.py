@@ -68,7 +68,14 @@ def test_options_ask_a_question_that_is_described_and_answered(line, expected, d
         ("--sram-kib 492", "tensor parallelism"),
         ("--sram-kib 708", "tensor parallelism"),
         ("--sram-kib 709", "tensor parallelism and pipeline parallelism"),
-        ("--sram-kib 709 --nodes 6", "pipeline parallelism"),
+        (
+            "--sram-kib 709 --nodes 6",
+            "pipeline parallelism. Tensor parallelism needs 128 nodes or a divisor of it",
+        ),
+        (
+            "--sram-kib 9 --nodes 7 --layer 9,1,1,1,1,1 --layer 10,9,1,1,1,1",
+            "pipeline parallelism. Tensor parallelism needs 1 node",
+        ),
         ("--sram-kib 759 --nodes 2", "tensor parallelism"),  # 445,824 + 230,400 + 100,352 bytes
     ],
 )
@@ -117,7 +124,7 @@ def test_if_neither_strategy_is_possible_the_refusal_says_what_would_be():
         assert all(part in refusal(f"{command} --nodes 3") for part in ("128", "4 nodes"))
     layers = "--layer 15,1,1,1,4,4 --layer 25,15,1,1,4,4 --layer 35,25,1,1,4,4"
     message = refusal(f"whatif --nodes 2 {layers}")
-    assert " 5 or a divisor" in message and "needs 3 nodes" in message
+    assert " 5 nodes or a divisor of it," in message and "needs 3 nodes or more" in message
 
 
 # ------------------------------------------------ what is refused
@@ -143,6 +150,7 @@ def test_a_bad_value_is_refused_with_the_option_and_its_bounds(option):
         assert all(part in message for part in (option, ascii(value)[1:25]))
         if value != "--":
             assert f"from {least} to {int(most):,}" in message
+            assert ("it has more than 30 characters" in message) == (len(value) > 30)
 
 
 def test_a_hundred_layers_are_accepted():

@@ -1,7 +1,9 @@
-"""report/results.py: parts add up, and verdicts are those of the formulas, on random questions.
-test_explain.py has the numbers by hand."""
+"""report/results.py: steps worked out by hand; at random, nothing is used before it is there, nor
+twice at once, the last end is the latency of lab3.py, parts add up, and verdicts are those of the
+formulas. test_explain.py has the numbers by hand."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -12,31 +14,146 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab3 import ConvLayer, System
+from machines import CLOSED_FORMS, LAB, ODD, ODD_PIPELINE_STEPS, ODD_TENSOR_STEPS
 from random_machines import cases_of_both, questions
 from report.model import RING, Model
 from report.question import ALL_TO_ALL, ONE_WAY_RING, Question, list_possible
-from report.results import compute_bound, compute_losses, find_results, list_verdicts
+from report.results import (
+    compute_bound,
+    compute_losses,
+    find_bottleneck,
+    find_results,
+    list_steps,
+    list_verdicts,
+)
 
 
+# ------------------------------------------------ steps by hand
+@pytest.mark.parametrize(
+    ("strategy", "expected"), [("tensor", ODD_TENSOR_STEPS), ("pipeline", ODD_PIPELINE_STEPS)]
+)
+def test_each_step_by_hand(strategy, expected):
+    listed = list_steps(Model(strategy, *ODD))
+    assert [
+        (step.layer, step.work, step.link_bytes, step.traffic_bytes, step.time_s) for step in listed
+    ] == [
+        (layer, work, *sizes, Fraction(time_us) / 10**6)
+        for layer, work, _, *sizes, time_us in expected
+    ]
+    assert {type(size) for step in listed for size in (step.link_bytes, step.traffic_bytes)} == {
+        int
+    }
+    nodes, links = ("all nodes", "all links"), ("node {}", "link {} to {}")
+    for step in listed:
+        words = (nodes if strategy == "tensor" else links)[step.work != "compute"]
+        assert step.where == words.format(step.layer, step.layer + 1)
+
+
+def test_steps_on_a_ring():
+    # five shards cross each link; in the gather, 15 links are crossed
+    listed = list_steps(Model("tensor", *ODD).edit(RING))[1::2]
+    sent = [(step.link_bytes, step.traffic_bytes) for step in listed]
+    assert sent == [(600, 3_600), (450, 2_700), (540, 1_620)]
+
+
+def test_the_bottleneck_is_the_first_longest_step():
+    def find(strategy, network, system):
+        return find_bottleneck(Model(strategy, network, system))
+
+    assert find("pipeline", *LAB[:2]) == "node 2"
+    assert find("pipeline", *ODD[:2]) == "link 1 to 2"
+    assert find("tensor", *ODD[:2]) is None
+    assert find("pipeline", ODD.network[:1], ODD.system) == "node 1"
+    # on links of 720 / 0.41472 bytes/s send 1 takes as long as node 2 computes; node 3 is faster
+    rate = Fraction(720) / Fraction("0.41472")
+    faster = ODD.network[2]._replace(filters=6)
+    system = ODD.system._replace(link_bytes_per_s=rate)
+    assert find("pipeline", (*ODD.network[:2], faster), system) == "link 1 to 2"
+
+
+# ------------------------------------------------ steps in time: milliseconds of ODD
+
+# Each input takes every step; the next starts when it is done, 416.704 ms.
+TENSOR = [
+    ("all nodes", "compute", 1, "0", "10.24"),
+    ("all links", "all-gather", 1, "10.24", "106.24"),
+    ("all nodes", "compute", 2, "106.24", "175.36"),
+    ("all links", "all-gather", 2, "175.36", "247.36"),
+    ("all nodes", "compute", 3, "247.36", "330.304"),
+    ("all links", "gather", 3, "330.304", "416.704"),
+]
+# Each input starts a bottleneck, 576 ms, after the one before.
+PIPELINE = [
+    ("node 1", "compute", 1, "0", "61.44"),
+    ("link 1 to 2", "send", 1, "61.44", "637.44"),
+    ("node 2", "compute", 2, "637.44", "1052.16"),
+    ("link 2 to 3", "send", 2, "1052.16", "1484.16"),
+    ("node 3", "compute", 3, "1484.16", "1981.824"),
+]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rows", "later_ms"),
+    [("tensor", TENSOR, Fraction("416.704")), ("pipeline", PIPELINE, 576)],
+)
+def test_when_each_step_starts_and_ends(strategy, rows, later_ms):
+    expected = [(*what, Fraction(start), Fraction(end)) for *what, start, end in rows]
+    listed = list_steps(Model(strategy, *ODD), 3)
+    for number in (1, 2, 3):
+        start_ms = (number - 1) * later_ms
+        assert [
+            (
+                step.where,
+                step.work,
+                step.layer,
+                step.start_s * 1000 - start_ms,
+                step.end_s * 1000 - start_ms,
+            )
+            for step in listed
+            if step.input == number
+        ] == expected
+
+
+# ------------------------------------------------ random
+def assert_in_turn(steps):
+    assert all(one.start_s <= one.end_s <= after.start_s for one, after in pairwise(steps))
+
+
+@given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]), st.integers(1, 5))
+def test_the_steps_are_possible_and_end_at_the_latency(case, strategy, inputs):
+    listed = list_steps(Model(strategy, *case), inputs)
+    latency, _ = CLOSED_FORMS[strategy]
+    assert max(step.end_s for step in listed) == latency(*case, inputs)
+    # an input's steps wait for each other, as do a node's; with tensor parallelism all steps do
+    for number in range(1, inputs + 1):
+        steps = [step for step in listed if step.input == number]
+        layers = [step.layer for step in steps if step.work == "compute"]
+        assert layers == [*range(1, len(case[0]) + 1)]
+        assert_in_turn(steps)
+    for where in {step.where for step in listed}:
+        assert_in_turn([step for step in listed if strategy == "tensor" or step.where == where])
+
+
+# ------------------------------------------------ parts add up
 @given(questions())
 def test_nothing_is_faster_than_its_bound_and_what_is_lost_adds_up(question):
     for inputs in question.amounts:
         bound_s, node_s = (
             compute_bound(question, name, inputs) for name in ("lower bound", "slowest node")
         )
-        for found in find_results(question, inputs).values():
-            assert bound_s == found.utilisation * found.latency_s <= found.latency_s
+        for result in find_results(question, inputs).values():
+            assert bound_s == result.utilisation * result.latency_s <= result.latency_s
         if "pipeline" in list_possible(question):
-            assert bound_s <= node_s <= found.latency_s
+            assert bound_s <= node_s <= result.latency_s
     if "pipeline" in list_possible(question):
         losses = compute_losses(question).values()
-        assert sum(losses) == found.latency_s and min(losses) >= 0
+        assert sum(losses) == result.latency_s and min(losses) >= 0
 
 
 # ------------------------------------------------ which is faster on which links
 def find_verdict(network, system, inputs, topology=ALL_TO_ALL):
     verdicts = list_verdicts(Question(tuple(network), system, inputs))
-    [verdict] = [it for it in verdicts if it[:2] == (topology, inputs)]
+    [verdict] = [verdict for verdict in verdicts if verdict[:2] == (topology, inputs)]
     return verdict
 
 
@@ -65,9 +182,9 @@ def test_verdicts_are_those_of_the_formulas(case, inputs, topology):
     # close to each of them on both sides, and far from all
     distances = [1 + Fraction(1, 10**6), *(Fraction(3, 2) ** n for n in range(1, 60, 3))]
     for start in [min(equal, default=10**6), max(equal, default=10**6)]:
-        for bandwidth in [start * it for far in distances for it in (far, 1 / far)]:
+        for bandwidth in [start * distance for far in distances for distance in (far, 1 / far)]:
             if bandwidth not in equal:
-                place = sum(it < bandwidth for it in equal)
+                place = sum(rate < bandwidth for rate in equal)
                 assert verdict.faster[place] == find_faster(*case, inputs, topology, bandwidth)
 
 

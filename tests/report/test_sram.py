@@ -8,7 +8,6 @@ from lab3 import ConvLayer, System
 from machines import LAB, ODD, ODD_SRAM
 from report import sram
 from report.question import Question
-from report.question import Question
 
 
 @pytest.mark.parametrize("strategy", ODD_SRAM)

@@ -47,14 +47,18 @@ def test_a_rounded_number_has_so_many_digits(digits, value, printed):
 
 
 @pytest.mark.parametrize(
-    ("value_s", "printed"),
+    ("value", "digits", "other", "printed"),
     [
-        (Fraction("0.0001"), "0.10 ms"),
-        (Fraction("0.0000123"), "0.012 ms"),
+        (Fraction("99.99994"), 4, 100, "99.9999"),
+        (Fraction("100.04"), 4, 100, "100.04"),
+        (Fraction("99.94"), 4, 100, "99.94"),
+        (100, 4, 100, "100"),
+        (Fraction("1.0049"), 3, 1, "1.005"),
+        (Fraction("100.04"), 4, 1, "100.0"),
     ],
 )
-def test_milliseconds_of_a_sentence(value_s, printed):
-    assert text.format_ms(value_s) == printed
+def test_a_number_is_rounded_apart_from_what_it_is_not(value, digits, other, printed):
+    assert f"{text.round_apart(value, digits, other)}" == printed
 
 
 @pytest.mark.parametrize(
