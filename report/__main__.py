@@ -171,16 +171,12 @@ def format_examples(examples: list[str]) -> str:
 
 def check_lab3() -> None:
     """Raise ValueError if lab3.py cannot be imported, or lacks what is needed of it."""
-    hint = (
-        "restore it; if it is yours, keep it elsewhere, then python3 YOURS | python3 report check"
-    )
+    hint = "restore it, and keep yours elsewhere: python3 YOURS | python3 report check"
     try:
         with redirect_stdout(StringIO()):  # somebody else's prints its answers
             lab3 = import_module("lab3")
-    except SystemExit:
-        raise ValueError(f"lab3.py exits when it is imported: {hint}") from None
-    except SyntaxError as error:
-        raise ValueError(f"lab3.py: SyntaxError: {error}") from None
+    except (SyntaxError, SystemExit) as error:
+        raise ValueError(f"lab3.py: {type(error).__name__}: {error}; {hint}") from None
     for owner, names in NEEDED.items():
         for name in names.split():
             if not hasattr(lab3 if owner == "lab3" else getattr(lab3, owner), name):

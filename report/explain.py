@@ -14,14 +14,13 @@ from report.question import (
     ONE_WAY_RING,
     Question,
     find_impossible,
-    format_option,
+    list_parts,
     list_possible,
     prefix_question,
 )
 from report.results import Result, compute_bound, find_results, list_numbers
 from report.sram import SramUse, count_free, find_fullest, fits, list_sram, list_uncounted
 from report.text import (
-    GIGA,
     MS,
     count,
     find_name,
@@ -40,12 +39,9 @@ MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fulles
 # ------------------------------------------------ what is asked
 def describe_asked(question: Question) -> str:
     """Describe what is asked, and say why a strategy is impossible."""
-    network, system, inputs = question
-    asked = (
-        f"{count(inputs, 'input')}, {count(len(network), 'layer')}, {count(system.nodes, 'node')},"
-        f" {format_option(system.ops_per_s, GIGA)} GOPS per node,"
-        f" {format_option(system.link_bytes_per_s, GIGA)} GB/s per link"
-    )
+    inputs, nodes, gops, gb_per_s, *_ = (text for _, text in list_parts(question))
+    layers = count(len(question.network), "layer")
+    asked = f"{inputs}, {layers}, {nodes}, {gops} per node, {gb_per_s} per link"
     return "\n".join(map(wrap, [asked, *(f"{why}." for why in find_impossible(question).values())]))
 
 
@@ -228,8 +224,8 @@ def describe_ring(question: Question) -> str:
         text.append(
             f"On a ring, the busiest link carries {nodes - 1:,} shards (parts of an output) one"
             " after the other, all-to-all 1: so tensor parallelism takes"
-            f" {format_rounded(100 * growth, 3)} % longer. The last output's shards cross more links:"
-            f" {count(added_bytes, 'byte')} more per input."
+            f" {format_rounded(100 * growth, 3)} % longer. The last output's shards cross more"
+            f" links: {count(added_bytes, 'byte')} more per input."
         )
     if "pipeline" in ring and len(question.network) > 1:
         text.append("A pipeline along the ring is unaffected: each node sends only to the next.")
@@ -237,19 +233,20 @@ def describe_ring(question: Question) -> str:
 
 
 # ------------------------------------------------ the page, the topics
-QUESTIONS = {"q1": explain_q1, "q2": explain_q2, "q3": explain_q3, "q4": explain_q4}
-DERIVATIONS: dict[str, Callable[[Question], str]] = {
+TOPICS: dict[str, Callable[[Question], str]] = {
+    "Q1": explain_q1,
+    "Q2": explain_q2,
+    "Q3": explain_q3,
+    "Q4": explain_q4,
     "model": derivations.explain_model,
     "tensor": partial(derivations.explain_strategy, strategy="tensor"),
     "pipeline": partial(derivations.explain_strategy, strategy="pipeline"),
     "bounds": derivations.explain_bounds,
     "readings": derivations.explain_readings,
+    "mistakes": derivations.explain_mistakes,
 }
-TOPICS = {**QUESTIONS, **DERIVATIONS, "mistakes": derivations.explain_mistakes}
-WITHOUT_SYMBOLS = {"readings", "mistakes", *QUESTIONS}
+WITH_SYMBOLS = {"model", "tensor", "pipeline", "bounds"}
 ALL = "all"  # everything but mistakes
-NAMES = ["Q1", "Q2", "Q3", "Q4", *DERIVATIONS, ALL, "mistakes"]
-LISTED = ", ".join(NAMES).replace(ALL, f"{ALL} (everything but mistakes)")
 
 
 def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
@@ -259,19 +256,21 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     make_models does.
     """
     impossible = find_impossible(question)
-    for topic in names:
-        if topic in impossible:
-            raise ValueError(impossible[topic])
-        if topic == "q2" and question.inputs == 1:
+    for name in names:
+        if name in impossible:
+            raise ValueError(impossible[name])
+        if name == "Q2" and question.inputs == 1:
             raise ValueError("Q2 needs --inputs 2 or more")
-    page = ["q1", *["q2"] * (question.inputs > 1), "q3", "q4"]
-    chosen: list[str] = []
-    for name in names or page:
-        chosen += [*page, *DERIVATIONS] if name == ALL else [name]
+    topics = [
+        name for name in TOPICS if name != "mistakes" and (name != "Q2" or question.inputs > 1)
+    ]
+    chosen = [] if names else [name for name in topics if name.startswith("Q")]
+    for name in names:
+        chosen += topics if name == ALL else [name]
     hint = "How every number is derived: python3 report explain all, or --help for topics."
     return join_blocks(
         describe_asked(question),
-        *([] if {*chosen} <= WITHOUT_SYMBOLS else derivations.list_symbols()),
+        *([] if WITH_SYMBOLS.isdisjoint(chosen) else derivations.list_symbols()),
         *(TOPICS[name](question) for name in dict.fromkeys(chosen)),
         "" if names else hint,
     )
@@ -279,12 +278,9 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
 
 def add_options(parser: ArgumentParser) -> None:
     """Add topics, the what-if options, and --json."""
-    parser.add_argument(
-        "topics",
-        metavar="TOPIC",
-        nargs="*",
-        help=f"{LISTED} (default: Q1 to Q4 on one page)",
-    )
+    topics = f"{', '.join(TOPICS)}, {ALL} (everything but mistakes)"
+    default = "default: Q1 to Q4 on one page"
+    parser.add_argument("topics", metavar="TOPIC", nargs="*", help=f"{topics} ({default})")
     add_question_options(parser)
     parser.add_argument(
         "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
@@ -294,9 +290,9 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the page, topics, or every number as JSON: Fractions as the nearest floats."""
     question = read_options(options)
-    topics = [find_name(word, "topic", NAMES).lower() for word in options.topics]
+    names = [find_name(word, "topic", [*TOPICS, ALL]) for word in options.topics]
     if options.json:
         print(format_json(list_numbers(question)))
     else:
-        print(prefix_question(question, explain_topics(question, topics)))
+        print(prefix_question(question, explain_topics(question, names)))
     return 0

@@ -1,8 +1,8 @@
 """The formulas of both strategies, evaluated, and what edits make of them.
 
-A formula is a line of text, `name = expression`. The formulas of both strategies stand in the table
-FORMULAS and, for people, in the docstrings of lab3.py's four functions. A name such as C holds one
-number per layer. Arithmetic on it is element-wise, and a comma concatenates.
+A formula is a line of text, `name = expression`. FORMULAS has those of both strategies, which also
+stand in the docstrings of lab3.py's four functions. A name such as C holds one number per layer:
+arithmetic on it is element-wise, and a comma concatenates.
 
 An edit is formulas, too. Each is evaluated after the formula of its name, so that on its right the
 name has the value it had until then. The ring of Q4 is such an edit, and so is each mistake of
@@ -107,11 +107,8 @@ class Each(tuple[Any, ...]):
 
 def join(*operands: Any) -> Each:
     """Concatenate numbers, and names that hold one number per layer."""
-    return Each(
-        chain.from_iterable(
-            operand if isinstance(operand, Iterable) else (operand,) for operand in operands
-        )
-    )
+    lists = [operand if isinstance(operand, Iterable) else (operand,) for operand in operands]
+    return Each(chain.from_iterable(lists))
 
 
 def put(numbers: Each, place: Any, number: Any) -> Each:

@@ -310,7 +310,7 @@ def test_whatever_the_numbers_80_columns_suffice(question, element_bytes, faster
     network = tuple(layer._replace(element_bytes=element_bytes) for layer in network)
     system = system._replace(ops_per_s=faster * system.ops_per_s, sram_bytes=1024 * sram_bytes)
     wide = Question(network, system, inputs)
-    impossible = {*find_impossible(wide), *["q2"] * (inputs == 1)}
+    impossible = {*find_impossible(wide), *["Q2"] * (inputs == 1)}
     for topic in [topic for topic in TOPICS if topic not in impossible]:
         check_layout(explain_topics(wide, [topic]) + "\n")
 
