@@ -102,8 +102,8 @@ def main(argv: list[str]) -> int:
     a format are wrong, output cannot be written or a library is missing; 2 for bad input."""
     status = 0
     try:
-        with suppress(SystemExit):  # argparse has printed help
-            options = parse(argv or ["--help"])
+        options = parse(argv or ["--help"])
+        if options:
             if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
                 signal.signal(signal.SIGINT, signal.default_int_handler)  # a command may clean up
             status = options.run(options)
@@ -111,17 +111,19 @@ def main(argv: list[str]) -> int:
         return status
     except BrokenPipeError:
         return 0
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         status, why = describe_failure(argv[0], error)
         return fail(status, why)
 
 
-def describe_failure(command: str, error: Exception) -> tuple[int, str]:
+def describe_failure(command: str, error: BaseException) -> tuple[int, str]:
     """Return the exit status and the reason of a failure; raise an error that has no reason."""
     for frame, line in walk_tb(error.__traceback__):
-        if frame.f_globals["__name__"] == "lab3":
+        if frame.f_globals.get("__name__") == "lab3":
             return 2, f"lab3.py, line {line}: {type(error).__name__}: {error}"
-    if isinstance(error, ValueError):
+    if isinstance(error, TypeError) and str(error).partition("()")[0] in NEEDED["lab3"].split():
+        return 2, f"lab3.py: {error}"  # its arguments are others
+    if isinstance(error, (ValueError, OverflowError)):
         return 2, str(error)
     if isinstance(error, ModuleNotFoundError):
         how = f"run {INSTALL} in the project's folder, then type .venv/bin/python for python3"
@@ -140,8 +142,9 @@ def fail(status: int, why: str) -> int:
     return status
 
 
-def parse(argv: list[str]) -> argparse.Namespace:
-    """Parse a command's words and options, mixed in any order; its module is imported only now."""
+def parse(argv: list[str]) -> argparse.Namespace | None:
+    """Parse a command's words and options, mixed in any order; its module is imported only now.
+    Returns None if help was printed."""
     parser = Parser(
         prog=PROG,
         description="The answers of lab3.py explained, checked, changed and drawn.",
@@ -154,14 +157,17 @@ def parse(argv: list[str]) -> argparse.Namespace:
         commands.add_parser(name, help=does, description=what, epilog=how)
     name, *words = argv
     if name in ("-h", "--help"):
-        return parser.parse_args(argv)
+        parser.print_help()
+        return None
     check_lab3()
     if name not in COMMANDS:
         raise ValueError(f"{name!r} is not a command: {', '.join(COMMANDS)}")
     module, command = import_module(COMMANDS[name][0]), commands.choices[name]
     module.add_options(command)
     command.set_defaults(run=module.run)
-    return command.parse_words(words)
+    with suppress(SystemExit):  # argparse has printed help
+        return command.parse_words(words)
+    return None
 
 
 def format_examples(examples: list[str]) -> str:
@@ -175,7 +181,7 @@ def check_lab3() -> None:
     try:
         with redirect_stdout(StringIO()):  # somebody else's prints its answers
             lab3 = import_module("lab3")
-    except (SyntaxError, SystemExit) as error:
+    except (ModuleNotFoundError, SyntaxError, SystemExit) as error:
         raise ValueError(f"lab3.py: {type(error).__name__}: {error}; {hint}") from None
     for owner, names in NEEDED.items():
         for name in names.split():

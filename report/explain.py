@@ -16,6 +16,7 @@ from report.question import (
     find_impossible,
     list_parts,
     list_possible,
+    make_models,
     prefix_question,
 )
 from report.results import Result, compute_bound, find_results, list_numbers
@@ -104,8 +105,8 @@ def describe_traffic(question: Question) -> str:
     percent = round_apart(100 * tensor.communication_s / pipeline.communication_s, 2, 100)
     return (
         f"Tensor parallelism sends {times:,f} times the bytes: each part of an output goes to all"
-        f" other nodes, the last layer's to one. Its communication takes {percent:,f} % of the"
-        f" pipeline's time, on up to {nodes * (nodes - 1):,} links at once."
+        f" other nodes, the last layer's to one. Its communication takes {percent:,f} % as long,"
+        f" on up to {nodes * (nodes - 1):,} links at once."
     )
 
 
@@ -255,6 +256,7 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     Raises ValueError for Q2 of one input, for a topic of an impossible strategy, and as
     make_models does.
     """
+    make_models(question)  # for its errors
     impossible = find_impossible(question)
     for name in names:
         if name in impossible:

@@ -40,6 +40,8 @@ class Result(NamedTuple):
 @lru_cache(maxsize=8)
 def list_results(question: Question) -> list[Result]:
     """List the possible strategies' results. Raises ValueError as make_models does."""
+    models = make_models(question)
+    intervals_s = {case[:2]: model.interval_s for case, model in models.items() if case[2] == 1}
     return [
         Result(
             *case,
@@ -47,11 +49,11 @@ def list_results(question: Question) -> list[Result]:
             traffic_bytes=int(model["traffic"]),
             compute_s=Fraction(sum(model["compute"])),
             communication_s=Fraction(sum(model["transfer"])),
-            interval_s=model.interval_s,
+            interval_s=intervals_s[case[:2]],
             bottleneck=find_bottleneck(model),
             utilisation=model.evaluate(BOUNDS["lower bound"]) / model["latency"],
         )
-        for case, model in make_models(question).items()
+        for case, model in models.items()
     ]
 
 

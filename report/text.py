@@ -6,7 +6,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from decimal import Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -40,15 +40,18 @@ def format_rounded(value: Exact, digits: int) -> str:
     return f"{round_to(value, digits):,f}"
 
 
-def round_to(value: Exact, digits: int) -> Decimal:
+def round_to(value: Exact, digits: int, rounding: str = ROUND_HALF_EVEN) -> Decimal:
     """Round to so many significant digits; a number that has fewer stays exact."""
-    return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
+    context = Context(prec=digits, rounding=rounding)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def round_apart(value: Exact, digits: int, other: int) -> Decimal:
-    """Round to so many significant digits, or more, so that only `other` itself is `other`."""
+    """Round to so many significant digits, but away from `other` if that would be the result."""
     rounded = round_to(value, digits)
-    return rounded if rounded != other or value == other else round_apart(value, digits + 1, other)
+    if rounded != other or value == other:
+        return rounded
+    return round_to(value, digits, ROUND_DOWN if value < other else ROUND_UP)
 
 
 def count(amount: int, noun: str) -> str:

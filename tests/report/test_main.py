@@ -64,6 +64,12 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
     [
         ("print('Total latency of tensor parallelism is 1 seconds')\n", "YOURS"),
         ("raise SystemExit(0)\n", "YOURS"),
+        ("import sys; sys.modules['lab3'] = None; import lab3\n", "ModuleNotFoundError"),
+        (LAB3.replace("return inputs * (compute_s", "sys.exit(0) * (compute_s"), ": SystemExit: 0"),
+        (
+            LAB3.replace("latency(network: Network, s", "latency(network: Network, *, s"),
+            "takes 1 pos",
+        ),
         ("INPUTS = (32\n", "SyntaxError"),
         ("import laboratory\n", "line 1: ModuleNotFoundError: No module named 'laboratory'"),
         (LAB3.replace("sram_bytes", "memory"), "lab3.py lacks System.sram_bytes: restore"),
