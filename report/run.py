@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import copyfile, copytree
 from subprocess import DEVNULL, STDOUT, Popen
 from tempfile import TemporaryDirectory, TemporaryFile, mkdtemp
+from typing import IO
 from zipfile import ZipFile, is_zipfile
 
 from report.text import count, format_path, quote
@@ -31,8 +32,9 @@ Exit status: 0 if each was run, 1 if not, 2 if the submissions cannot be read.""
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the submissions and the output folder."""
-    what = "a submission, or a folder of submissions"
-    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="a submission, or a folder of them"
+    )
     output = "a folder for the outputs, in which none is replaced"
     parser.add_argument("--output", metavar="FOLDER", required=True, help=output)
     parser.description = f"{parser.description}{HELP}"
@@ -43,11 +45,11 @@ def run(options: Namespace) -> int:
     if not hasattr(tarfile, "data_filter"):
         raise ValueError("run needs Python 3.10.12, 3.11.4, 3.12 or newer, which unpack safely")
     entries, not_run = list_entries(options.files), 0
+    os.makedirs(options.output, exist_ok=True)
     for name in entries:
         with suppress(FileNotFoundError):
             os.lstat(f"{options.output}/{name}.txt")
-            raise ValueError(f"--output has {quote(name + '.txt')} already: name a new folder")
-    os.makedirs(options.output, exist_ok=True)
+            raise ValueError(f"--output has {quote(f'{name}.txt')} already: name a new folder")
     for number, (name, entry) in enumerate(entries.items(), 1):
         if sys.stderr.isatty():
             progress = f"{number} of {len(entries)}: {quote(name)}"
@@ -56,33 +58,31 @@ def run(options: Namespace) -> int:
         with open(f"{options.output}/{name}.txt", "xb") as file:
             file.write(text)
         not_run += not is_run
-    written = f"wrote {count(len(entries), 'file')} to {format_path(options.output)}"
-    print(written + f"; {count(not_run, 'submission')} could not be run" * (not_run > 0))
+    failed = f"; {count(not_run, 'submission')} could not be run" if not_run else ""
+    print(f"wrote {count(len(entries), 'file')} to {format_path(options.output)}{failed}")
     return min(not_run, 1)
 
 
 def list_entries(names: list[str]) -> dict[str, Path]:
-    """List submissions by name: files, and what is in folders and not hidden. Raises ValueError for
-    a name that cannot be read, a folder without submissions, and two submissions of one name."""
+    """List submissions by name: files, and what is in folders and not hidden."""
     entries: dict[str, Path] = {}
     for name in names:
         try:
             os.stat(name)
-            paths = [*Path(name).iterdir()] if os.path.isdir(name) else [Path(name)]
+            paths = sorted(Path(name).iterdir()) if os.path.isdir(name) else [Path(name)]
         except OSError as error:
             raise ValueError(f"{format_path(name)} cannot be read: {error.strerror}") from None
-        paths = sorted(path for path in paths if not path.name.startswith("."))
-        if not paths:
+        visible = {path.name: path for path in paths if not path.name.startswith(".")}
+        if not visible:
             raise ValueError(f"{format_path(name)} has no submission in it")
-        for path in paths:
-            if entries.setdefault(path.name, path) is not path:
-                raise ValueError(f"two submissions are called {quote(path.name)}")
+        if same := visible.keys() & entries:
+            raise ValueError(f"two submissions are called {quote(min(same))}")
+        entries |= visible
     return entries
 
 
 def run_submission(entry: Path) -> tuple[bytes, bool]:
-    """Run a submission in a new folder, which goes. Return what it printed, behind it a row for
-    each note, and whether it was run."""
+    """Run a submission. Return what it printed and a row for each note, and whether it was run."""
     printed, program, notes = b"", None, list[str]()
     with suppress(RecursionError), TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
@@ -92,15 +92,15 @@ def run_submission(entry: Path) -> tuple[bytes, bool]:
             notes.append(f"cannot be unpacked: {ascii(reason)[1:-1][:100]}")
         if program:
             printed = run_program(program, folder, notes)
-    rows = "".join(f"report run: {note}\n" for note in notes).encode()
-    between = b"\n" if rows and printed and not printed.endswith(b"\n") else b""
-    return printed + between + rows, program is not None
+    if notes and printed and not printed.endswith(b"\n"):
+        printed += b"\n"
+    rows = [f"report run: {note}\n" for note in notes]
+    return printed + "".join(rows).encode(), program is not None
 
 
 # ------------------------------------------------ what is handed in
 def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
-    """Unpack a submission, and the only archive in it. Return its lab3.py nearest the top, or its
-    only program, if there is one; note what is odd."""
+    """Unpack a submission. Find its lab3.py nearest the top, or its only program; note oddities."""
     if unsafe := unpack(entry, folder):
         notes.append(f"{count(len(unsafe), 'unsafe name')} left out, such as {quote(unsafe[0])}")
     names = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
@@ -110,34 +110,33 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
     archives = [name for name in names if name.suffix.lower() in ARCHIVES]
     if len(archives) == 1 and not programs:
         return find_program(folder / archives[0], Path(mkdtemp(dir=folder)), notes)
-    own = [name for name in programs if name.name.lower() == "lab3.py"]
-    if not own and len(programs) != 1:
+    lab3s = [name for name in programs if name.name.lower() == "lab3.py"]
+    if not lab3s and len(programs) != 1:
         shown = ", ".join(quote(name.as_posix()) for name in (programs or names)[:3])
         notes.append(f"was not run: there is no lab3.py, but {shown or 'no file'}")
         return None
-    program = (own or programs)[0]
-    if not own:
+    program = (lab3s or programs)[0]
+    if not lab3s:
         notes.append(f"lab3.py is missing, {quote(program.as_posix())} was run")
-    elif len({(folder / name).read_bytes() for name in own}) > 1:
-        notes.append(f"there are {len(own)} lab3.py, {quote(program.as_posix())} was run")
+    elif len({(folder / name).read_bytes() for name in lab3s}) > 1:
+        notes.append(f"there are {len(lab3s)} lab3.py, {quote(program.as_posix())} was run")
     return folder / program
 
 
 def unpack(entry: Path, folder: Path) -> list[str]:
-    """Unpack an archive, as its bytes say, or copy anything else. Return names left out as unsafe,
-    such as links that leave the folder."""
-    if not entry.is_dir() and not entry.is_file():
-        raise ValueError("it is neither a file nor a folder")
-    if entry.is_file() and tarfile.is_tarfile(entry):
-        return untar(entry, folder)
-    if entry.is_file() and is_zipfile(entry):
-        return unzip(entry, folder)
-    if entry.is_file() and entry.suffix.lower() in ARCHIVES:
-        raise ValueError(f"it is damaged, or no {entry.suffix}")
-    paths = [entry, *entry.rglob("*")]
-    check_size(len(paths), sum(path.lstat().st_size for path in paths))
+    """Unpack an archive, which its bytes tell, or copy a file or folder; return unsafe names."""
     if entry.is_dir():
+        sizes = [path.lstat().st_size for path in entry.rglob("*")]
+        check_size(len(sizes), sum(sizes))
         copytree(entry, folder, symlinks=True, dirs_exist_ok=True)
+    elif not entry.is_file():
+        raise ValueError("it is neither a file nor a folder")
+    elif tarfile.is_tarfile(entry):
+        return untar(entry, folder)
+    elif is_zipfile(entry):
+        return unzip(entry, folder)
+    elif entry.suffix.lower() in ARCHIVES:
+        raise ValueError(f"it is damaged, or no {entry.suffix}")
     else:
         copyfile(entry, folder / ("lab3.py" if entry.suffix.lower() == ".py" else entry.name))
     return []
@@ -159,7 +158,7 @@ def untar(entry: Path, folder: Path) -> list[str]:
 
 
 def unzip(entry: Path, folder: Path) -> list[str]:
-    """Unpack a .zip; return the names left out as they leave the folder."""
+    """Unpack a .zip; return the names left out because they leave the folder."""
     with ZipFile(entry) as archive:
         names = archive.namelist()
         check_size(len(names), sum(member.file_size for member in archive.infolist()))
@@ -176,32 +175,14 @@ def check_size(members: int, size: int) -> None:
 
 # ------------------------------------------------ running
 def run_program(program: Path, folder: str, notes: list[str]) -> bytes:
-    """Run a program where it lies, without input. Return what it printed; note how it was ended."""
-    command, place = [sys.executable, "-u", "-X", "utf8", str(program)], program.parent
-    env = {**os.environ, "TMPDIR": folder}  # by which kill_all knows what the program started
-    with TemporaryFile() as out:  # no pipe, which would stay open as long as all that
-        process = Popen(
-            command,
-            cwd=place,
-            env=env,
-            stdin=DEVNULL,
-            stdout=out,
-            stderr=STDOUT,
-            start_new_session=True,
-        )
-        try:
-            end = time.monotonic() + MOST_SECONDS
-            while (status := process.poll()) is None and time.monotonic() < end:
-                if os.fstat(out.fileno()).st_size > MOST_PRINTED:
-                    break
-                time.sleep(0.01)
-        finally:
-            kill_all(process, os.fsencode(folder))
+    """Run a program. Return what it printed, but no row that is cut; note how it was ended."""
+    with TemporaryFile() as out:  # what the program starts may keep a pipe open
+        status = wait_for(program, folder, out)
         out.seek(0)
         printed = out.read(MOST_PRINTED + 1)
     if len(printed) > MOST_PRINTED:
         notes.append(f"printed more than {MOST_PRINTED:,} bytes")
-        return printed[: printed.rfind(b"\n") + 1 or -1]  # without a number that is cut
+        return printed[: printed.rfind(b"\n") + 1 or -1]
     if status is None:
         notes.append(f"stopped after {MOST_SECONDS} s")
     elif status < 0:
@@ -210,9 +191,26 @@ def run_program(program: Path, folder: str, notes: list[str]) -> bytes:
     return printed
 
 
+def wait_for(program: Path, folder: str, out: IO[bytes]) -> int | None:
+    """Run a program where it lies, without input; return its status, or None if it was stopped."""
+    argv, home = [sys.executable, "-u", "-X", "utf8", str(program)], program.parent
+    env = {**os.environ, "TMPDIR": folder}  # by which kill_all knows it
+    process = Popen(
+        argv, cwd=home, env=env, stdin=DEVNULL, stdout=out, stderr=STDOUT, start_new_session=True
+    )
+    try:
+        end = time.monotonic() + MOST_SECONDS
+        while (status := process.poll()) is None and time.monotonic() < end:
+            if os.fstat(out.fileno()).st_size > MOST_PRINTED:
+                break
+            time.sleep(0.01)
+        return status
+    finally:
+        kill_all(process, os.fsencode(folder))
+
+
 def kill_all(process: Popen[bytes], mark: bytes) -> None:
-    """Kill a program and what it started: its group and, where there is a /proc, what has a mark in
-    its environment."""
+    """Kill a program's group and, if there is a /proc, all with a mark in their environment."""
     with suppress(ProcessLookupError, PermissionError):  # all have ended
         process.kill() if os.name == "nt" else os.killpg(process.pid, signal.SIGKILL)
     for path in Path("/proc").glob("[0-9]*/environ"):

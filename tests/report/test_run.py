@@ -1,0 +1,383 @@
+"""`python3 report run`: what is handed in is unpacked and run, and nothing of it vanishes."""
+
+import os
+import signal
+import sys
+import tarfile
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, StringIO
+from pathlib import Path
+from subprocess import PIPE, Popen
+from zipfile import ZipFile
+
+import pytest
+
+from program import PLAIN, PROJECT, call, refusal, run
+from report.__main__ import main
+
+RIGHT = "print('right')\n"
+WRONG = "print('wrong')\n"
+SLEEP = "import time\ntime.sleep(60)\n"
+START = "import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {!r}]{})\n"
+WRITE_ID = "import os\nopen(os.environ['IDS'], 'a').write(f'{os.getpid()} {child.pid} ')\n"
+CHILD = START.format(SLEEP, "") + WRITE_ID
+DAEMON = START.format(SLEEP, ", start_new_session=True") + WRITE_ID
+BIG = "print('x' * 99)\n" * 10  # 1,000 bytes
+
+
+def pack(path, files):
+    """Pack files, each a text, or in a list where a link leads, as the path's name says."""
+    kind = path.name.strip().lower().rpartition(".")[2]
+    if "." not in path.name:
+        for name, text in files.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text)
+    elif kind == "zip":
+        with ZipFile(path, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+    else:
+        mode = {"tar": "w", "bz2": "w:bz2", "xz": "w:xz"}.get(kind, "w:gz")
+        with tarfile.open(path, mode) as archive:
+            for name, text in files.items():
+                member = tarfile.TarInfo(name)
+                if isinstance(text, list):
+                    member.type, [member.linkname] = tarfile.SYMTYPE, text
+                data = b"" if isinstance(text, list) else text.encode()
+                member.size = len(data)
+                archive.addfile(member, BytesIO(data))
+
+
+def run_class(folder, *files):
+    """Run what is in folder/all, or these files. Return the status, what the command printed, and
+    the texts by name, those of notes apart."""
+    files = files or [folder / "all"]
+    status, out, err = call(["run", *map(str, files), "--output", str(folder / "out")])
+    assert err == ""
+    texts = {path.name[:-4]: path.read_bytes().decode() for path in (folder / "out").iterdir()}
+    return status, out, {name: split_notes(text) for name, text in texts.items()}
+
+
+def split_notes(text):
+    """Split what a program printed from the notes behind it, each in a row of its own."""
+    rows = text.splitlines(keepends=True)
+    notes = [row for row in rows if row.startswith("report run: ")]
+    assert rows[len(rows) - len(notes) :] == notes and text[-1:] in ("", "\n")
+    return "".join(rows[: len(rows) - len(notes)]), [note[12:-1] for note in notes]
+
+
+@pytest.fixture(autouse=True)
+def limits(tmp_path, monkeypatch):
+    """A second for a program, and 100,000 bytes to print or unpack; a folder for temporary ones,
+    which is empty at the end."""
+    monkeypatch.setattr("report.run.MOST_SECONDS", 1)
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    (folder := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setenv("IDS", str(tmp_path / "ids"))
+    (tmp_path / "all").mkdir()
+    yield
+    assert [*folder.iterdir()] == []
+
+
+# ------------------------------------------------ what is handed in
+BOTH = "there are 2 lab3.py, "
+MISSING, NO_LAB3 = "lab3.py is missing, ", "was not run: there is no lab3.py, but "
+STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
+SUBMITTED = {  # a name: the files in it, how what is printed ends, notes
+    # where the program is
+    "flat.tar.gz": ({"lab3.py": RIGHT}, "right\n", []),
+    "flat.tgz": ({"lab3.py": RIGHT}, "right\n", []),
+    "data.tar": ({"a b/lab3.py": "print(open('c').read())", "a b/c": "right"}, "right\n", []),
+    "BZh.tar": ({"BZh/lab3.py": RIGHT}, "right\n", []),
+    "PK.tar": ({"PK/lab3.py": RIGHT}, "right\n", []),
+    "a.tar.bz2": ({"lab3.py": RIGHT}, "right\n", []),
+    "a.tar.xz": ({"Lab3.py": RIGHT, "test.py": WRONG}, "right\n", []),
+    "a.tar (1).GZ": ({"lab3.py": RIGHT}, "right\n", []),
+    "a.zip": ({"a/b/lab3.py": RIGHT, "__MACOSX/lab3.py": WRONG}, "right\n", []),
+    "macos.tgz": ({"._lab3.py": "\0", "a.py/._lab3.py": "", "a.py/lab3.py": RIGHT}, "right\n", []),
+    "folder": ({"b/lab3.py": RIGHT, "c/data": ""}, "right\n", []),
+    "none": ({"a/data": ""}, "", [f"{NO_LAB3}'a/data'"]),
+    "equal.tgz": ({"lab3.py": RIGHT, "old/lab3.py": RIGHT}, "right\n", []),
+    "two.zip": ({"a/lab3.py": WRONG, "lab3.py": RIGHT}, "right\n", [f"{BOTH}'lab3.py' was run"]),
+    "tie.tgz": (
+        {"b/lab3.py": WRONG, "a/lab3.py": RIGHT},
+        "right\n",
+        [f"{BOTH}'a/lab3.py' was run"],
+    ),
+    "other.tgz": (
+        {"a/my lab.py": RIGHT, "._b.py": ""},
+        "right\n",
+        [f"{MISSING}'a/my lab.py' was run"],
+    ),
+    "others.tgz": ({"b.py": RIGHT, "a.py": RIGHT, "c": ""}, "", [f"{NO_LAB3}'a.py', 'b.py'"]),
+    "report.tgz": ({"a/report.pdf": ""}, "", [f"{NO_LAB3}'a/report.pdf'"]),
+    "empty.tgz": ({}, "", [f"{NO_LAB3}no file"]),
+    "empty.zip": ({}, "", [f"{NO_LAB3}no file"]),
+    # links, and names that leave the folder
+    "link.tgz": ({"a/b.py": RIGHT, "lab3.py": ["a/b.py"]}, "right\n", []),
+    "hosts.tgz": (
+        {"lab3.py": ["/etc/hosts"]},
+        "",
+        ["1 unsafe name left out, such as 'lab3.py'", f"{NO_LAB3}no file"],
+    ),
+    "up.tgz": (
+        {"../lab3.py": WRONG, "a.py": RIGHT},
+        "right\n",
+        ["1 unsafe name left out, such as '../lab3.py'", f"{MISSING}'a.py' was run"],
+    ),
+    "up.zip": (
+        {"a/../../lab3.py": WRONG, "lab3.py": RIGHT},
+        "right\n",
+        ["1 unsafe name left out, such as 'a/../../lab3.py'"],
+    ),
+    "root.tgz": ({"/lab3.py": RIGHT}, "right\n", []),
+    "root.zip": ({"/lab3.py": RIGHT}, "right\n", []),
+    "venv.tgz": (
+        {"lab3.py": RIGHT, "b": ["/b"], "c": ["../../c"]},
+        "right\n",
+        ["2 unsafe names left out, such as 'b'"],
+    ),
+    # how the program ends
+    "asleep.tgz": ({"lab3.py": f"{RIGHT}{SLEEP}"}, "right\n", [STOPPED]),
+    "loop.tgz": ({"lab3.py": "while True: pass"}, "", [STOPPED]),
+    "term.tgz": (
+        {"lab3.py": f"import signal\nsignal.signal(15, signal.SIG_IGN)\n{RIGHT}{SLEEP}"},
+        "right\n",
+        [STOPPED],
+    ),
+    "endless.tgz": ({"lab3.py": f"{RIGHT}while True: print('x' * 99)"}, "x\n", [MANY]),
+    "long.tgz": ({"lab3.py": f"{RIGHT}print('x' * 10**8)"}, "right\n", [MANY]),
+    "one row.tgz": ({"lab3.py": "print('x' * 10**6)"}, "x\n", [MANY]),
+    "most.tgz": ({"lab3.py": f"print('x' * 899_993)\n{RIGHT}"}, "right\n", []),
+    "killed.tgz": (
+        {"lab3.py": "import os\nprint('right', end='')\nos.kill(os.getpid(), 11)"},
+        "right\n",
+        ["killed: SIGSEGV"],
+    ),
+    "status.tgz": ({"lab3.py": f"{RIGHT}raise SystemExit(1)"}, "right\n", []),
+    "crash.tgz": ({"lab3.py": f"{RIGHT}print(x)"}, "NameError: name 'x' is not defined\n", []),
+    "syntax.tgz": ({"lab3.py": "print("}, "SyntaxError: '(' was never closed\n", []),
+    "import.tgz": ({"lab3.py": "import no"}, "No module named 'no'\n", []),
+    "input.tgz": ({"lab3.py": "input()"}, "EOFError: EOF when reading a line\n", []),
+    "silent.tgz": ({"lab3.py": ""}, "", []),
+    "child.tgz": ({"lab3.py": f"{CHILD}{RIGHT}"}, "right\n", []),
+    "daemon.tgz": ({"lab3.py": f"{DAEMON}{RIGHT}"}, "right\n", []),
+    "writes.tgz": ({"lab3.py": f"{RIGHT}open('b', 'x').write('b')"}, "right\n", []),
+    "order.tgz": (
+        {"lab3.py": f"import sys\n{WRONG}print('err', file=sys.stderr)\n{RIGHT}"},
+        "wrong\nerr\nright\n",
+        [],
+    ),
+    "micro.tgz": ({"lab3.py": "print(chr(181))"}, "\u00b5\n", []),
+}
+
+
+def test_each_submission_of_a_class_is_run_and_has_a_text(tmp_path):
+    for name, (files, _, _) in SUBMITTED.items():
+        pack(tmp_path / "all" / name, files)
+    status, out, texts = run_class(tmp_path)
+    assert texts.keys() == SUBMITTED.keys()
+    for name, (_, end, notes) in SUBMITTED.items():
+        printed, found = texts[name]
+        assert (printed.endswith(end), bool(printed), found) == (True, bool(end), notes), name
+    not_run = sum(NO_LAB3 in str(notes) for _, _, notes in SUBMITTED.values())
+    assert status == 1 and f"wrote {len(SUBMITTED)} files" in out and f" {not_run} subm" in out
+    lengths = [len(texts[name][0]) for name in ("most.tgz", "one row.tgz", "long.tgz")]
+    assert lengths == [900_000, 900_001, 6]
+    assert 899_900 < len(texts["endless.tgz"][0]) <= 900_000
+    check_ended(tmp_path / "ids", 4)
+
+
+OTHERS = {"a.pdf": "%PDF-1.7", "a.ipynb": "{}", "a.rar": "Rar!", "a.txt": RIGHT, "a": RIGHT}
+
+
+def test_what_is_no_archive_is_named_and_a_program_is_run(tmp_path):
+    folder = tmp_path / "all"
+    for name, text in {**OTHERS, "a.py": RIGHT, ".DS_Store": ""}.items():
+        (folder / name).write_text(text)
+    (folder / "gone.tgz").symlink_to("nowhere")
+    (folder / "link.tgz").symlink_to(tmp_path / "elsewhere")
+    pack(tmp_path / "elsewhere", {"lab3.py": RIGHT})
+    os.mkfifo(folder / "fifo.tgz")
+    no_file = "cannot be unpacked: it is neither a file nor a folder"
+    notes = {name: [f"{NO_LAB3}'{name}'"] for name in OTHERS}
+    assert run_class(tmp_path)[2] == {
+        **{name: ("", note) for name, note in notes.items()},
+        **{name: ("", [no_file]) for name in ("gone.tgz", "fifo.tgz")},
+        **{name: ("right\n", []) for name in ("a.py", "link.tgz")},
+    }
+
+
+def test_an_archive_in_an_archive_or_folder_is_unpacked_too(tmp_path):
+    folder = tmp_path / "all"
+    pack(inner := tmp_path / "lab.tar.gz", {"lab3.py": RIGHT})
+    for name in ("moodle", "programs"):
+        (folder / name).mkdir()
+        (folder / name / "lab.tar.gz").write_bytes(inner.read_bytes())
+    (folder / "programs" / "a.py").write_text(WRONG)
+    with ZipFile(folder / "a.zip", "w") as archive:
+        archive.write(inner, "a/lab.tar.gz")
+        archive.writestr("a/report.pdf", "")
+    (folder / "is a zip.tar.gz").write_bytes((folder / "a.zip").read_bytes())
+    missing = [f"{MISSING}'a.py' was run"]
+    right = {name: ("right\n", []) for name in ("moodle", "a.zip", "is a zip.tar.gz")}
+    assert run_class(tmp_path)[2] == {**right, "programs": ("wrong\n", missing)}
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.bz2", "tar.xz", "zip"])
+def test_an_archive_that_is_damaged_or_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
+    pack(path := tmp_path / f"whole.{kind}", {"lab3.py": RIGHT, "a": "", "b": "x"})
+    data = path.read_bytes()
+    damaged = [data[: min(len(data) // 2, 520)], data[:3], b"", b"<html>" * 99]
+    if kind != "tar":  # which has no checksum
+        place = 50 if kind == "zip" else len(data) - (7 if kind == "tar.gz" else 40)
+        damaged.append(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    for number, content in enumerate(damaged):
+        (tmp_path / "all" / f"{number}.{kind}").write_bytes(content)
+    status, _, texts = run_class(tmp_path)
+    assert status == 1 and len(texts) == len(damaged)
+    for printed, [note] in texts.values():
+        assert printed == "" and note.startswith("cannot be unpacked: ") and len(note) > 30
+    for name, limits in {"bytes": (15, 3), "files": (16, 2)}.items():
+        for limit, most in zip(("MOST_UNPACKED", "MOST_MEMBERS"), limits, strict=True):
+            monkeypatch.setattr(f"report.run.{limit}", most)
+        _, _, texts = run_class(tmp_path / name, path)
+        [(printed, [note])] = texts.values()
+        assert printed == "" and "it has more than " in note
+    monkeypatch.setattr("report.run.MOST_MEMBERS", 3)
+    assert run_class(tmp_path / "within", path)[2] == {path.name: ("right\n", [])}
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_UNPACKED", 10), ("MOST_MEMBERS", 2)])
+def test_a_folder_that_is_too_large_is_not_copied(tmp_path, monkeypatch, limit, most):
+    pack(tmp_path / "all" / "a", {"lab3.py": RIGHT, "b/c": "", "d": ""})
+    monkeypatch.setattr(f"report.run.{limit}", most)
+    [(printed, [note])] = run_class(tmp_path)[2].values()
+    assert printed == "" and "cannot be unpacked: it has more than " in note
+
+
+NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz", "\u202e\n.tgz"]
+NAMES += ["\udcff.tgz", "\u00e9.tgz", "x" * 247 + ".tgz"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other names of files")
+def test_hostile_names_are_kept_and_notes_are_printable_rows(tmp_path):
+    for name in NAMES:
+        pack(tmp_path / "all" / name, {f"{name}/lab3.py": RIGHT, f"{name}/a/lab3.py": WRONG})
+    status, _, texts = run_class(tmp_path)
+    assert status == 0 and texts.keys() == {*NAMES}
+    for printed, [note] in texts.values():
+        assert printed == "right\n" and note.startswith(BOTH)
+        assert note.isascii() and note.isprintable() and len(note) < 100
+    (tmp_path / "all" / ("x" * 248 + ".tgz")).touch()  # whose text has too long a name
+    status, out, err = call(f"run {tmp_path}/all --output {tmp_path}/new")
+    assert (status, out) == (1, "") and "name too long" in err
+    assert [*(tmp_path / "new").iterdir()] == []
+
+
+# ------------------------------------------------ how the command ends
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("", "--output"),
+        ("all", "--output"),
+        ("--output new", "FILE"),
+        ("missing --output new", "missing cannot be read: No such file"),
+        ("'' --output new", "'' cannot be read: No such file"),
+        ("empty --output new", "empty has no submission"),
+        ("all all/a.py --output new", "called 'a.py'"),
+        ("all --output old", "'a.py.txt'"),
+    ],
+)
+def test_submissions_or_outputs_that_cannot_be_are_refused(tmp_path, monkeypatch, words, named):
+    monkeypatch.chdir(tmp_path)
+    for name in ("all/a.py", "all/b.py", "old/a.py.txt", "empty/.hidden"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(RIGHT)
+    assert named in refusal(f"run {words}")
+    assert not [*tmp_path.glob("new/*")] and len([*(tmp_path / "old").iterdir()]) == 1
+
+
+@pytest.mark.parametrize("output", ["''", "a.py", "a.py/b"])
+def test_an_output_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch, output):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(RIGHT)
+    status, out, err = call(f"run a.py --output {output}")
+    assert (status, out) == (1, "") and "cannot write" in err
+
+
+def test_a_python_that_does_not_unpack_safely_is_refused(tmp_path, monkeypatch):
+    monkeypatch.delattr("tarfile.data_filter")
+    assert "3.10.12" in refusal(f"run {tmp_path}/all --output {tmp_path}/out")
+
+
+def test_output_without_end_is_stopped_before_the_time_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("report.run.MOST_SECONDS", 30)
+    (tmp_path / "all" / "a.py").write_text("while True: print('.' * 999)")
+    start = time.monotonic()
+    assert run_class(tmp_path)[2]["a.py"][1] == [MANY]
+    assert time.monotonic() - start < 20
+
+
+def test_a_terminal_shows_which_one_runs(tmp_path, monkeypatch):
+    for name in ("a.py", "b.py"):
+        (tmp_path / "all" / name).write_text(RIGHT)
+    monkeypatch.setattr(terminal := StringIO(), "isatty", lambda: True)
+    with redirect_stdout(StringIO()), redirect_stderr(terminal):
+        assert main(["run", f"{tmp_path}/all", "--output", f"{tmp_path}/out"]) == 0
+    shown = [text.strip() for text in terminal.getvalue().split("\r")]
+    assert shown == ["1 of 2: 'a.py'", "2 of 2: 'b.py'", ""]
+
+
+PYTHONS = sorted(Path(sys.base_prefix).parent.glob("3.1[0-9].*/bin/python"))
+
+
+@pytest.mark.parametrize("interpreter", {sys.executable, *map(str, PYTHONS)})
+def test_the_command_itself_does_the_same_on_every_python(tmp_path, interpreter):
+    """And nothing can be typed, though somebody types."""
+    has_filter = run(interpreter, "-c", "import tarfile; tarfile.data_filter").returncode == 0
+    for name in ("a.tar.gz", "b.zip", "c"):
+        text = "import sys\nprint(sys.version, len(sys.stdin.read()))"
+        pack(tmp_path / "all" / name, {"x/lab3.py": text, "old/a/lab3.py": RIGHT})
+    command = [interpreter, "-B", "report", "run", tmp_path / "all", "--output", tmp_path / "out"]
+    result = run(*command, input="5\n")
+    assert result.returncode == (0 if has_filter else 2)
+    version = run(interpreter, "-c", "import sys; print(sys.version, 0)").stdout
+    texts = [split_notes(path.read_text()) for path in (tmp_path / "out").glob("*.txt")]
+    assert texts == [(version, [f"{BOTH}'x/lab3.py' was run"])] * 3 * has_filter
+
+
+def check_ended(ids, amount):
+    """Assert that all processes whose numbers are in a file have ended, or soon have."""
+    numbers = ids.read_text().split()
+    end = time.monotonic() + 5  # for who inherits them to see it
+    while any(map(is_running, numbers)) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(numbers) == amount and not any(map(is_running, numbers))
+
+
+def is_running(number):
+    """Return whether there is a process of this number which is not only waited for."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_ctrl_c_ends_what_runs_and_leaves_no_folder(tmp_path):
+    (tmp_path / "all" / "a.py").write_text(CHILD + DAEMON + SLEEP)
+    (folder := tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-B", "report", "run", tmp_path / "all", "--output", tmp_path]
+    settings = {**PLAIN, "TMPDIR": str(folder), "IDS": str(tmp_path / "ids")}
+    with Popen(command, cwd=PROJECT, env=settings, stdout=PIPE, stderr=PIPE) as process:
+        while not (tmp_path / "ids").exists() or len((tmp_path / "ids").read_text().split()) < 4:
+            time.sleep(0.01)
+        assert [*folder.iterdir()]
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20) == (b"", b"")
+    assert process.returncode == -signal.SIGINT and not [*folder.iterdir()]
+    assert not (tmp_path / "a.py.txt").exists()
+    check_ended(tmp_path / "ids", 4)
