@@ -11,6 +11,7 @@ if __name__ == "__main__":
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is quiet, also during these imports
 
 import argparse
+import signal
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from io import BytesIO, StringIO, TextIOWrapper
@@ -91,6 +92,8 @@ def main(argv: list[str]) -> int:
     try:
         with suppress(SystemExit):  # argparse has printed help
             options = parse(argv or ["--help"])
+            if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+                signal.signal(signal.SIGINT, signal.default_int_handler)  # so that it tidies up
             status = options.run(options)
         sys.stdout.flush()
         return status
@@ -101,6 +104,10 @@ def main(argv: list[str]) -> int:
         return fail(1, f"{argv[0]} needs {error.name}: {how}")
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+        return 1
     except OSError as error:
         where = f" {error.filename!r}" if error.filename else ""
         return fail(1, f"cannot write{where}: {error.strerror or error}")
