@@ -101,7 +101,8 @@ def run_submission(entry: Path) -> tuple[bytes, bool]:
 # ------------------------------------------------ what is handed in
 def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
     """Unpack a submission. Find its lab3.py nearest the top, or its only program; note oddities."""
-    if unsafe := unpack(entry, folder):
+    unpack(entry, folder, unsafe := list[str]())
+    if unsafe:
         notes.append(f"{count(len(unsafe), 'unsafe name')} left out, such as {quote(unsafe[0])}")
     names = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     names = [name for name in names if "__MACOSX" not in name.parts and name.name[:2] != "._"]
@@ -116,15 +117,16 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
         notes.append(f"was not run: there is no lab3.py, but {shown or 'no file'}")
         return None
     program = (lab3s or programs)[0]
+    chosen = f"{quote(program.as_posix())} was run"
     if not lab3s:
-        notes.append(f"lab3.py is missing, {quote(program.as_posix())} was run")
+        notes.append(f"lab3.py is missing, {chosen}")
     elif len({(folder / name).read_bytes() for name in lab3s}) > 1:
-        notes.append(f"there are {len(lab3s)} lab3.py, {quote(program.as_posix())} was run")
+        notes.append(f"there are {len(lab3s)} lab3.py that differ, {chosen}")
     return folder / program
 
 
-def unpack(entry: Path, folder: Path) -> list[str]:
-    """Unpack an archive, which its bytes tell, or copy a file or folder; return unsafe names."""
+def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
+    """Unpack an archive, which its bytes tell, or copy a file or folder; list unsafe names."""
     if entry.is_dir():
         sizes = [path.lstat().st_size for path in entry.rglob("*")]
         check_size(len(sizes), sum(sizes))
@@ -132,19 +134,18 @@ def unpack(entry: Path, folder: Path) -> list[str]:
     elif not entry.is_file():
         raise ValueError("it is neither a file nor a folder")
     elif tarfile.is_tarfile(entry):
-        return untar(entry, folder)
+        untar(entry, folder, unsafe)
     elif is_zipfile(entry):
-        return unzip(entry, folder)
+        unzip(entry, folder, unsafe)
     elif entry.suffix.lower() in ARCHIVES:
         raise ValueError(f"it is damaged, or no {entry.suffix}")
     else:
         copyfile(entry, folder / ("lab3.py" if entry.suffix.lower() == ".py" else entry.name))
-    return []
 
 
-def untar(entry: Path, folder: Path) -> list[str]:
-    """Unpack a .tar, compressed or not; return the names that the safe filter leaves out."""
-    unsafe, size = [], 0
+def untar(entry: Path, folder: Path, unsafe: list[str]) -> None:
+    """Unpack a .tar, compressed or not, but for what the standard library's filter refuses."""
+    size = 0
     with tarfile.open(entry) as archive:
         for members, member in enumerate(archive, 1):
             check_size(members, size := size + member.size)
@@ -154,17 +155,15 @@ def untar(entry: Path, folder: Path) -> list[str]:
                 unsafe.append(member.name)
         if archive.fileobj:
             archive.fileobj.read(MOST_UNPACKED)  # to the end, where a checksum is
-    return unsafe
 
 
-def unzip(entry: Path, folder: Path) -> list[str]:
-    """Unpack a .zip; return the names left out because they leave the folder."""
+def unzip(entry: Path, folder: Path, unsafe: list[str]) -> None:
+    """Unpack a .zip but for names that leave the folder."""
     with ZipFile(entry) as archive:
         names = archive.namelist()
         check_size(len(names), sum(member.file_size for member in archive.infolist()))
-        unsafe = [name for name in names if ".." in Path(name).parts]
+        unsafe += [name for name in names if ".." in Path(name).parts]
         archive.extractall(folder, [name for name in names if name not in unsafe])
-    return unsafe
 
 
 def check_size(members: int, size: int) -> None:
