@@ -107,11 +107,11 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
     names = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     names = [name for name in names if "__MACOSX" not in name.parts and name.name[:2] != "._"]
     names.sort(key=lambda name: (len(name.parts), name))
-    programs = [name for name in names if name.suffix.lower() == ".py"]
-    archives = [name for name in names if name.suffix.lower() in ARCHIVES]
+    programs = [name for name in names if find_ending(name) == ".py"]
+    archives = [name for name in names if find_ending(name) in ARCHIVES]
     if len(archives) == 1 and not programs:
         return find_program(folder / archives[0], Path(mkdtemp(dir=folder)), notes)
-    lab3s = [name for name in programs if name.name.lower() == "lab3.py"]
+    lab3s = [name for name in programs if name.name.strip().lower() == "lab3.py"]
     if not lab3s and len(programs) != 1:
         shown = ", ".join(quote(name.as_posix()) for name in (programs or names)[:3])
         notes.append(f"was not run: there is no lab3.py, but {shown or 'no file'}")
@@ -123,6 +123,11 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
     elif len({(folder / name).read_bytes() for name in lab3s}) > 1:
         notes.append(f"there are {len(lab3s)} lab3.py that differ, {chosen}")
     return folder / program
+
+
+def find_ending(name: Path) -> str:
+    """Find how a name ends, such as .py, in small letters and without blanks."""
+    return name.suffix.strip().lower()
 
 
 def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
@@ -137,10 +142,10 @@ def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
         untar(entry, folder, unsafe)
     elif is_zipfile(entry):
         unzip(entry, folder, unsafe)
-    elif entry.suffix.lower() in ARCHIVES:
-        raise ValueError(f"it is damaged, or no {entry.suffix}")
+    elif find_ending(entry) in ARCHIVES:
+        raise ValueError("it is damaged, or no archive of files")
     else:
-        copyfile(entry, folder / ("lab3.py" if entry.suffix.lower() == ".py" else entry.name))
+        copyfile(entry, folder / ("lab3.py" if find_ending(entry) == ".py" else entry.name))
 
 
 def untar(entry: Path, folder: Path, unsafe: list[str]) -> None:

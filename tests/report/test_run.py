@@ -93,6 +93,7 @@ FILES = {  # a submission: the files in it, notes
     "a.tar (1).GZ": ({"lab3.py": RIGHT}, ""),
     "a.zip": ({"a/b/lab3.py": RIGHT, "__MACOSX/lab3.py": WRONG}, ""),
     "macos.tgz": ({"._lab3.py": "\0", "a.py/._lab3.py": "", "a.py/lab3.py": RIGHT}, ""),
+    "blanks.zip": ({" a /lab3.py ": RIGHT, " a /b.py": WRONG}, ""),
     "folder": ({"b/lab3.py": RIGHT, "c/data": ""}, ""),
     "none": ({"a/data": ""}, f"{NO_LAB3}'a/data'"),
     "equal.tgz": ({"lab3.py": RIGHT, "old/lab3.py": RIGHT}, ""),
@@ -199,19 +200,22 @@ def test_an_archive_in_an_archive_or_folder_is_unpacked_too(tmp_path):
 
 @pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.bz2", "tar.xz", "zip"])
 def test_an_archive_that_is_damaged_or_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
-    pack(path := tmp_path / f"whole.{kind}", {"lab3.py": RIGHT, "a": "", "b": "x"})
+    odd = "\u00e9" * 40 + "\n"  # which reasons name
+    pack(path := tmp_path / f"whole.{kind}", {"lab3.py": RIGHT, "a": "", odd: "content"})
     data = path.read_bytes()
     damaged = [data[: min(len(data) // 2, 520)], data[:3], b"", b"<html>" * 99]
     if kind != "tar":  # which has no checksum
-        place = 50 if kind == "zip" else len(data) - (7 if kind == "tar.gz" else 40)
+        end = {"tar.gz": 7, "tar.bz2": 40, "tar.xz": 40}
+        place = data.find(b"content") if kind == "zip" else len(data) - end[kind]
         damaged.append(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
     for number, content in enumerate(damaged):
         (tmp_path / "all" / f"{number}.{kind}").write_bytes(content)
     status, _, texts = run_class(tmp_path)
     assert status == 1 and len(texts) == len(damaged)
     for printed, note in texts.values():
-        assert printed == "" and note.startswith("cannot be unpacked: ") and len(note) > 30
-    for name, limits in {"bytes": (15, 3), "files": (16, 2)}.items():
+        assert printed == "" and note.startswith("cannot be unpacked: ") and 30 < len(note) <= 120
+        assert note.isascii() and "recursion" not in note
+    for name, limits in {"bytes": (20, 3), "files": (999, 2)}.items():
         for limit, most in zip(("MOST_UNPACKED", "MOST_MEMBERS"), limits, strict=True):
             monkeypatch.setattr(f"report.run.{limit}", most)
         _, _, texts = run_class(tmp_path / name, path)
