@@ -107,8 +107,8 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
     names = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     names = [name for name in names if "__MACOSX" not in name.parts and name.name[:2] != "._"]
     names.sort(key=lambda name: (len(name.parts), name))
-    programs = [name for name in names if find_ending(name) == ".py"]
-    archives = [name for name in names if find_ending(name) in ARCHIVES]
+    programs = [name for name in names if name.suffix.strip().lower() == ".py"]
+    archives = [name for name in names if name.suffix.strip().lower() in ARCHIVES]
     if len(archives) == 1 and not programs:
         return find_program(folder / archives[0], Path(mkdtemp(dir=folder)), notes)
     lab3s = [name for name in programs if name.name.strip().lower() == "lab3.py"]
@@ -125,11 +125,6 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
     return folder / program
 
 
-def find_ending(name: Path) -> str:
-    """Find how a name ends, such as .py, in small letters and without blanks."""
-    return name.suffix.strip().lower()
-
-
 def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
     """Unpack an archive, which its bytes tell, or copy a file or folder; list unsafe names."""
     if entry.is_dir():
@@ -142,10 +137,11 @@ def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
         untar(entry, folder, unsafe)
     elif is_zipfile(entry):
         unzip(entry, folder, unsafe)
-    elif find_ending(entry) in ARCHIVES:
+    elif entry.suffix.strip().lower() in ARCHIVES:
         raise ValueError("it is damaged, or no archive of files")
     else:
-        copyfile(entry, folder / ("lab3.py" if find_ending(entry) == ".py" else entry.name))
+        is_program = entry.suffix.strip().lower() == ".py"
+        copyfile(entry, folder / ("lab3.py" if is_program else entry.name))
 
 
 def untar(entry: Path, folder: Path, unsafe: list[str]) -> None:

@@ -215,22 +215,18 @@ def test_an_archive_that_is_damaged_or_too_large_is_not_unpacked(tmp_path, monke
     for printed, note in texts.values():
         assert printed == "" and note.startswith("cannot be unpacked: ") and 30 < len(note) <= 120
         assert note.isascii() and "recursion" not in note
-    for name, limits in {"bytes": (20, 3), "files": (999, 2)}.items():
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.tar.bz2", "a.zip", "folder"])
+def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, name):
+    pack(tmp_path / "all" / name, {"lab3.py": RIGHT, "a": "", "b": "x" * 99})
+    for number, limits in enumerate([(113, 3), (114, 2), (114, 3)]):
         for limit, most in zip(("MOST_UNPACKED", "MOST_MEMBERS"), limits, strict=True):
             monkeypatch.setattr(f"report.run.{limit}", most)
-        _, _, texts = run_class(tmp_path / name, path)
-        [(printed, note)] = texts.values()
-        assert printed == "" and "it has more than " in note
-    monkeypatch.setattr("report.run.MOST_MEMBERS", 3)
-    assert run_class(tmp_path / "within", path)[2] == {path.name: ("right\n", "")}
-
-
-@pytest.mark.parametrize(("limit", "most"), [("MOST_UNPACKED", 10), ("MOST_MEMBERS", 2)])
-def test_a_folder_that_is_too_large_is_not_copied(tmp_path, monkeypatch, limit, most):
-    pack(tmp_path / "all" / "a", {"lab3.py": RIGHT, "b/c": "", "d": ""})
-    monkeypatch.setattr(f"report.run.{limit}", most)
-    [(printed, note)] = run_class(tmp_path)[2].values()
-    assert printed == "" and "cannot be unpacked: it has more than " in note
+        (folder := tmp_path / str(number)).mkdir()
+        [(printed, note)] = run_class(folder, tmp_path / "all")[2].values()
+        too_large = "cannot be unpacked: it has more than "
+        assert printed == "" and note.startswith(too_large) if number < 2 else printed == "right\n"
 
 
 NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz", "\u202e\n.tgz"]
