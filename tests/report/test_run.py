@@ -1,5 +1,6 @@
 """`python3 report run`: what is handed in is unpacked and run, and nothing of it vanishes."""
 
+import functools
 import os
 import signal
 import sys
@@ -143,9 +144,14 @@ PROGRAMS = {  # a program: how what it prints ends, notes
 }
 
 
-def test_a_program_is_found_in_whatever_is_handed_in(tmp_path):
+def pack_files(folder):
+    """Pack FILES, each under its name."""
     for name, (files, _) in FILES.items():
-        pack(tmp_path / "all" / name, files)
+        pack(folder / name, files)
+
+
+def test_a_program_is_found_in_whatever_is_handed_in(tmp_path):
+    pack_files(tmp_path / "all")
     printed = {name: "" if NO_LAB3 in notes else OUTPUT for name, (_, notes) in FILES.items()}
     status, out, texts = run_class(tmp_path)
     assert texts == {name: (printed[name], notes) for name, (_, notes) in FILES.items()}
@@ -153,9 +159,14 @@ def test_a_program_is_found_in_whatever_is_handed_in(tmp_path):
     assert status == 1 and f"wrote {len(FILES)} files" in out and f" {not_run} submissions" in out
 
 
-def test_a_text_has_what_a_program_prints_and_how_it_is_ended(tmp_path):
+def pack_programs(folder):
+    """Pack PROGRAMS, each in an archive that has its number."""
     for number, program in enumerate(PROGRAMS):
-        pack(tmp_path / "all" / f"{number}.tgz", {"lab3.py": program})
+        pack(folder / f"{number}.tgz", {"lab3.py": program})
+
+
+def test_a_text_has_what_a_program_prints_and_how_it_is_ended(tmp_path):
+    pack_programs(tmp_path / "all")
     status, _, texts = run_class(tmp_path)
     assert status == 0 and len(texts) == len(PROGRAMS)
     for number, (end, notes) in enumerate(PROGRAMS.values()):
@@ -203,7 +214,7 @@ def test_an_archive_in_an_archive_or_folder_is_unpacked_too(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["tar", "tar.gz", "tar.bz2", "tar.xz", "zip"])
-def test_an_archive_that_is_damaged_or_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
+def test_a_damaged_archive_is_not_unpacked(tmp_path, kind):
     odd = "\u00e9" * 40 + "\n"  # which reasons name
     pack(path := tmp_path / f"whole.{kind}", {"lab3.py": RIGHT, "a": "", odd: "content"})
     data = path.read_bytes()
@@ -306,7 +317,7 @@ def test_a_terminal_shows_which_one_runs(tmp_path, monkeypatch):
 PYTHONS = sorted(Path(sys.base_prefix).parent.glob("3.1[0-9].*/bin/python"))
 
 
-@pytest.mark.parametrize("interpreter", {sys.executable, *map(str, PYTHONS)})
+@pytest.mark.parametrize("interpreter", [sys.executable, *map(str, PYTHONS)])
 def test_the_command_itself_does_the_same_on_every_python(tmp_path, interpreter):
     """And nothing can be typed, though somebody types."""
     has_filter = run(interpreter, "-c", "import tarfile; tarfile.data_filter").returncode == 0
@@ -343,8 +354,10 @@ def test_ctrl_c_ends_what_runs_and_leaves_no_folder(tmp_path):
     (tmp_path / "all" / "a.py").write_text(CHILD + DAEMON + SLEEP)
     (folder := tmp_path / "tmp").mkdir()
     command = [sys.executable, "-B", "report", "run", tmp_path / "all", "--output", tmp_path]
+    not_ignored = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     settings = {**PLAIN, "TMPDIR": str(folder), "IDS": str(tmp_path / "ids")}
-    with Popen(command, cwd=PROJECT, env=settings, stdout=PIPE, stderr=PIPE) as process:
+    more = {"stdout": PIPE, "stderr": PIPE, "preexec_fn": not_ignored}
+    with Popen(command, cwd=PROJECT, env=settings, **more) as process:
         while not (tmp_path / "ids").exists() or len((tmp_path / "ids").read_text().split()) < 4:
             time.sleep(0.01)
         assert [*folder.iterdir()]
