@@ -25,16 +25,14 @@ MOST_UNPACKED, MOST_MEMBERS = 10**8, 20_000  # bytes; files, folders and links
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
 HELP = """
 A submission is a .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar, .zip, .py or a folder.
-Its lab3.py is run, and ENTRY.txt has what it prints and what is odd about it.
+Its lab3.py runs for 10 s at most; ENTRY.txt has what it prints and what is odd.
 A submission can do whatever you can: run this in a container without network.
 Exit status: 0 if each was run, 1 if not, 2 if the submissions cannot be read."""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the submissions and the output folder."""
-    parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="a submission, or a folder of them"
-    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a submission or a folder of them")
     output = "a folder for the outputs, in which none is replaced"
     parser.add_argument("--output", metavar="FOLDER", required=True, help=output)
     parser.description = f"{parser.description}{HELP}"
@@ -51,16 +49,21 @@ def run(options: Namespace) -> int:
             os.lstat(f"{options.output}/{name}.txt")
             raise ValueError(f"--output has {quote(f'{name}.txt')} already: name a new folder")
     for number, (name, entry) in enumerate(entries.items(), 1):
-        if sys.stderr.isatty():
-            progress = f"{number} of {len(entries)}: {quote(name)}"
-            print(f"{progress:79}", end="\r", file=sys.stderr, flush=True)
+        show_progress(f"{number} of {len(entries)}: {quote(name)}")
         text, is_run = run_submission(entry)
         with open(f"{options.output}/{name}.txt", "xb") as file:
             file.write(text)
         not_run += not is_run
+    show_progress("")
     failed = f"; {count(not_run, 'submission')} could not be run" if not_run else ""
     print(f"wrote {count(len(entries), 'file')} to {format_path(options.output)}{failed}")
     return min(not_run, 1)
+
+
+def show_progress(text: str) -> None:
+    """Show on a terminal, in the place of what it showed before, which submission runs."""
+    if sys.stderr.isatty():
+        print(f"{text:79}", end="\r", file=sys.stderr, flush=True)
 
 
 def list_entries(names: list[str]) -> dict[str, Path]:
@@ -126,7 +129,7 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path | None:
 
 
 def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
-    """Unpack an archive, which its bytes tell, or copy a file or folder; list unsafe names."""
+    """Unpack an archive, which its bytes tell, or copy a folder or program; list unsafe names."""
     if entry.is_dir():
         sizes = [path.lstat().st_size for path in entry.rglob("*")]
         check_size(len(sizes), sum(sizes))
@@ -139,9 +142,10 @@ def unpack(entry: Path, folder: Path, unsafe: list[str]) -> None:
         unzip(entry, folder, unsafe)
     elif entry.suffix.strip().lower() in ARCHIVES:
         raise ValueError("it is damaged, or no archive of files")
+    elif entry.suffix.strip().lower() == ".py":
+        copyfile(entry, folder / "lab3.py")
     else:
-        is_program = entry.suffix.strip().lower() == ".py"
-        copyfile(entry, folder / ("lab3.py" if is_program else entry.name))
+        (folder / entry.name).touch()  # for its name alone
 
 
 def untar(entry: Path, folder: Path, unsafe: list[str]) -> None:

@@ -311,7 +311,7 @@ def test_a_terminal_shows_which_one_runs(tmp_path, monkeypatch):
     with redirect_stdout(StringIO()), redirect_stderr(terminal):
         assert main(["run", f"{tmp_path}/all", "--output", f"{tmp_path}/out"]) == 0
     shown = [text.strip() for text in terminal.getvalue().split("\r")]
-    assert shown == ["1 of 2: 'a.py'", "2 of 2: 'b.py'", ""]
+    assert shown == ["1 of 2: 'a.py'", "2 of 2: 'b.py'", "", ""]
 
 
 PYTHONS = sorted(Path(sys.base_prefix).parent.glob("3.1[0-9].*/bin/python"))
