@@ -1,7 +1,9 @@
 """`python3 report run`: what is handed in is unpacked and run, and nothing of it vanishes."""
 
+import csv
 import functools
 import os
+import re
 import signal
 import sys
 import tarfile
@@ -366,3 +368,33 @@ def test_ctrl_c_ends_what_runs_and_leaves_no_folder(tmp_path):
     assert process.returncode == -signal.SIGINT and not [*folder.iterdir()]
     assert not (tmp_path / "a.py.txt").exists()
     check_ended(tmp_path / "ids", 4)
+
+
+# ------------------------------------------------ what check says of it
+def test_check_tells_the_notes_of_each_and_judges_what_stands_above(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pack_files(tmp_path / "all")
+    pack_programs(tmp_path / "all")
+    (tmp_path / "all" / "damaged.tgz").write_bytes(b"")
+    texts = {f"out/{name}.txt": text for name, text in run_class(tmp_path)[2].items()}
+    rights = {name: "8" * (OUTPUT.rstrip() in printed) for name, (printed, _) in texts.items()}
+    status, out, err = call("check out/")
+    assert (status, err) == (2, "")
+    rows, _, by_hand = out.partition("Look at by hand:")
+    pattern = r"^(?:(\d) of 8  |-       )(out/.*)\n((?: {8}.*\n)*)"
+    told = {
+        name: (right, " ".join(below.split()))
+        for right, name, below in re.findall(pattern, rows, re.M)
+    }
+    assert {name: right for name, (right, _) in told.items()} == rights
+    for name, (printed, notes) in texts.items():
+        below = told[name][1]
+        assert all(note in below for note in notes.split("; "))
+        assert (below == "") == (printed == OUTPUT and not notes)
+        assert "is read: Total" not in below and ("is empty" in below) == (printed == notes == "")
+        assert "Error: " not in printed or printed.splitlines()[-1] in below
+    odd = {name for name, (_, notes) in texts.items() if notes or not rights[name]}
+    assert {row.strip() for row in by_hand.splitlines()[1:]} == odd
+    for row in csv.DictReader(StringIO(call("check --csv out/")[1])):
+        assert row["right"] == rights[row["file"]]
+        assert all(note in row["notes"] for note in texts[row["file"]][1].split("; "))
