@@ -8,6 +8,7 @@ In the order in which one would read it:
     sram         what each node holds
     results      what both strategies take; who works when; on which links which is faster
     options      the options that say what is asked
+    run          `run`: what a class handed in, unpacked and run, each output in a file
     whatif       `whatif`: lab3.py's answers for other numbers
     check/       `check`: which mistake, an edit of the formulas, makes these numbers
     derivations  the topics of `explain`: where every number comes from

@@ -34,6 +34,11 @@ COMMANDS = {  # its module, what it does, examples
         "explain tensor pipeline --nodes 8",
         "explain Q3 --sram-kib 1024",
     ),
+    "run": (
+        "report.run",
+        "run what a class handed in, and write what each prints to a file",
+        "run submissions/ --output outputs/",
+    ),
     "check": (
         "report.check.command",
         "check a submission: what is right, and the mistake behind the rest",
