@@ -1,5 +1,6 @@
 """The `check` command: one submission, or a class, as text or CSV."""
 
+import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
@@ -13,11 +14,12 @@ from report.question import Question, prefix_question
 from report.text import format_path, wrap
 
 MOST_BYTES = 10**6  # of a file
+HOW_TO_MAKE = "python3 YOURS > key.txt makes a key: --key key.txt"
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add files, a key, what if, and --csv."""
-    what = "what a lab3.py printed (default: standard input, or -)"
+    what = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
     parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
     key = "what the course's own program printed, which is then right (default: lab3.py's answers)"
     parser.add_argument("--key", metavar="FILE", help=key)
@@ -30,55 +32,76 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
-    question, key = read_options(options), None
+    question = read_options(options)
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
-    reading = read_key(question)  # which refuses a question that neither strategy answers
-    if options.key is not None:
-        try:
-            key = read_text(options.key)
-            reading = read_key(question, key)
-        except (OSError, ValueError) as error:
-            name = name_file(options.key)
-            raise ValueError(f"--key {name} {refuse(options.key, error)}") from None
-    files = {name: judge_file(name, question, key) for name in dict.fromkeys(options.files)}
-    judgements = [judged for judged in files.values() if isinstance(judged, Judgement)]
+    read_key(question)  # refuses a question that neither strategy answers
+    key = None if options.key is None else read_key_text(options.key, question)
+    reading, names = read_key(question, key), list_files(options.files)
+    is_alone = names == options.files and len(names) == 1 and not options.csv
+    files = {name: judge_file(name, question, key, is_alone) for name in names}
     if options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal takes
         print(format_csv(files, reading.right))
-    elif len(files) == 1 and not judgements:
-        [(name, reason)] = files.items()
-        raise ValueError(f"{name_file(name)} {reason}")
     else:
-        is_one = len(files) == 1
-        text = describe_judgement(judgements[0], reading) if is_one else describe_class(files)
-        if reading.is_key:
-            text = f"{wrap(describe_key(reading))}\n\n{text}"
-        print(prefix_question(question, text))
-    if len(judgements) < len(files):
+        of_key = f"{wrap(describe_key(reading))}\n\n" if reading.is_key else ""
+        text = describe_judgement(files[names[0]], reading) if is_alone else describe_class(files)
+        print(prefix_question(question, of_key + text))
+    if not all(judged.numbers for judged in files.values()):
         return 2
-    return 0 if all(judged.is_all_right for judged in judgements) else 1
+    return 0 if all(judged.is_all_right for judged in files.values()) else 1
 
 
-def judge_file(name: str, question: Question, key: str | None) -> Judgement | str:
-    """Judge a file, or say why it is refused."""
+def list_files(names: list[str]) -> list[str]:
+    """List each file once; of a folder, those whose names end with .txt."""
+    files = dict[str, None]()
+    for name in names:
+        texts = [name]
+        if os.path.isdir(name):
+            entries = sorted(os.listdir(name))
+            texts = [os.path.join(name, entry) for entry in entries if entry.endswith(".txt")]
+        if not texts:
+            raise ValueError(f"{format_path(name)} is a folder that has no .txt file")
+        files |= dict.fromkeys(texts)
+    return [*files]
+
+
+def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
+    """Judge a file. One that cannot be judged is refused: in a class by a note, or else by a
+    ValueError."""
     try:
         return judge(read_text(name), question, key)
-    except (OSError, ValueError) as error:  # ValueError also of a name that no file has
-        return refuse(name, error)
+    except (OSError, UnicodeError, NoSubmissionError) as error:
+        if is_alone:
+            raise ValueError(refuse(name, error, HOW_TO_RUN)) from None
+        return Judgement([], [], [explain_error(error)], [], by_hand=True)
 
 
-def name_file(name: str) -> str:
-    """Name a file, or standard input."""
-    return "standard input" if name == "-" else format_path(name)
+def read_key_text(name: str, question: Question) -> str:
+    """Read the text of a key. Raises ValueError if it is none."""
+    try:
+        text = read_text(name)
+        read_key(question, text)
+        return text
+    except (OSError, UnicodeError, NoSubmissionError) as error:
+        raise ValueError(f"--key {refuse(name, error, HOW_TO_MAKE)}") from None
 
 
-def refuse(name: str, error: Exception) -> str:
-    """Say why a file is refused, as a sentence goes on behind its name."""
+def refuse(name: str, error: Exception, how: str) -> str:
+    """Say why a file is refused, and of a program how to run it."""
+    is_program = isinstance(error, NoSubmissionError) and error.advice == HOW_TO_RUN
+    yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
+    advice = f": {how.replace('YOURS', yours)}" * is_program
+    return (
+        f"{'standard input' if name == '-' else format_path(name)} {explain_error(error)}{advice}"
+    )
+
+
+def explain_error(error: Exception) -> str:
+    """Say why a file is refused, as a sentence goes on behind the file's name."""
     if isinstance(error, NoSubmissionError):
-        yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
-        return f"{error.what}: {error.advice.replace('YOURS', yours)}"
+        return error.what if error.advice == HOW_TO_RUN else f"{error.what}: {error.advice}"
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
