@@ -11,9 +11,10 @@ from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
 from report.options import add_question_options, read_options
 from report.question import Question, prefix_question
-from report.text import format_path, wrap
+from report.text import format_path, join_paragraphs
 
 MOST_BYTES = 10**6  # of a file
+REFUSED = OSError, UnicodeError, NoSubmissionError  # of a file that cannot be judged
 HOW_TO_MAKE = "python3 YOURS > key.txt makes a key: --key key.txt"
 
 
@@ -32,22 +33,26 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
     right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
-    question = read_options(options)
+    question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
-    read_key(question)  # refuses a question that neither strategy answers
-    key = None if options.key is None else read_key_text(options.key, question)
-    reading, names = read_key(question, key), list_files(options.files)
-    is_alone = names == options.files and len(names) == 1 and not options.csv
+    reading = read_key(question)  # refuses a question that neither strategy answers
+    if options.key is not None:
+        try:
+            key = read_text(options.key)
+            reading = read_key(question, key)
+        except REFUSED as error:
+            raise ValueError(f"--key {refuse(options.key, error, HOW_TO_MAKE)}") from None
+    names = list_files(options.files)
+    is_alone = len(names) == 1 and names[0] in options.files and not options.csv
     files = {name: judge_file(name, question, key, is_alone) for name in names}
     if options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal takes
         print(format_csv(files, reading.right))
     else:
-        of_key = f"{wrap(describe_key(reading))}\n\n" if reading.is_key else ""
         text = describe_judgement(files[names[0]], reading) if is_alone else describe_class(files)
-        print(prefix_question(question, of_key + text))
+        print(prefix_question(question, join_paragraphs(describe_key(reading), text)))
     if not all(judged.numbers for judged in files.values()):
         return 2
     return 0 if all(judged.is_all_right for judged in files.values()) else 1
@@ -68,34 +73,22 @@ def list_files(names: list[str]) -> list[str]:
 
 
 def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
-    """Judge a file. One that cannot be judged is refused: in a class by a note, or else by a
-    ValueError."""
+    """Judge a file. A refused one stops the command only if it is alone."""
     try:
         return judge(read_text(name), question, key)
-    except (OSError, UnicodeError, NoSubmissionError) as error:
+    except REFUSED as error:
         if is_alone:
             raise ValueError(refuse(name, error, HOW_TO_RUN)) from None
         return Judgement([], [], [explain_error(error)], [], by_hand=True)
 
 
-def read_key_text(name: str, question: Question) -> str:
-    """Read the text of a key. Raises ValueError if it is none."""
-    try:
-        text = read_text(name)
-        read_key(question, text)
-        return text
-    except (OSError, UnicodeError, NoSubmissionError) as error:
-        raise ValueError(f"--key {refuse(name, error, HOW_TO_MAKE)}") from None
-
-
 def refuse(name: str, error: Exception, how: str) -> str:
-    """Say why a file is refused, and of a program how to run it."""
+    """Say why a file is refused, and of a program, what to type."""
     is_program = isinstance(error, NoSubmissionError) and error.advice == HOW_TO_RUN
-    yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
-    advice = f": {how.replace('YOURS', yours)}" * is_program
-    return (
-        f"{'standard input' if name == '-' else format_path(name)} {explain_error(error)}{advice}"
-    )
+    file, yours = format_path(name), shlex.quote(format_path(name))
+    if name == "-":
+        file, yours = "standard input", "YOURS"
+    return f"{file} {explain_error(error)}{f': {how}' * is_program}".replace("YOURS", yours)
 
 
 def explain_error(error: Exception) -> str:

@@ -53,6 +53,11 @@ class Case(NamedTuple):
     right: Numbers
     wrong: Numbers
 
+    @property
+    def numbers(self) -> Numbers:
+        """Return all numbers."""
+        return {**self.wrong, **self.right}
+
     def compute(self, line: Line, mistakes: Mistakes = ()) -> Exact:
         """Compute a line's number as the course reads the handout, or with mistakes."""
         number: Exact = recall_line(self.question, line, list_edits(self.readings, mistakes))
@@ -113,30 +118,28 @@ def find_explanations(case: Case, size: int) -> list[Explanation]:
     if not case.wrong:
         return []
     least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers that are made
-    groups = [[*lines, *case.right] for lines in combinations(case.wrong, least)]
-    places = {place for lines in groups for place in find_near(case, size, lines)}
-    candidates = list_candidates(case.strategy, case.more, size)
     unique: dict[frozenset[Mistake], Explanation] = {}  # of two orders the first
-    for mistakes in (candidates[place] for place in sorted(places)):
-        lines = list_explained(case, mistakes)
-        if len(lines) >= least:
-            unique.setdefault(frozenset(mistakes), Explanation(mistakes, lines))
+    for lines in combinations(case.wrong, least):
+        for mistakes in find_near(case, size, (*lines, *case.right)):
+            explanation = Explanation(mistakes, list_explained(case, mistakes))
+            if len(explanation.lines) >= least:
+                unique.setdefault(frozenset(mistakes), explanation)
     return [*unique.values()]
 
 
-def find_near(case: Case, size: int, lines: Iterable[Line]) -> Iterable[int]:
-    """Find the places of candidates whose estimates are near the numbers of all these lines."""
+def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
+    """Find the candidates whose estimates are near the numbers of all these lines."""
     if size == 2 and len(case.question.network) > MOST_LAYERS:
         return []
-    numbers = {**case.wrong, **case.right}
-    near: Iterable[int] = range(len(list_candidates(case.strategy, case.more, size)))
+    candidates = list_candidates(case.strategy, case.more, size)
+    places: Iterable[int] = range(len(candidates))
     for line in lines:
         estimates = list_estimates(case.question, line, case.readings, case.more, size)
-        spans = numbers[line].near
-        near = [at for low, high in spans for at in near if low <= estimates[at] < high]
-        if not near:  # other lines need not be estimated
+        spans = case.numbers[line].near
+        places = [at for low, high in spans for at in places if low <= estimates[at] < high]
+        if not places:  # other lines need not be estimated
             break
-    return near
+    return [candidates[place] for place in places]
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
@@ -144,7 +147,7 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
     or make one number alone and change a wrong one of Q1 into something else; if no number has
     three digits; or if one of two mistakes has no part in any (if both only cancel each other out
     in right numbers, that is a coincidence)."""
-    answers = {line: case.compute(line, mistakes) for line in (*case.wrong, *case.right)}
+    answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     is_evident = any(case.wrong[line].digits >= LEAST_DIGITS for line in lines)
     if not is_evident or any(
@@ -188,10 +191,10 @@ def find_constant(cases: Sequence[Case]) -> Mistakes:
         # a rounding is half of a last place
         if right_part_s and part_s > 2 * number.rounding * 10 ** (digits - 1 + CONSTANT_MARGIN):
             constant = Fraction(round_to(Fraction(value * right_part_s / part_s), digits))
-            clause = clause.format(format_number(constant / GIGA))
+            words = clause.format(format_number(constant / GIGA))
             ratio = constant / value
             edit = f"{name} = {name} * {ratio.numerator} / {ratio.denominator}"
-            mistakes = (Mistake(clause, edit),)
+            mistakes = (Mistake(words, edit),)
             if all(o.wrong and list_explained(o, mistakes) == (*o.wrong,) for o in cases):
                 return mistakes
     return ()
@@ -225,11 +228,10 @@ def list_contradicted(cases: Sequence[Case], pair: Pair) -> list[Mistake]:
     """List the mistakes of one strategy alone that would change the other one's numbers."""
     contradicted = list[Mistake]()
     for each, other, case in zip(pair, pair[::-1], cases[::-1], strict=True):
-        lines = (*case.right, *case.wrong)
         for mistake in each.mistakes:
             if case.strategy in mistake.strategies and mistake not in other.mistakes:
-                changes = any(case.compute(o, (mistake,)) != case.compute(o) for o in lines)
-                contradicted += [mistake] * changes
+                lines = [o for o in case.numbers if case.compute(o, (mistake,)) != case.compute(o)]
+                contradicted += [mistake] * bool(lines)
     return contradicted
 
 

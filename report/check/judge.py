@@ -6,19 +6,32 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from report.check import diagnosis
-from report.check.diagnosis import Case, Explanation, Mistakes, Numbers
+from report.check.diagnosis import (
+    FOLLOW_TOLERANCE,
+    KEY_DIGITS,
+    MOST_LAYERS,
+    Case,
+    Explanation,
+    Mistakes,
+    Numbers,
+)
 from report.check.mistakes import MISTAKES, Mistake
 from report.check.number import Number
-from report.check.submission import Line, Submission, list_lines, read_submission, shorten
+from report.check.submission import (
+    Line,
+    NoSubmissionError,
+    Submission,
+    list_lines,
+    read_submission,
+    shorten,
+)
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_number
 
 ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: told in per cent
 LEAST_PERCENT = Fraction(1, 1000)
-TOO_LARGE = (
-    f"two mistakes are tried together for up to {diagnosis.MOST_LAYERS} layers, and there are more"
-)
+TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
 
 # The kinds of a number; judge_number has their words
 RIGHT, EXPLAINED = "right", "explained"
@@ -77,7 +90,7 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
         number = submission.numbers.get(line, Number())
         judged.append(JudgedNumber(line, number, right.amount, kind, words))
     kinds = {number.kind for number in judged}
-    is_open = UNEXPLAINED in kinds and len(question.network) > diagnosis.MOST_LAYERS
+    is_open = UNEXPLAINED in kinds and len(question.network) > MOST_LAYERS
     notes = [*submission.notes, *[TOO_LARGE] * is_open]
     is_doubtful = kinds & DOUBTFUL or submission.repeated or submission.run_notes
     by_hand = bool(is_doubtful) or is_guess(cases, pairs)
@@ -88,11 +101,12 @@ def is_guess(cases: Sequence[Case], pairs: Sequence[diagnosis.Pair]) -> bool:
     """Return whether there are alternatives, more mistakes than the numbers that they make, or two
     mistakes of one strategy where the other's numbers contradict one."""
     causes = diagnosis.list_causes(pairs)
-    if any(len(cause.mistakes) > len(cause.lines) for cause in causes):
-        return True
-    is_two = any(each.mistakes[1:] for each in pairs[0])
-    is_contradicted = is_two and diagnosis.list_contradicted(cases, pairs[0])
-    return bool(is_contradicted) or len({cause.lines for cause in causes}) < len(causes)
+    are_two = any(each.mistakes[1:] for each in pairs[0])
+    return (
+        len({cause.lines for cause in causes}) < len(causes)
+        or any(len(cause.mistakes) > len(cause.lines) for cause in causes)
+        or (are_two and bool(diagnosis.list_contradicted(cases, pairs[0])))
+    )
 
 
 # ------------------------------------------------ how the course reads the handout
@@ -121,7 +135,7 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, lab)
     if not numbers:
-        raise ValueError("none of its numbers is positive")
+        raise NoSubmissionError("has no positive number", "a key has the course's answers")
     cases = make_cases(lab, numbers)
     best = zip(cases, diagnosis.diagnose(cases)[0], strict=True)
     readings = {case.strategy: each.mistakes for case, each in best if tells_reading(case, each)}
@@ -147,33 +161,29 @@ def tells_reading(case: Case, explanation: Explanation) -> bool:
     mistakes that make all of them, each exact or of four digits. No wrong constant is a reading,
     and none is told if the digits leave another choice: 0.01243 is what lab3.py computes if it is
     truncated, and if it is rounded, what K - 1 additions make."""
-    numbers, mistakes = {**case.right, **case.wrong}, explanation.mistakes
-    answers = {line: case.compute(line, mistakes) for line in numbers}
-    exact = [line for line, number in numbers.items() if answers[line] in number.amounts]
-    short = [
-        line
-        for line in numbers
-        if line not in exact and numbers[line].digits < diagnosis.KEY_DIGITS
-    ]
-    if len(explanation.lines) < len(case.wrong) or (mistakes and short):
+    mistakes, lines = explanation
+    answers = {line: case.compute(line, mistakes) for line in case.numbers}
+    is_short = any(
+        number.digits < KEY_DIGITS and answers[line] not in number.amounts
+        for line, number in case.numbers.items()
+    )
+    if len(lines) < len(case.wrong) or (mistakes and is_short) or not {*mistakes} <= {*MISTAKES}:
         return False
-    are_rows = all(mistake in MISTAKES for mistake in mistakes)
     choices = {tuple(answers.values())}
     for size in range(1, 1 + max(1, len(mistakes))):
-        candidates = diagnosis.list_candidates(case.strategy, case.more, size)
-        for place in diagnosis.find_near(case, size, numbers):
-            values = [case.compute(line, candidates[place]) for line in numbers]
-            if all(map(Number.agrees, numbers.values(), values)):
+        for others in diagnosis.find_near(case, size, case.numbers):
+            values = [case.compute(line, others) for line in case.numbers]
+            if all(map(Number.agrees, case.numbers.values(), values)):
                 choices.add(tuple(values))
-    return are_rows and len(choices) == 1
+    return len(choices) == 1
 
 
 # ------------------------------------------------ what is to be explained
 def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
     """Select those that are numbers. Zero is none, unless it is right."""
     right = reading.right
-    known = {line: it for line, it in numbers.items() if line in right and it.amounts}
-    return {line: it for line, it in known.items() if it.amount or it.equals(right[line])}
+    known = {line: numbers[line] for line in numbers if line in right and numbers[line].amounts}
+    return {line: n for line, n in known.items() if n.amount or n.equals(right[line])}
 
 
 def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) -> list[Case]:
@@ -255,7 +265,7 @@ def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
     for times in (reading.question.inputs, 1):
         rounding = number.rounding + times * once.rounding
         off = abs(number.amount - times * once.amount)
-        if off <= min(rounding, diagnosis.FOLLOW_TOLERANCE * number.amount):
+        if off <= min(rounding, FOLLOW_TOLERANCE * number.amount):
             return times
     return 0
 

@@ -62,23 +62,22 @@ def describe_lines(lines: Sequence[Line]) -> str:
 
 
 def describe_key(reading: Reading) -> str:
-    """Describe how a key reads the handout, what the key lacks, and what is noted of it."""
+    """Describe how a key, if there is one, reads the handout, what it lacks, and what is noted."""
     pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
+    causes = "; ".join(describe_causes(list_causes([pair]), ""))
+    unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
     sentences = [f"Noted of the key: {note}." for note in reading.notes]
     if reading.missing:
         sentences.insert(0, f"It lacks {describe_lines(reading.missing)}.")
-    if unknown := " and ".join(name for name in STRATEGIES if name not in reading.mistakes):
-        sentences.insert(
-            0,
-            f"Its numbers of {unknown} parallelism are right as they are printed, and no causes are"
-            " looked for there: they fit no reading of the handout that is known here, or several.",
-        )
-    if causes := "; ".join(describe_causes(list_causes([pair]), "")):
-        sentences.insert(0, f"The key reads the handout as follows: {causes}.")
-    elif not unknown:
-        doubt = ", as far as it goes" * bool(reading.missing)
-        sentences.insert(0, f"The key reads the handout as this project does{doubt}.")
-    return " ".join(sentences)
+    if unknown:
+        which = f"The key's numbers of {unknown} parallelism"
+        why = "they fit no reading of the handout that is known here, or several"
+        sentences.insert(0, f"{which} are right as printed, and no causes are looked for: {why}.")
+    if causes or not unknown:
+        how = f"as follows: {causes}" if causes else "as this project does"
+        doubt = ", as far as it goes" * bool(reading.missing and not causes)
+        sentences.insert(0, f"The key reads the handout {how}{doubt}.")
+    return " ".join(sentences) if reading.is_key else ""
 
 
 # ------------------------------------------------ one submission
