@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
         try:
             key = read_text(options.key)
             reading = read_key(question, key)
-        except REFUSED as error:
+        except (OSError, ValueError) as error:
             raise ValueError(f"--key {refuse(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
     is_alone = len(names) == 1 and names[0] in options.files and not options.csv

@@ -192,9 +192,8 @@ def find_constant(cases: Sequence[Case]) -> Mistakes:
         if right_part_s and part_s > 2 * number.rounding * 10 ** (digits - 1 + CONSTANT_MARGIN):
             constant = Fraction(round_to(Fraction(value * right_part_s / part_s), digits))
             words = clause.format(format_number(constant / GIGA))
-            ratio = constant / value
-            edit = f"{name} = {name} * {ratio.numerator} / {ratio.denominator}"
-            mistakes = (Mistake(words, edit),)
+            top, bottom = (constant / value).as_integer_ratio()
+            mistakes = (Mistake(words, f"{name} = {name} * {top} / {bottom}"),)
             if all(o.wrong and list_explained(o, mistakes) == (*o.wrong,) for o in cases):
                 return mistakes
     return ()

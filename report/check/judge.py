@@ -6,31 +6,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from report.check import diagnosis
-from report.check.diagnosis import (
-    FOLLOW_TOLERANCE,
-    KEY_DIGITS,
-    MOST_LAYERS,
-    Case,
-    Explanation,
-    Mistakes,
-    Numbers,
-)
+from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Mistakes, Numbers, Pair
 from report.check.mistakes import MISTAKES, Mistake
 from report.check.number import Number
-from report.check.submission import (
-    Line,
-    NoSubmissionError,
-    Submission,
-    list_lines,
-    read_submission,
-    shorten,
-)
+from report.check.submission import Line, Submission, list_lines, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_number
 
 ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: told in per cent
-LEAST_PERCENT = Fraction(1, 1000)
 TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
 
 # The kinds of a number; judge_number has their words
@@ -97,16 +81,15 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     return Judgement(judged, diagnosis.list_causes(pairs), notes, submission.format, by_hand)
 
 
-def is_guess(cases: Sequence[Case], pairs: Sequence[diagnosis.Pair]) -> bool:
+def is_guess(cases: Sequence[Case], pairs: Sequence[Pair]) -> bool:
     """Return whether there are alternatives, more mistakes than the numbers that they make, or two
     mistakes of one strategy where the other's numbers contradict one."""
     causes = diagnosis.list_causes(pairs)
     are_two = any(each.mistakes[1:] for each in pairs[0])
-    return (
-        len({cause.lines for cause in causes}) < len(causes)
-        or any(len(cause.mistakes) > len(cause.lines) for cause in causes)
-        or (are_two and bool(diagnosis.list_contradicted(cases, pairs[0])))
-    )
+    are_more = any(len(cause.mistakes) > len(cause.lines) for cause in causes)
+    are_alternatives = len({cause.lines for cause in causes}) < len(causes)
+    is_contradicted = are_two and len(diagnosis.list_contradicted(cases, pairs[0])) > 0
+    return are_alternatives or are_more or is_contradicted
 
 
 # ------------------------------------------------ how the course reads the handout
@@ -135,7 +118,7 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, lab)
     if not numbers:
-        raise NoSubmissionError("has no positive number", "a key has the course's answers")
+        raise ValueError("none of its numbers is positive")
     cases = make_cases(lab, numbers)
     best = zip(cases, diagnosis.diagnose(cases)[0], strict=True)
     readings = {case.strategy: each.mistakes for case, each in best if tells_reading(case, each)}
@@ -163,10 +146,8 @@ def tells_reading(case: Case, explanation: Explanation) -> bool:
     truncated, and if it is rounded, what K - 1 additions make."""
     mistakes, lines = explanation
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
-    is_short = any(
-        number.digits < KEY_DIGITS and answers[line] not in number.amounts
-        for line, number in case.numbers.items()
-    )
+    rounded = [n for line, n in case.numbers.items() if answers[line] not in n.amounts]
+    is_short = any(number.digits < diagnosis.KEY_DIGITS for number in rounded)
     if len(lines) < len(case.wrong) or (mistakes and is_short) or not {*mistakes} <= {*MISTAKES}:
         return False
     choices = {tuple(answers.values())}
@@ -198,10 +179,8 @@ def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) ->
     for strategy in STRATEGIES:
         is_known = strategy in reading.mistakes
         known = {line: numbers[line] for line in numbers if line.strategy == strategy and is_known}
-        right = {
-            line: number for line, number in known.items() if number.equals(reading.right[line])
-        }
-        wrong = {line: number for line, number in known.items() if line not in right}
+        right = {line: n for line, n in known.items() if n.equals(reading.right[line])}
+        wrong = {line: n for line, n in known.items() if line not in right}
         edits = reading.mistakes.get(strategy, ())
         cases.append(Case(reading.question, strategy, edits, tuple(more), right, wrong))
     return cases
@@ -265,7 +244,7 @@ def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
     for times in (reading.question.inputs, 1):
         rounding = number.rounding + times * once.rounding
         off = abs(number.amount - times * once.amount)
-        if off <= min(rounding, FOLLOW_TOLERANCE * number.amount):
+        if off <= min(rounding, diagnosis.FOLLOW_TOLERANCE * number.amount):
             return times
     return 0
 
@@ -277,8 +256,6 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
     times = number.amount / right
     if ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
-        percent = abs(times - 1) * 100
-        less = "less than " * (percent < LEAST_PERCENT)
-        shown = format_number(max(percent, LEAST_PERCENT), 2)
-        return f"{less}{shown} % too {many if times > 1 else few}"
+        percent = format_number(abs(times - 1) * 100, 2)
+        return f"{percent} % too {many if times > 1 else few}"
     return f"{shorten(format_number(times, 3))} times the right number"
