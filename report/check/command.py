@@ -15,7 +15,7 @@ from report.text import format_path, join_paragraphs
 
 MOST_BYTES = 10**6  # of a file
 REFUSED = OSError, UnicodeError, NoSubmissionError  # of a file that cannot be judged
-HOW_TO_MAKE = "python3 YOURS > key.txt makes a key: --key key.txt"
+HOW_TO_MAKE = "python3 YOURS > key.txt, then --key key.txt"
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -189,7 +189,7 @@ def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) ->
 def ignore(reading: Mistake) -> Mistake:
     """Make the mistake that takes the place of a reading and changes nothing."""
     edit = "; ".join(f"{name} = {name}" for name in sorted(reading.names))
-    clause = f"your course computes as if {reading.clause}; you do not"
+    clause = f"your course assumes that {reading.clause}; you do not assume this"
     return Mistake(clause, edit, reading.strategies)
 
 

@@ -70,9 +70,9 @@ def describe_key(reading: Reading) -> str:
     if reading.missing:
         sentences.insert(0, f"It lacks {describe_lines(reading.missing)}.")
     if unknown:
-        which = f"The key's numbers of {unknown} parallelism"
-        why = "they fit no reading of the handout that is known here, or several"
-        sentences.insert(0, f"{which} are right as printed, and no causes are looked for: {why}.")
+        what = f"Numbers of {unknown} parallelism are right if they are as the key prints them"
+        why = "because the key's fit no known reading of the handout, or several"
+        sentences.insert(0, f"{what}; no causes are looked for, {why}.")
     if causes or not unknown:
         how = f"as follows: {causes}" if causes else "as this project does"
         doubt = ", as far as it goes" * bool(reading.missing and not causes)
@@ -94,7 +94,9 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     lines += list_points("The wrong ones are what you get if:", clauses)
     lines += list_points(f"What {'else ' * bool(clauses)}is wrong:", list_rest(judged))
     if any(mistake.handout for cause in judged.causes for mistake in cause.mistakes):
-        lines.append("If your course reads it so, too: --key FILE, with what its program prints")
+        lines.append(
+            "If your course reads it so, too: --key FILE, what the course's program prints"
+        )
     if right == total and not reading.is_key:
         lines.append("How the handout is read: python3 report explain readings")
     table, rows = "" if right == total else tabulate(judged), judged.format

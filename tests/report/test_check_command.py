@@ -47,7 +47,11 @@ def test_what_cannot_be_judged(tmp_path, content):
         ("python3 report check tests/oracles", 2, "oracles is a folder that has no .txt file"),
         ("python3 report check --key report", 2, "--key report cannot be read: Is a directory"),
         ("python3 report check --key lab3.py", 2, "python3 lab3.py > key.txt"),
-        ("echo 'TP latency: inf' | python3 report check --key - a", 2, "none of its numbers is positive"),
+        (
+            "echo 'TP latency: inf' | python3 report check --key - a",
+            2,
+            "none of its numbers is positive",
+        ),
     ],
 )
 def test_the_exit_status(command, status, advice):

@@ -45,7 +45,8 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
         " parallelism: d"
     ]
     assert describe(*(((mistake,), ()) for mistake in (a, b, c, d))) == [
-        "tensor parallelism: a; or tensor parallelism: b; or tensor parallelism: c; or 1 other cause"
+        "tensor parallelism: a; or tensor parallelism: b; or tensor parallelism: c; or 1 other"
+        " cause"
     ]
 
 
@@ -83,7 +84,9 @@ ALONE, ROUNDED, SHORT = (
     f"pipeline right right {it} right" for it in (0.39793000448, 0.3979, 0.398)
 )
 FEW = "pipeline 0.01243 right 0.1557 right"
-IGNORED = "pipeline parallelism: your course computes as if inputs do not overlap; you do not"
+IGNORED = (
+    "pipeline parallelism: your course assumes that inputs do not overlap; you do not assume this"
+)
 MAC = "tensor 0.00161060608 right 0.05153939456 right"
 CLOSE = "tensor right 1923456 right right"  # which no mistake makes
 
