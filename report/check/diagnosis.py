@@ -21,7 +21,7 @@ from report.question import Question
 from report.text import GIGA, Exact, format_number, round_to
 
 # ------------------------------------------------ thresholds, and the example that sets each
-MOST_LAYERS = 20  # for which two mistakes are tried together: with 20 layers that takes 2 s
+MOST_LAYERS = 20  # for which two mistakes are tried together: with 20, nothing found takes 0.7 s
 MOST_LEFT = {1: 1, 2: 0}  # wrong numbers, by one mistake, by two: one of four may be a slip
 NEEDED_DIGITS = 2, 4, 6  # by 0, 1, 2 mistakes that the other strategy does not share: 0.00161 of
 # both; 0.01223 undivided, not 0.0122; 0.0124151 undivided and sent one by one, not 0.012415

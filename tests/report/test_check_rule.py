@@ -17,7 +17,6 @@ from report.check.words import describe_causes, list_rest
 from report.question import Question
 from submissions import OUTPUT, find_causes, write
 
-
 FOLDER = Path(__file__).parent
 MADE = json.loads((FOLDER / "mistakes.json").read_text(encoding="utf-8"))
 _, *CASES = (FOLDER / "rule.txt").read_text(encoding="utf-8").split("\n\n")

@@ -17,7 +17,6 @@ from report.check.diagnosis import list_candidates
 from report.check.mistakes import MISTAKES, Mistake, compute_printed, list_printed, make_model
 from report.question import Question
 
-
 MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 
 
