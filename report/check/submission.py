@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import unified_diff
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -24,7 +24,7 @@ SAMPLE = (
 HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "such as this is read: Total latency of tensor parallelism is 0.1 seconds"
 FREE = "Format: no row is the handout's."
-PLAIN_DIGITS = "  Plain digits are asked for, in seconds or bytes: no comma, no exponent."
+PLAIN_DIGITS = "  ...: a number in plain digits, in seconds or bytes, without comma or exponent"
 RUN = "report run: "  # begins what the `run` command writes behind what a program printed
 
 
@@ -85,13 +85,12 @@ def _split_rows(text: str) -> list[str]:
     ends = (
         "\t\r\n" if re.search("[\r\n]", text.strip()) else "\t\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"
     )
-    changes = dict[str, str]()
+    changes = dict[int, str]()
     for character in {*text} - {*ends}:
         if character.isspace() or unicodedata.category(character) in ("Cc", "Cf"):
-            changes[character] = " " * character.isspace()
-    return [
-        row for row in text.translate(ALIKE | str.maketrans(changes)).splitlines() if row.strip()
-    ]
+            changes[ord(character)] = " " * character.isspace()
+    rows = text.translate(ALIKE).translate(changes).splitlines()
+    return [row for row in rows if row.strip()]
 
 
 # ------------------------------------------------ which number counts
@@ -152,7 +151,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     printed, run_notes = _split_off_notes(_split_rows(text))
     stripped, lines = [row.strip() for row in printed], list_lines(question, impossible)
     wanted = lab3.answers(*question).splitlines()
-    relabelled, notes = _relabel_sample(stripped, wanted)
+    relabelled, sample = _relabel_sample(stripped, wanted)
     rows = read_rows(relabelled, question.inputs)
     labels = {row.results[0].label for row in read_rows(wanted, question.inputs) if row.results}
     groups = _group(rows, lines)
@@ -162,26 +161,32 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     failure = _find_failure([*printed[end:], *run_notes])
     if not chosen:
         raise _refuse(printed, rows, failure, run_notes)
-    repeated = {
-        line: note for line in chosen if (note := _note_others(line, chosen[line], groups[line]))
-    }
-    others = {
-        it.said.question: it.said.other_inputs for it in chosen.values() if it.said.other_inputs
-    }
+    repeated = {line: _note_others(line, chosen[line], groups[line]) for line in chosen}
     seeming = {words: row.text for row in reversed(rows) for words in row.seeming}
     numbers = {line: result.number for line, result in chosen.items()}
-    notes += [NO_Q2] * any(result.said.line != line for line, result in chosen.items())
-    notes += [f"{name} is of {count(inputs, 'input')}" for name, inputs in others.items()]
-    notes += [*repeated.values(), *failure, *(note for note in run_notes if not CRASH.match(note))]
+    odd = [note for note in run_notes if not CRASH.match(note)]
     return Submission(
         numbers,
-        {line: _explain(seeming[line]) for line in seeming if line in lines and line not in chosen},
-        [*repeated],
-        others,
-        notes,
+        {line: _explain(seeming[line]) for line in lines if line in seeming and line not in chosen},
+        [line for line, note in repeated.items() if note],
+        _find_other_inputs(chosen),
+        [*sample, *_note_questions(chosen), *filter(None, repeated.values()), *failure, *odd],
         run_notes,
         _compare(stripped, [numbers.get(line, Number()) for line in lines], question),
     )
+
+
+def _find_other_inputs(chosen: Mapping[Line, Result]) -> dict[str, int]:
+    """Find the questions that are said to be of other inputs, and of how many."""
+    said = [result.said for result in chosen.values()]
+    return {words.question: words.other_inputs for words in said if words.other_inputs}
+
+
+def _note_questions(chosen: Mapping[Line, Result]) -> list[str]:
+    """Note that Q2 is not named, and which question is said to be of other inputs."""
+    notes = [NO_Q2] * any(result.said.line != line for line, result in chosen.items())
+    others = _find_other_inputs(chosen)
+    return notes + [f"{name} is of {count(inputs, 'input')}" for name, inputs in others.items()]
 
 
 def _split_off_notes(rows: list[str]) -> tuple[list[str], list[str]]:
@@ -275,8 +280,9 @@ def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question)
         return [FREE]
     diff = unified_diff(filled_in, printed, n=1, lineterm="")
     marked = [f"{MARKS[row[0]]} {shorten(row[1:], COLUMNS - 2)}" for row in diff if row[0] in MARKS]
-    more = len(marked[2:]) - MOST_SHOWN  # without the headers of the diff
-    return marked[2 : 2 + MOST_SHOWN] + [f"  and {count(more, 'more row')}"] * (more > 0)
+    shown, more = marked[2 : 2 + MOST_SHOWN], len(marked[2:]) - MOST_SHOWN  # without two headers
+    reason = [PLAIN_DIGITS] * any(row.startswith("+ ") and " ... " in row for row in shown)
+    return shown + [f"  and {count(more, 'more row')}"] * (more > 0) + reason
 
 
 def _fill_in(row: str, number: Number) -> str:
