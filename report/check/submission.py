@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import unified_diff
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -24,7 +24,7 @@ SAMPLE = (
 HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "such as this is read: Total latency of tensor parallelism is 0.1 seconds"
 FREE = "Format: no row is the handout's."
-PLAIN_DIGITS = "  Plain digits are asked for, in seconds or bytes: no comma, no exponent."
+PLAIN_DIGITS = "  ...: a number in plain digits, in seconds or bytes, without comma or exponent"
 RUN = "report run: "  # begins what the `run` command writes behind what a program printed
 
 
@@ -79,56 +79,47 @@ def decode(data: bytes) -> str:
 
 
 def _split_rows(text: str) -> list[str]:
-    """Split a text into rows that are not blank: without terminal escapes and what is not seen, and
-    with one character for those that look alike. If a text has line feeds, other separators are
-    blanks within a row."""
+    """Split a text into rows that are not blank, without escapes and characters that are not seen.
+    If it has line feeds, a row does not end at other separators: they are blanks."""
     text = ESCAPE.sub("", text)
-    characters = {*text}
-    unseen = {
-        character
-        for character in characters
-        if unicodedata.category(character) in ("Cc", "Cf") and not character.isspace()
-    }
     ends = (
         "\t\r\n" if re.search("[\r\n]", text.strip()) else "\t\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"
     )
-    blanks = {character for character in characters if character.isspace()} - {*ends}
-    dropped = dict.fromkeys(map(ord, unseen))
-    text = text.translate(ALIKE | dropped | dict.fromkeys(map(ord, blanks), " "))
-    return [row for row in text.splitlines() if row.strip()]
+    changes = dict[int, str]()
+    for character in {*text} - {*ends}:
+        if character.isspace() or unicodedata.category(character) in ("Cc", "Cf"):
+            changes[ord(character)] = " " * character.isspace()
+    rows = text.translate(ALIKE).translate(changes).splitlines()
+    return [row for row in rows if row.strip()]
 
 
 # ------------------------------------------------ which number counts
 
 
-def _group(rows: Sequence[Row], has_q2: bool) -> dict[Line, list[Result]]:
-    """Group results by their lines. If Q2 is asked and has no heading, the second of two equal
-    labels is Q2's, unless its number is the same."""
+def _group(rows: Iterable[Row], lines: Iterable[Line]) -> dict[Line, list[Result]]:
+    """Group results by their lines. If Q2 is asked and not named, the second of two equal labels is
+    Q2's, unless its number is the same."""
     results, groups = [result for row in rows for result in row.results], dict[Line, list[Result]]()
-    names = {row.question for row in rows} | {result.said.question for result in results}
+    named = {row.question for row in rows} | {result.said.question for result in results}
+    lacks_q2 = "Q2" in {line.question for line in lines} - named
     for result in results:
         line = Line(*result.said.line)
         first = groups.get(line, [result])[0]
         is_again = (result.label, result.said.question) == (first.label, first.said.question)
         is_second = is_again and not result.number.equals(first.number)
-        is_open = "Q2" not in names and all(role != "question" for role, _ in result.label)
-        if has_q2 and is_second and is_open:
+        if lacks_q2 and is_second and all(role != "question" for role, _ in result.label):
             line = line._replace(question="Q2")
         groups.setdefault(line, []).append(result)
     return groups
 
 
-def _choose(results: Sequence[Result], labels: Collection[tuple[Token, ...]]) -> Result:
-    """Choose the result that counts: with the handout's label, then in no doubt, then a number at
-    all; of equals the last."""
-    return max(
-        reversed(results),
-        key=lambda result: (
-            result.label in labels,
-            not result.said.is_vague,
-            result.number.amounts != (),
-        ),
-    )
+def _choose(results: Iterable[Result], labels: Collection[tuple[Token, ...]]) -> Result:
+    """Choose the last of the best results: with the handout's label, in no doubt, a number."""
+
+    def rank(result: Result) -> tuple[bool, bool, bool]:
+        return result.label in labels, not result.said.is_vague, result.number.amounts != ()
+
+    return sorted(results, key=rank)[-1]
 
 
 def _note_others(line: Line, chosen: Result, results: Iterable[Result]) -> str:
@@ -160,32 +151,42 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     printed, run_notes = _split_off_notes(_split_rows(text))
     stripped, lines = [row.strip() for row in printed], list_lines(question, impossible)
     wanted = lab3.answers(*question).splitlines()
-    relabelled, notes = _relabel_sample(stripped, wanted)
+    relabelled, sample = _relabel_sample(stripped, wanted)
     rows = read_rows(relabelled, question.inputs)
     labels = {row.results[0].label for row in read_rows(wanted, question.inputs) if row.results}
-    groups = _group(rows, "Q2" in {line.question for line in lines})
+    groups = _group(rows, lines)
     chosen = {line: _choose(groups[line], labels) for line in lines if line in groups}
-    missing = [line for line in lines if line not in chosen]
-    end = 0 if missing else max(place for place, row in enumerate(rows, 1) if row.results)
+    is_whole = len(chosen) == len(lines)
+    end = max(place for place, row in enumerate(rows, 1) if row.results) if is_whole else 0
     failure = _find_failure([*printed[end:], *run_notes])
     if not chosen:
         raise _refuse(printed, rows, failure, run_notes)
     repeated = {line: _note_others(line, chosen[line], groups[line]) for line in chosen}
-    said = {line: result.said for line, result in chosen.items()}
-    others = {words.question: words.other_inputs for words in said.values() if words.other_inputs}
-    notes += [NO_Q2] * any(words.line != line for line, words in said.items())
-    notes += [f"{name} is of {count(inputs, 'input')}" for name, inputs in others.items()]
-    notes += [note for note in repeated.values() if note]
+    seeming = {words: row.text for row in reversed(rows) for words in row.seeming}
     numbers = {line: result.number for line, result in chosen.items()}
+    odd = [note for note in run_notes if not CRASH.match(note)]
     return Submission(
         numbers,
-        _explain_missing(missing, rows),
+        {line: _explain(seeming[line]) for line in lines if line in seeming and line not in chosen},
         [line for line, note in repeated.items() if note],
-        others,
-        [*notes, *failure, *(note for note in run_notes if not CRASH.match(note))],
+        _find_other_inputs(chosen),
+        [*sample, *_note_questions(chosen), *filter(None, repeated.values()), *failure, *odd],
         run_notes,
         _compare(stripped, [numbers.get(line, Number()) for line in lines], question),
     )
+
+
+def _find_other_inputs(chosen: Mapping[Line, Result]) -> dict[str, int]:
+    """Find the questions that are said to be of other inputs, and of how many."""
+    said = [result.said for result in chosen.values()]
+    return {words.question: words.other_inputs for words in said if words.other_inputs}
+
+
+def _note_questions(chosen: Mapping[Line, Result]) -> list[str]:
+    """Note that Q2 is not named, and which question is said to be of other inputs."""
+    notes = [NO_Q2] * any(result.said.line != line for line, result in chosen.items())
+    others = _find_other_inputs(chosen)
+    return notes + [f"{name} is of {count(inputs, 'input')}" for name, inputs in others.items()]
 
 
 def _split_off_notes(rows: list[str]) -> tuple[list[str], list[str]]:
@@ -222,15 +223,6 @@ CRASH = re.compile(  # of Python, what ends a program, a shell, or the `run` com
     r"|Floating point exception)(?:: \d+)?(?: \(core dumped\))?(?: {2,}.*)?$",
     re.IGNORECASE,
 )
-
-
-def _explain_missing(missing: Collection[Line], rows: Iterable[Row]) -> dict[Line, str]:
-    """Explain why the first row is not read that seems to be of a line that is missing."""
-    unread = dict[Line, str]()
-    for row in rows:
-        seeming = {Line(*words) for words in row.seeming} & {*missing}
-        unread |= {line: _explain(row.text) for line in seeming - unread.keys()}
-    return unread
 
 
 def _explain(row: str) -> str:
@@ -288,8 +280,9 @@ def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question)
         return [FREE]
     diff = unified_diff(filled_in, printed, n=1, lineterm="")
     marked = [f"{MARKS[row[0]]} {shorten(row[1:], COLUMNS - 2)}" for row in diff if row[0] in MARKS]
-    more = len(marked[2:]) - MOST_SHOWN  # without the headers of the diff
-    return marked[2 : 2 + MOST_SHOWN] + [f"  and {count(more, 'more row')}"] * (more > 0)
+    shown, more = marked[2 : 2 + MOST_SHOWN], len(marked[2:]) - MOST_SHOWN  # without two headers
+    reason = [PLAIN_DIGITS] * any(row.startswith("+ ") and " ... " in row for row in shown)
+    return shown + [f"  and {count(more, 'more row')}"] * (more > 0) + reason
 
 
 def _fill_in(row: str, number: Number) -> str:
