@@ -150,9 +150,8 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     is_evident = any(case.wrong[line].digits >= LEAST_DIGITS for line in lines)
-    if not is_evident or any(
-        not number.agrees(answers[line]) for line, number in case.right.items()
-    ):
+    agree = [number.agrees(answers[line]) for line, number in case.right.items()]
+    if not is_evident or not all(agree):
         return ()
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
     if len(lines) == 1 and any(answers[line] != case.compute(line) for line in others):
@@ -166,7 +165,7 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
 # ------------------------------------------------ both strategies
 def diagnose(cases: Sequence[Case]) -> list[Pair]:
     """Find the best explanations of both strategies; several if they are equally good. A wrong
-    constant, then two mistakes are tried only if one leaves something."""
+    constant, then two mistakes are tried only if one mistake leaves something."""
     explanations = [[Explanation()] for _ in cases]
     for size in 1, 2:
         best = choose(cases, explanations)
@@ -191,10 +190,11 @@ def find_constant(cases: Sequence[Case]) -> Mistakes:
         # a rounding is half of a last place
         if right_part_s and part_s > 2 * number.rounding * 10 ** (digits - 1 + CONSTANT_MARGIN):
             constant = Fraction(round_to(Fraction(value * right_part_s / part_s), digits))
-            words = clause.format(format_number(constant / GIGA))
             top, bottom = (constant / value).as_integer_ratio()
-            mistakes = (Mistake(words, f"{name} = {name} * {top} / {bottom}"),)
-            if all(o.wrong and list_explained(o, mistakes) == (*o.wrong,) for o in cases):
+            edit = f"{name} = {name} * {top} / {bottom}"
+            mistakes = (Mistake(clause.format(format_number(constant / GIGA)), edit),)
+            makes_all = [list_explained(each, mistakes) == (*each.wrong,) for each in cases]
+            if all(makes_all) and all(each.wrong for each in cases):
                 return mistakes
     return ()
 
@@ -205,7 +205,7 @@ def choose(cases: Sequence[Case], explanations: Sequence[list[Explanation]]) -> 
     left = [*explanations]
     while True:
         most = [max(len(each.lines) for each in known) for known in left]
-        best = [[e for e in left[side] if len(e.lines) == most[side]] for side in (0, 1)]
+        best = [[each for each in left[at] if len(each.lines) == most[at]] for at in (0, 1)]
         costs = {pair: count_mistakes(cases, pair) for pair in product(*best)}
         fewest = min(costs.values())
         pairs = [pair for pair, cost in costs.items() if cost == fewest]
@@ -229,8 +229,9 @@ def list_contradicted(cases: Sequence[Case], pair: Pair) -> list[Mistake]:
     for each, other, case in zip(pair, pair[::-1], cases[::-1], strict=True):
         for mistake in each.mistakes:
             if case.strategy in mistake.strategies and mistake not in other.mistakes:
-                lines = [o for o in case.numbers if case.compute(o, (mistake,)) != case.compute(o)]
-                contradicted += [mistake] * bool(lines)
+                with_it = [case.compute(line, (mistake,)) for line in case.numbers]
+                if with_it != [case.compute(line) for line in case.numbers]:
+                    contradicted.append(mistake)
     return contradicted
 
 
@@ -277,7 +278,7 @@ def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]
     if len(rows) < prod(map(len, columns)):
-        return [Explanation(tuple(m for part in row for m in part.mistakes), lines) for row in rows]
+        return [Explanation(sum((part.mistakes for part in row), ()), lines) for row in rows]
     return [part for column in columns for part in column if part.mistakes]
 
 
