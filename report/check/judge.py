@@ -148,7 +148,7 @@ def tells_reading(case: Case, explanation: Explanation) -> bool:
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     rounded = [n for line, n in case.numbers.items() if answers[line] not in n.amounts]
     is_short = any(number.digits < diagnosis.KEY_DIGITS for number in rounded)
-    if len(lines) < len(case.wrong) or (mistakes and is_short) or not {*mistakes} <= {*MISTAKES}:
+    if len(lines) < len(case.wrong) or is_short or not {*mistakes} <= {*MISTAKES}:
         return False
     choices = {tuple(answers.values())}
     for size in range(1, 1 + max(1, len(mistakes))):
