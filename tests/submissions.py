@@ -2,7 +2,7 @@
 
 import lab3
 from report.check.judge import judge
-from report.check.words import describe_cause
+from report.check.words import describe_causes
 from report.question import LAB
 
 OUTPUT = f"{lab3.answers(*LAB)}\n"  # as tests/test_lab3.py has it word for word
@@ -22,4 +22,4 @@ def write(*strategies, output=OUTPUT):
 
 def find_causes(text, question=LAB, key=None):
     """Describe each cause of the wrong numbers."""
-    return [describe_cause(cause, "") for cause in judge(text, question, key).causes]
+    return describe_causes(judge(text, question, key).causes, "")

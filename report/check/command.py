@@ -1,5 +1,6 @@
 """The `check` command: one submission, or a class, as text or CSV."""
 
+import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
@@ -10,14 +11,16 @@ from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
 from report.options import add_question_options, read_options
 from report.question import Question, prefix_question
-from report.text import format_path, wrap
+from report.text import format_path, join_blocks
 
 MOST_BYTES = 10**6  # of a file
+REFUSED = OSError, UnicodeError, NoSubmissionError  # of a file that cannot be judged
+HOW_TO_MAKE = "python3 YOURS > key.txt, then --key key.txt"
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add files, a key, what if, and --csv."""
-    what = "what a lab3.py printed (default: standard input, or -)"
+    what = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
     parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
     key = "what the course's own program printed, which is then right (default: lab3.py's answers)"
     parser.add_argument("--key", metavar="FILE", help=key)
@@ -33,52 +36,65 @@ def run(options: Namespace) -> int:
     question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
-    reading = read_key(question)  # which refuses a question that neither strategy answers
+    reading = read_key(question)  # refuses a question that neither strategy answers
     if options.key is not None:
         try:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, ValueError) as error:
-            name = name_file(options.key)
-            raise ValueError(f"--key {name} {refuse(options.key, error)}") from None
-    files = {name: judge_file(name, question, key) for name in dict.fromkeys(options.files)}
-    judgements = [judged for judged in files.values() if isinstance(judged, Judgement)]
+            raise ValueError(f"--key {refuse(options.key, error, HOW_TO_MAKE)}") from None
+    names = list_files(options.files)
+    is_alone = len(names) == 1 and names[0] in options.files and not options.csv
+    files = {name: judge_file(name, question, key, is_alone) for name in names}
     if options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal takes
         print(format_csv(files, reading.right))
-    elif len(files) == 1 and not judgements:
-        [(name, reason)] = files.items()
-        raise ValueError(f"{name_file(name)} {reason}")
     else:
-        is_one = len(files) == 1
-        text = describe_judgement(judgements[0], reading) if is_one else describe_class(files)
-        if reading.is_key:
-            text = f"{wrap(describe_key(reading))}\n\n{text}"
-        print(prefix_question(question, text))
-    if len(judgements) < len(files):
+        text = describe_judgement(files[names[0]], reading) if is_alone else describe_class(files)
+        print(prefix_question(question, join_blocks(describe_key(reading), text)))
+    if not all(judged.numbers for judged in files.values()):
         return 2
-    return 0 if all(judged.is_all_right for judged in judgements) else 1
+    return 0 if all(judged.is_all_right for judged in files.values()) else 1
 
 
-def judge_file(name: str, question: Question, key: str | None) -> Judgement | str:
-    """Judge a file, or say why it is refused."""
+def list_files(names: list[str]) -> list[str]:
+    """List each file once; of a folder, those whose names end with .txt."""
+    files = dict[str, None]()
+    for name in names:
+        texts = [name]
+        if os.path.isdir(name):
+            entries = sorted(os.listdir(name))
+            texts = [os.path.join(name, entry) for entry in entries if entry.endswith(".txt")]
+        if not texts:
+            raise ValueError(f"{format_path(name)} is a folder that has no .txt file")
+        files |= dict.fromkeys(texts)
+    return [*files]
+
+
+def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
+    """Judge a file. A refused one stops the command only if it is alone."""
     try:
         return judge(read_text(name), question, key)
-    except (OSError, ValueError) as error:  # ValueError also of a name that no file has
-        return refuse(name, error)
+    except REFUSED as error:
+        if is_alone:
+            raise ValueError(refuse(name, error, HOW_TO_RUN)) from None
+        return Judgement([], [], [explain_error(error)], [], by_hand=True)
 
 
-def name_file(name: str) -> str:
-    """Name a file, or standard input."""
-    return "standard input" if name == "-" else format_path(name)
+def refuse(name: str, error: Exception, how: str) -> str:
+    """Say why a file is refused, and of a program, what to type."""
+    is_program = isinstance(error, NoSubmissionError) and error.advice == HOW_TO_RUN
+    file, yours = format_path(name), shlex.quote(format_path(name))
+    if name == "-":
+        file, yours = "standard input", "YOURS"
+    return f"{file} {explain_error(error)}{f': {how}' * is_program}".replace("YOURS", yours)
 
 
-def refuse(name: str, error: Exception) -> str:
-    """Say why a file is refused, as a sentence goes on behind its name."""
+def explain_error(error: Exception) -> str:
+    """Say why a file is refused, as a sentence goes on behind the file's name."""
     if isinstance(error, NoSubmissionError):
-        yours = "YOURS" if name == "-" else shlex.quote(format_path(name))
-        return f"{error.what}: {error.advice.replace('YOURS', yours)}"
+        return error.what if error.advice == HOW_TO_RUN else f"{error.what}: {error.advice}"
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 

@@ -3,19 +3,10 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
 from typing import NamedTuple
 
-from report.check.diagnosis import (
-    MOST_LAYERS,
-    Case,
-    Explanation,
-    Mistakes,
-    Numbers,
-    Pair,
-    diagnose,
-    find_source,
-)
+from report.check import diagnosis
+from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Mistakes, Numbers, Pair
 from report.check.mistakes import MISTAKES, Mistake
 from report.check.number import Number
 from report.check.submission import Line, Submission, list_lines, read_submission, shorten
@@ -23,9 +14,7 @@ from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_rounded
 
-KEY_DIGITS = 4  # of each number of a key that tells a reading
-FOLLOW_TOLERANCE = Fraction(1, 500)  # of a number that follows from Q1's
-ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # how many times the right number
+ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: told in per cent
 TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
 
 # The kinds of a number; judge_number has their words
@@ -33,7 +22,7 @@ RIGHT, EXPLAINED = "right", "explained"
 FOLLOWS, AS_Q1, OTHER_LINE = "follows from Q1", "Q1's number", "another line's number"
 UNEXPLAINED, MISSING = "unexplained", "missing"
 FEW_DIGITS, NO_NUMBER = "too few digits", "no number"
-DOUBTFUL = UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER  # somebody should look at these
+DOUBTFUL = {UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER}  # somebody should look at these
 
 
 class JudgedNumber(NamedTuple):
@@ -43,20 +32,17 @@ class JudgedNumber(NamedTuple):
     number: Number  # without a text if it is missing
     right: Fraction
     kind: str
-    words: str  # that tell it
-
-
-Alternative = tuple[Explanation, ...]  # what both strategies share, and each one's own
+    words: str  # that tell the kind
 
 
 class Judgement(NamedTuple):
     """What is right in a submission, and what makes the rest."""
 
-    numbers: list[JudgedNumber]
-    causes: list[list[Alternative]]  # one or the other of alternatives makes numbers
-    notes: list[str]  # what is doubtful, and how the program failed
-    repeated: list[Line]  # that have different numbers
+    numbers: list[JudgedNumber]  # none if it is refused
+    causes: list[Explanation]  # alternatives make the same lines
+    notes: list[str]  # what is doubtful, how the program failed, or why the text is refused
     format: list[str]  # rows of a diff: what is printed, and what the handout asks for
+    by_hand: bool  # whether somebody should look at it
 
     @property
     def right(self) -> int:
@@ -65,19 +51,8 @@ class Judgement(NamedTuple):
 
     @property
     def is_all_right(self) -> bool:
-        """Tell whether all numbers are right, and in the handout's format."""
-        return self.right == len(self.numbers) and not self.format
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Tell whether somebody should look at it: also if there are several causes of the same
-        numbers, or more causes than numbers."""
-        return (
-            bool(self.repeated)
-            or any(number.kind in DOUBTFUL for number in self.numbers)
-            or any(len(alternatives) > 1 for alternatives in self.causes)
-            or any(len(it.mistakes) > len(it.lines) for cause in self.causes for it in cause[0])
-        )
+        """Return whether all numbers are right, and in the handout's format."""
+        return 0 < self.right == len(self.numbers) and not self.format
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
@@ -87,8 +62,9 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
-    own = {it: numbers[it] for it in numbers if not find_other_line(it, numbers, reading)}
-    pairs = diagnose(make_cases(reading, own, submission.other_inputs.get("Q2")))
+    evidence = {line: numbers[line] for line in numbers if not find_other(line, numbers, reading)}
+    cases = make_cases(reading, evidence, submission.other_inputs.get("Q2"))
+    pairs = diagnosis.diagnose(cases)
     explained = {line for pair in pairs for explanation in pair for line in explanation.lines}
     judged = []
     for line, right in reading.right.items():
@@ -97,9 +73,23 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
             kind = words = EXPLAINED
         number = submission.numbers.get(line, Number())
         judged.append(JudgedNumber(line, number, right.amount, kind, words))
-    is_open = any(it.kind == UNEXPLAINED for it in judged) and len(question.network) > MOST_LAYERS
+    kinds = {number.kind for number in judged}
+    is_open = UNEXPLAINED in kinds and len(question.network) > MOST_LAYERS
     notes = [*submission.notes, *[TOO_LARGE] * is_open]
-    return Judgement(judged, list_causes(pairs), notes, submission.repeated, submission.format)
+    is_doubtful = kinds & DOUBTFUL or submission.repeated or submission.run_notes
+    by_hand = bool(is_doubtful) or is_guess(cases, pairs)
+    return Judgement(judged, diagnosis.list_causes(pairs), notes, submission.format, by_hand)
+
+
+def is_guess(cases: Sequence[Case], pairs: Sequence[Pair]) -> bool:
+    """Return whether there are alternatives, more mistakes than the numbers that they make, or two
+    mistakes of one strategy where the other's numbers contradict one."""
+    causes = diagnosis.list_causes(pairs)
+    are_two = any(each.mistakes[1:] for each in pairs[0])
+    are_more = any(len(cause.mistakes) > len(cause.lines) for cause in causes)
+    are_alternatives = len({cause.lines for cause in causes}) < len(causes)
+    is_contradicted = are_two and len(diagnosis.list_contradicted(cases, pairs[0])) > 0
+    return are_alternatives or are_more or is_contradicted
 
 
 # ------------------------------------------------ how the course reads the handout
@@ -117,27 +107,23 @@ class Reading(NamedTuple):
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Reading:
     """Read what is right from what the course's own program printed, by default from lab3.py's
-    answers. If at most two mistakes make all of a strategy's numbers, each exact or of four digits,
-    so the course reads the handout: its numbers are exact, and those that it lacks follow. If not,
-    the strategy's numbers are right as they are printed. Raises the ValueErrors of judge."""
+    answers. If the course's reading of a strategy is known, the strategy's numbers are exact, and
+    those that the key lacks follow. If not, they are right as they are printed. Raises the
+    ValueErrors of judge."""
     make_models(question)  # refuses a lab3.py that computes anything else
     readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
-    own = Reading(question, readings, find_right(question, readings, {}))
+    lab = Reading(question, readings, find_right(question, readings, {}))
     if text is None:
-        return own
+        return lab
     submission = read_submission(text, question, find_impossible(question))
-    numbers = select_numbers(submission.numbers, own)
+    numbers = select_numbers(submission.numbers, lab)
     if not numbers:
         raise ValueError("none of its numbers is positive")
-    cases = make_cases(own, numbers)
-    best = zip(cases, diagnose(cases)[0], strict=True)
-    readings = {case.strategy: it.mistakes for case, it in best if tells_reading(case, it)}
-    for strategy in STRATEGIES:
-        lines = [line for line in numbers if line.strategy == strategy]
-        if all(numbers[line].equals(own.right[line]) for line in lines):
-            readings[strategy] = ()
+    cases = make_cases(lab, numbers)
+    best = zip(cases, diagnosis.diagnose(cases)[0], strict=True)
+    readings = {case.strategy: each.mistakes for case, each in best if tells_reading(case, each)}
     right = find_right(question, readings, numbers)
-    missing = [line for line in own.right if line not in numbers]
+    missing = [line for line in lab.right if line not in numbers]
     return Reading(question, readings, right, missing, submission.notes, is_key=True)
 
 
@@ -146,55 +132,64 @@ def find_right(question: Question, readings: Mapping[str, Mistakes], key: Number
     right = {}
     for line in list_lines(question, find_impossible(question)):
         if line.strategy in readings:
-            case = Case(question, line.strategy, readings[line.strategy], (), {}, {})
-            right[line] = Number(amounts=(case.predict(line),))
+            answer = diagnosis.recall_line(question, line, readings[line.strategy])
+            right[line] = Number(amounts=(answer,))
         elif line in key:
             right[line] = key[line]
     return right
 
 
 def tells_reading(case: Case, explanation: Explanation) -> bool:
-    """Tell whether mistakes make all of a key's numbers that are not lab3.py's, and each number is
-    exact or has four digits."""
-    numbers = {**case.right, **case.wrong}
-    answers = {line: case.predict(line, explanation.mistakes) for line in numbers}
-    exact = [line for line, number in numbers.items() if answers[line] in number.amounts]
-    are_long = all(it.digits >= KEY_DIGITS for line, it in numbers.items() if line not in exact)
-    are_readings = all(it in MISTAKES for it in explanation.mistakes)  # no wrong constant is one
-    return 0 < len(case.wrong) == len(explanation.lines) and are_long and are_readings
+    """Return whether a key's numbers tell how the course reads a strategy: as lab3.py does, or with
+    mistakes that make all of them, each exact or of four digits. No wrong constant is a reading,
+    and none is told if the digits leave another choice: 0.01243 is what lab3.py computes if it is
+    truncated, and if it is rounded, what K - 1 additions make."""
+    mistakes, lines = explanation
+    answers = {line: case.compute(line, mistakes) for line in case.numbers}
+    rounded = [n for line, n in case.numbers.items() if answers[line] not in n.amounts]
+    is_short = any(number.digits < diagnosis.KEY_DIGITS for number in rounded)
+    if len(lines) < len(case.wrong) or is_short or not {*mistakes} <= {*MISTAKES}:
+        return False
+    choices = {tuple(answers.values())}
+    for size in range(1, 1 + max(1, len(mistakes))):
+        for others in diagnosis.find_near(case, size, case.numbers):
+            values = [case.compute(line, others) for line in case.numbers]
+            if all(map(Number.agrees, case.numbers.values(), values)):
+                choices.add(tuple(values))
+    return len(choices) == 1
 
 
 # ------------------------------------------------ what is to be explained
 def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
     """Select those that are numbers. Zero is none, unless it is right."""
     right = reading.right
-    known = {line: it for line, it in numbers.items() if line in right and it.amounts}
-    return {line: it for line, it in known.items() if it.amount or it.equals(right[line])}
+    known = {line: numbers[line] for line in numbers if line in right and numbers[line].amounts}
+    return {line: n for line, n in known.items() if n.amount or n.equals(right[line])}
 
 
 def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) -> list[Case]:
     """Make the cases of both strategies. Before the table's mistakes stand that the course's
     readings are not followed, and that Q2 is of as many inputs as it says."""
-    readings = {it for own in reading.mistakes.values() for it in own}
-    more = [ignore(it) for it in MISTAKES if it in readings]
+    readings = {mistake for mistakes in reading.mistakes.values() for mistake in mistakes}
+    more = [ignore(mistake) for mistake in MISTAKES if mistake in readings]
     in_table = {1, reading.question.inputs - 1, reading.question.inputs + 1}
     if inputs is not None and inputs not in in_table:
         more.append(Mistake(f"Q2 is of {inputs:,} inputs", f"N = {inputs} if Q2 else 1"))
     cases = []
     for strategy in STRATEGIES:
         is_known = strategy in reading.mistakes
-        lines = [it for it in numbers if it.strategy == strategy and is_known]
-        right = {it: numbers[it] for it in lines if numbers[it].equals(reading.right[it])}
-        wrong = {it: numbers[it] for it in lines if it not in right}
-        own = reading.mistakes.get(strategy, ())
-        cases.append(Case(reading.question, strategy, own, tuple(more), right, wrong))
+        known = {line: numbers[line] for line in numbers if line.strategy == strategy and is_known}
+        right = {line: n for line, n in known.items() if n.equals(reading.right[line])}
+        wrong = {line: n for line, n in known.items() if line not in right}
+        edits = reading.mistakes.get(strategy, ())
+        cases.append(Case(reading.question, strategy, edits, tuple(more), right, wrong))
     return cases
 
 
 def ignore(reading: Mistake) -> Mistake:
     """Make the mistake that takes the place of a reading and changes nothing."""
     edit = "; ".join(f"{name} = {name}" for name in sorted(reading.names))
-    clause = f"your course computes as if {reading.clause}; you do not"
+    clause = f"your course assumes that {reading.clause}; you do not assume this"
     return Mistake(clause, edit, reading.strategies)
 
 
@@ -202,7 +197,7 @@ def ignore(reading: Mistake) -> Mistake:
 def judge_number(
     line: Line, submission: Submission, numbers: Numbers, reading: Reading
 ) -> tuple[str, str]:
-    """Tell what kind of number a line has, if no mistake explains it, and in words."""
+    """Judge what kind of number a line has, if no mistake explains it, and in words."""
     right = reading.right[line]
     if line not in submission.numbers:
         unread = submission.unread.get(line)
@@ -214,7 +209,7 @@ def judge_number(
         if number.suffices_for(right.amount):
             return RIGHT, "right"
         return FEW_DIGITS, f"{shorten(number.text)} agrees, but has too few digits"
-    if other := find_other_line(line, numbers, reading):
+    if other := find_other(line, numbers, reading):
         words = sorted({*line} ^ {*other})
         if len(words) == 2 and other in numbers and numbers[other].equals(right):
             return OTHER_LINE, f"{' and '.join(words)} are swapped"
@@ -227,14 +222,14 @@ def judge_number(
     return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}"
 
 
-def find_other_line(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
+def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
     """Find the line whose right number a wrong one is. Q2 repeating Q1 is a mistake, not a swap,
     unless Q1 has Q2's number, too."""
-    number, right, own_q1 = numbers[line], reading.right, line._replace(question="Q1")
+    number, right, in_q1 = numbers[line], reading.right, line._replace(question="Q1")
     if number.equals(right[line]):
         return None
     for other, answer in right.items():
-        is_swap = other != own_q1 or (other in numbers and numbers[other].equals(right[line]))
+        is_swap = other != in_q1 or (other in numbers and numbers[other].equals(right[line]))
         if is_swap and number.equals(answer) and number.suffices_for(answer.amount):
             return other
     return None
@@ -242,14 +237,14 @@ def find_other_line(line: Line, numbers: Numbers, reading: Reading) -> Line | No
 
 def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
     """Find how many times the submission's own wrong number of Q1 one of Q2 is; 0 if none."""
-    source = find_source(line)
+    source = diagnosis.find_source(line)
     if source is None or source not in numbers or numbers[source].equals(reading.right[source]):
         return 0
-    number, own = numbers[line], numbers[source]
+    number, once = numbers[line], numbers[source]
     for times in (reading.question.inputs, 1):
-        rounding = number.rounding + times * own.rounding
-        off = abs(number.amount - times * own.amount)
-        if off <= min(rounding, FOLLOW_TOLERANCE * number.amount):
+        rounding = number.rounding + times * once.rounding
+        off = abs(number.amount - times * once.amount)
+        if off <= min(rounding, diagnosis.FOLLOW_TOLERANCE * number.amount):
             return times
     return 0
 
@@ -261,28 +256,6 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
     times = number.amount / right
     if ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
         many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
-        return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
+        percent = format_rounded(abs(times - 1) * 100, 2)
+        return f"{percent} % too {many if times > 1 else few}"
     return f"{shorten(format_rounded(times, 3))} times the right number"
-
-
-# ------------------------------------------------ causes
-def list_causes(pairs: Sequence[Pair]) -> list[list[Alternative]]:
-    """List what both strategies share, then what each has for itself: what makes the same numbers
-    as alternatives, what makes others as another cause. Whole pairs if not all go together."""
-    lines = tuple(dict.fromkeys(line for pair in pairs for it in pair for line in it.lines))
-    rows = []
-    for tensor, pipeline in pairs:
-        shared = tuple(it for it in tensor.mistakes if it in pipeline.mistakes)
-        row = [Explanation(STRATEGIES, shared, lines)]
-        for explanation in (tensor, pipeline):
-            own = tuple(it for it in explanation.mistakes if it not in shared)
-            row.append(explanation._replace(mistakes=own))
-        rows.append(row)
-    columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    if len(rows) < prod(map(len, columns)):
-        return [[tuple(part for part in row if part.mistakes) for row in rows]]
-    causes: list[list[Alternative]] = []
-    for column in columns:
-        for own_lines in dict.fromkeys(part.lines for part in column if part.mistakes):
-            causes.append([(part,) for part in column if part.lines == own_lines])
-    return causes

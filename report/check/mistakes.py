@@ -1,12 +1,13 @@
 """The mistakes that `check` knows, and other readings of the handout.
 
 A mistake is a row: what stands behind "if", an edit of the formulas (report/model.py), and, if it
-is another reading of the handout, what the handout says against it. Two mistakes are tried together
-unless they edit the same names. How to add one: tests/README.md.
+is another reading of the handout, what the handout says against it. An edit must fit any network
+and number of nodes, and any other mistake's edit. How to add one: tests/README.md.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from report.model import KINDS, RING, STRATEGIES, Model, parse
@@ -24,14 +25,8 @@ class Mistake(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names that it edits."""
-        return find_names(self.edit)
-
-
-@cache
-def find_names(edit: str) -> frozenset[str]:
-    """Find the names that an edit changes."""
-    return frozenset(formula.name for formula in parse(edit))
+        """Return the names that this mistake edits."""
+        return frozenset(formula.name for formula in parse(self.edit))
 
 
 GIGA_IS = 'giga is 10^9, as in "giga operations per second"'
@@ -56,7 +51,7 @@ BOTH = [
     ("the last output is as large (x and y) as its layer's input",
      "out_x = out_x[:-1], x[-1]; out_y = out_y[:-1], y[-1]"),
     ("each layer's input is sent, not its output", "output_bytes = input_bytes"),
-    ("the height (y) is forgotten in the bytes", "output_bytes = output_bytes / out_y"),
+    ("the height (y) is forgotten in the bytes", "output_bytes = filters * out_x * element_bytes"),
     ("layer 1 has as many input channels as filters",
      "macs = put(macs, 0, (filters * filters * fx * fy * out_x * out_y)[0])"),
     ("the input channels are forgotten", "macs = macs / in_channels"),
@@ -117,9 +112,9 @@ BOTH = [
 TENSOR = [  # some clauses are above, too: there they count twice if one strategy alone has them
     ("the network's input is sent, too",
      "transfer = (P > 1) * input_bytes[0] / B, transfer; "
-     "all_gathers = (P - 1) * input_bytes[0], all_gathers", INPUT),
+     "gather = gather + (P - 1) * input_bytes[0]", INPUT),
     ("the network's input is sent, too, but takes no time",
-     "all_gathers = (P - 1) * input_bytes[0], all_gathers"),
+     "gather = gather + (P - 1) * input_bytes[0]"),
     ("whole outputs are sent, not parts",
      "transfer = P * transfer; all_gathers = P * all_gathers; gather = P * gather"),
     ("a node sends and receives one part at a time", "transfer = (P - 1) * transfer"),
@@ -169,7 +164,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
     ("the next input is computed while this one's outputs are sent",
      "latency = one_input + (N - 1) * max(sum(compute), sum(transfer))"),
     ("a later input takes the slowest layer's time, as in a pipeline",
-     "latency = one_input + (N - 1) * max(compute + transfer)"),
+     "latency = one_input + (N - 1) * max(compute + transfer[-L:])"),
     ("a later input takes the slowest layer's computing, as in a pipeline",
      "latency = one_input + (N - 1) * max(compute)"),
     ("traffic counts each output once", "all_gathers = (P > 1) * A[:-1]; gather = (P > 1) * A[-1]"),
@@ -246,17 +241,29 @@ MISTAKES = [
 ]
 
 
-@lru_cache(maxsize=8)
-def list_models(question: Question, strategy: str, real: Any = Fraction) -> list[Model]:
-    """List a strategy's models, of one input and, if there are several, of all."""
-    network, system, _ = question
-    return [Model(strategy, network, system, it, real) for it in question.amounts]
+# ------------------------------------------------ what mistakes make
+@lru_cache(maxsize=16)
+def make_model(question: Question, strategy: str, inputs: int, real: Any = Fraction) -> Model:
+    """Make the model that mistakes edit, exact or of floats."""
+    return Model(strategy, question.network, question.system, inputs, real)
 
 
-def compute(question: Question, strategy: str, edits: list[str], real: Any = Fraction) -> list[Any]:
-    """Compute what is printed with edits: Q1's latency and traffic, then Q2's."""
-    models = [model.edit(*edits) for model in list_models(question, strategy, real)]
-    return [model[f"printed_{kind}"] for model in models for kind in KINDS]
+def compute_printed(model: Model, kind: str, mistakes: Sequence[Mistake]) -> Any:
+    """Compute what is printed with mistakes, in seconds or bytes. Raises ValueError, which names
+    the mistakes, if an edit does not fit the formulas."""
+    edited = model.edit(*(mistake.edit for mistake in mistakes))
+    try:
+        return edited[f"printed_{kind}"]
+    except Exception as error:
+        rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
+        where = f"report/check/mistakes.py: {rows}, {model.strategy} parallelism"
+        raise ValueError(f"{where}: {error}") from error
+
+
+def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:
+    """List what is printed with mistakes: Q1's latency and traffic, then Q2's."""
+    models = [make_model(question, strategy, inputs) for inputs in question.amounts]
+    return [compute_printed(model, kind, mistakes) for model in models for kind in KINDS]
 
 
 class Example(NamedTuple):
@@ -271,12 +278,13 @@ class Example(NamedTuple):
 def list_examples(question: Question, strategy: str, only_readings: bool = False) -> list[Example]:
     """List what a strategy takes, then what with each mistake of the table, or with each reading,
     that makes a difference, and is not printed in another unit."""
-    right = compute(question, strategy, [])
+    right = list_printed(question, strategy)
     examples = {"": Example("", "", right[::2], right[-1])}
-    for clause, edit, strategies, handout in MISTAKES:
-        is_asked = (handout or not only_readings) and "printed" not in clause  # in another unit
-        if is_asked and strategy in strategies:
-            numbers = compute(question, strategy, [edit])
+    for mistake in MISTAKES:
+        is_asked = (mistake.handout or not only_readings) and "printed" not in mistake.clause
+        if is_asked and strategy in mistake.strategies:
+            numbers = list_printed(question, strategy, mistake)
+            example = Example(mistake.clause, mistake.edit, numbers[::2], numbers[-1])
             if numbers != right:
-                examples.setdefault(clause, Example(clause, edit, numbers[::2], numbers[-1]))
+                examples.setdefault(mistake.clause, example)
     return [*examples.values()]

@@ -1,14 +1,17 @@
 """How a number is read: its units, its digits, and the answers with which it agrees."""
 
 import re
+from ctypes import c_float
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from typing import NamedTuple
 
 from lab3 import Rate
 
 LEAST_DIGITS = 3  # of a number that is called right
 MOST_DIGITS = 10  # that count: beyond, floats are noise
+FLOAT32_DIGITS = 7  # that count of a latency that is a float32, whose ten digits or more are exact
 ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 UNITS: dict[str, tuple[str, list[Rate], str]] = {
     "seconds": ("latency", [1], "s sec secs second seconds"),
@@ -48,17 +51,17 @@ class Number(NamedTuple):
         return Fraction(self.amounts[0] if self.amounts else 0)
 
     def agrees(self, answer: Rate) -> bool:
-        """Tell whether the answer, rounded or truncated to these digits, is this number."""
+        """Return whether the answer, rounded or truncated to these digits, is this number."""
         return any(low <= answer < high for low, high in self.spans)
 
     def equals(self, other: "Number") -> bool:
-        """Tell whether two numbers are the same, or one agrees with the other."""
+        """Return whether two numbers are the same, or one agrees with the other."""
         if self == other:
             return True
         return any(map(self.agrees, other.amounts)) or any(map(other.agrees, self.amounts))
 
     def suffices_for(self, answer: Rate) -> bool:
-        """Tell whether the digits suffice to call this number an answer with which it agrees."""
+        """Return whether the digits suffice to call this number an answer with which it agrees."""
         return answer in self.amounts or self.digits >= LEAST_DIGITS
 
 
@@ -85,7 +88,18 @@ def _measure(written: str, unit: str, size: Fraction) -> tuple[int, Fraction, Fr
     """Measure a number such as 3.1e-3: digits that count, amount, and place of the last digit."""
     value = Decimal(written)
     counted = "".join(map(str, value.as_tuple().digits)).lstrip("0")
-    digits = min(len(counted if "." in written else counted.rstrip("0")), MOST_DIGITS)
+    most = (
+        FLOAT32_DIGITS
+        if UNITS[unit][0] == "latency" and _is_float32(counted, value)
+        else MOST_DIGITS
+    )
+    digits = min(len(counted if "." in written else counted.rstrip("0")), most)
     is_exact = unit in WHOLE and written.isdigit()
     place = 1 if is_exact else Fraction(10) ** (value.adjusted() - digits + 1)
     return digits, Fraction(value) * size, place * size if value else ZERO_PLACE
+
+
+def _is_float32(digits: str, value: Decimal) -> bool:
+    """Return whether a number of ten digits or more is exactly a float32's value."""
+    is_long = len(digits.rstrip("0")) >= MOST_DIGITS
+    return is_long and float(value) == c_float(float(value)).value < inf

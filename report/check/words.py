@@ -7,46 +7,42 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
 import lab3
-from report.check.diagnosis import Explanation
-from report.check.judge import EXPLAINED, RIGHT, Alternative, Judgement, Reading, list_causes
+from report.check.diagnosis import Explanation, list_causes
+from report.check.judge import EXPLAINED, RIGHT, Judgement, Reading
 from report.check.number import ASKED_UNIT
-from report.check.submission import FREE, SAMPLE, Line, decode, shorten
+from report.check.submission import FREE, LATIN_1, SAMPLE, Line, shorten
 from report.model import STRATEGIES
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
 MOST_ALTERNATIVES = 3
-MARK = " (another reading)"  # of the handout, behind a mistake that is one
+MARK = " (another reading of the handout)"  # behind a mistake that is one, in a class
 READING = ". The handout says that {}: you read it otherwise"
-
-Judgements = Mapping[str, Judgement | str]  # by a file's name; or why it is refused
 
 
 # ------------------------------------------------ parts of sentences
-def describe_cause(alternatives: Sequence[Alternative], reading: str = MARK) -> str:
-    """Describe a cause in one row."""
-    return "; ".join(list_clauses(alternatives, reading))
+def describe_causes(causes: Sequence[Explanation], reading: str = MARK) -> list[str]:
+    """Describe each cause in one row."""
+    return ["; ".join(list_clauses(alternatives, reading)) for alternatives in group_causes(causes)]
 
 
-def list_clauses(alternatives: Sequence[Alternative], reading: str) -> list[str]:
-    """List the mistakes of a cause: with their strategies, and what is said of another reading."""
+def group_causes(causes: Sequence[Explanation]) -> list[list[Explanation]]:
+    """Group alternatives: those that make the same lines."""
+    sets = dict.fromkeys(cause.lines for cause in causes)
+    return [[cause for cause in causes if cause.lines == lines] for lines in sets]
+
+
+def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]:
+    """List the mistakes of alternatives: with their strategies, and what is said of another
+    reading."""
     clauses = list[str]()
-    for parts in alternatives[:MOST_ALTERNATIVES]:
+    for alternative in alternatives[:MOST_ALTERNATIVES]:
         begin = "or " * bool(clauses)
-        for strategies, mistakes, _ in parts:
+        for clause, _, strategies, handout in alternative.mistakes:
             name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
-            for clause, _, _, handout in mistakes:
-                says = reading.format(handout) if handout else ""
-                clauses.append(f"{begin}{name}: {clause}{says}")
-                begin = "and " * (len(alternatives) > 1)
+            clauses.append(f"{begin}{name}: {clause}{reading.format(handout) if handout else ''}")
+            begin = "and "
     more = len(alternatives) - MOST_ALTERNATIVES
-    return clauses + [f"or {more:,} more"] * (more > 0)
-
-
-def list_mistakes(judged: Judgement, most: int = 1) -> dict[str, str]:
-    """List the clauses of mistakes, of so many alternatives, and what the handout says against
-    those that are other readings."""
-    parts = [part for cause in judged.causes for parts in cause[:most] for part in parts]
-    return {mistake.clause: mistake.handout for part in parts for mistake in part.mistakes}
+    return clauses + [f"or {count(more, 'other cause')}"] * (more > 0)
 
 
 def list_rest(judged: Judgement) -> list[str]:
@@ -55,7 +51,7 @@ def list_rest(judged: Judgement) -> list[str]:
     for number in judged.numbers:
         if number.kind not in (RIGHT, EXPLAINED):
             lines.setdefault(number.words, []).append(number.line)
-    return [f"{describe_lines(own)}: {words}" for words, own in lines.items()]
+    return [f"{describe_lines(alike)}: {words}" for words, alike in lines.items()]
 
 
 def describe_lines(lines: Sequence[Line]) -> str:
@@ -66,51 +62,53 @@ def describe_lines(lines: Sequence[Line]) -> str:
 
 
 def describe_key(reading: Reading) -> str:
-    """Describe how a key reads the handout, what it lacks and what is noted of it."""
-    pair = tuple(Explanation((it,), reading.mistakes.get(it, ())) for it in STRATEGIES)
-    causes = "; ".join(describe_cause(cause, "") for cause in list_causes([pair]))
-    unknown = " and ".join(it for it in STRATEGIES if it not in reading.mistakes)
-    doubt = ", as far as it goes" * bool(reading.missing)
-    sentences = [
-        f"The key reads the handout as follows: {causes}." if causes else "",
-        "" if causes or unknown else f"The key reads the handout as this project does{doubt}.",
-        f"Not all of its numbers of {unknown} parallelism match a known reading in four digits or"
-        " more: they are taken as right, and mistakes of it are not looked for."
-        if unknown
-        else "",
-        f"It lacks {describe_lines(reading.missing)}." if reading.missing else "",
-        *(f"Noted of the key: {note}." for note in reading.notes),
-    ]
-    return " ".join(filter(None, sentences))
+    """Describe how a key, if there is one, reads the handout, what it lacks, and what is noted."""
+    pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
+    causes = "; ".join(describe_causes(list_causes([pair]), ""))
+    unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
+    sentences = [f"Noted of the key: {note}." for note in reading.notes]
+    if reading.missing:
+        sentences.insert(0, f"It lacks {describe_lines(reading.missing)}.")
+    if unknown:
+        what = f"Numbers of {unknown} parallelism are right if they are as the key prints them"
+        why = "because the key's fit no known reading of the handout, or several"
+        sentences.insert(0, f"{what}; no causes are looked for, {why}.")
+    if causes or not unknown:
+        how = f"as follows: {causes}" if causes else "as this project does"
+        doubt = ", as far as it goes" * bool(reading.missing and not causes)
+        sentences.insert(0, f"The key reads the handout {how}{doubt}.")
+    return " ".join(sentences) if reading.is_key else ""
 
 
 # ------------------------------------------------ one submission
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
     """Say how many numbers are right and what makes the others; a table; then the format."""
     total, right = len(judged.numbers), judged.right
-    rest = list_rest(judged)
     lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
-    agrees = reading.is_key and not reading.missing
     if right == total:
+        agrees = reading.is_key and not reading.missing
         lines = [f"All {total} numbers {'agree with the key' if agrees else 'are right'}."]
-    lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] != '?')}" for note in judged.notes]
-    if judged.causes:
-        lines += ["The wrong ones are what you get if:"]
-        clauses = [it for cause in judged.causes for it in list_clauses(cause, READING)]
-        lines += [wrap(f"- {clause}", "  ") for clause in clauses]
-    if rest:
-        lines.append("What else is wrong:" if judged.causes else "What is wrong:")
-        lines += [wrap(f"- {it}", "  ") for it in rest]
-    if any(list_mistakes(judged, MOST_ALTERNATIVES).values()):
-        lines.append("If your course reads it so, too: --key FILE, with what its program prints")
+    lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] not in '.?')}" for note in judged.notes]
+    groups = group_causes(judged.causes)
+    clauses = [clause for group in groups for clause in list_clauses(group, READING)]
+    lines += list_points("The wrong ones are what you get if:", clauses)
+    lines += list_points(f"What {'else ' * bool(clauses)}is wrong:", list_rest(judged))
+    if any(mistake.handout for cause in judged.causes for mistake in cause.mistakes):
+        lines.append(
+            "If your course reads it so, too: --key FILE, what the course's program prints"
+        )
     if right == total and not reading.is_key:
         lines.append("How the handout is read: python3 report explain readings")
-    asks = "lab3.py prints" if SAMPLE in judged.notes else "the handout asks for"
-    heading = [f"Format: what is printed (-), and what {asks} (+):"]
-    rows = "\n".join(heading * bool(judged.format != [FREE] and judged.format) + judged.format)
-    return join_blocks(
-        join_blocks(*lines, gap="\n"), "" if right == total else tabulate(judged), rows
-    )
+    table, rows = "" if right == total else tabulate(judged), judged.format
+    if rows and rows != [FREE]:
+        asks = "lab3.py prints" if SAMPLE in judged.notes else "the handout asks for"
+        rows = [f"Format: what is printed (-), and what {asks} (+):", *rows]
+    return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(rows))
+
+
+def list_points(title: str, points: Sequence[str]) -> list[str]:
+    """List points below a title, if there are any."""
+    return [title, *(wrap(f"- {point}", "  ") for point in points)] if points else []
 
 
 def tabulate(judged: Judgement) -> str:
@@ -127,49 +125,56 @@ def tabulate(judged: Judgement) -> str:
 
 
 # ------------------------------------------------ a class
-def describe_class(files: Judgements) -> str:
+def describe_class(files: Mapping[str, Judgement]) -> str:
     """Describe each file: how many numbers are right, its name, and below it what is wrong; then
     what occurs how often, and whom to look at by hand."""
-    rows, by_hand, often = list[str](), list[str](), Counter[str]()
+    rows, often = list[str](), Counter[str]()
     for name, judged in files.items():
-        right, below, is_doubtful = "-", [str(judged)], True
-        if isinstance(judged, Judgement):
-            right, is_doubtful = f"{judged.right} of {len(judged.numbers)}", judged.is_doubtful
-            below = [*map(describe_cause, judged.causes), *list_rest(judged), *judged.notes]
-            below += ["the format differs"] * bool(judged.format)
-            often.update([*list_mistakes(judged), *list_rest(judged)])
+        below = [*describe_causes(judged.causes), *list_rest(judged), *judged.notes]
+        below += ["the format differs"] * bool(judged.format)
+        right = f"{judged.right} of {len(judged.numbers)}" if judged.numbers else "-"
         rows.append(f"{right:6}  {format_path(name)}")
         rows += [wrap(f"{' ' * 8}{line}", " " * 10) for line in below]
-        by_hand += [f"  {format_path(name)}"] * is_doubtful
-    judgements = [judged for judged in files.values() if isinstance(judged, Judgement)]
-    right_files = sum(judged.right == len(judged.numbers) for judged in judgements)
+        firsts = [group[0].mistakes for group in group_causes(judged.causes)]
+        clauses = dict.fromkeys(mistake.clause for mistakes in firsts for mistake in mistakes)
+        often.update([*clauses, *list_rest(judged)])
+    frequent = [(times, what) for what, times in often.most_common() if times > 1]
+    table = format_table(["files", "what"], frequent) if frequent else ""
+    return join_blocks("\n".join(rows), table, summarize(files))
+
+
+def summarize(files: Mapping[str, Judgement]) -> str:
+    """Say how many files are right, how many are refused, and whom to look at by hand."""
+    judgements = [judged for judged in files.values() if judged.numbers]
+    right = sum(judged.right == len(judged.numbers) for judged in judgements)
     in_format = sum(judged.is_all_right for judged in judgements)
     refused = len(files) - len(judgements)
-    summary = join_blocks(
-        f"{right_files} of {count(len(files), 'file')} {'has' if right_files == 1 else 'have'}"
-        f" every number right, {in_format} also in the handout's format.",
+    by_hand = [f"  {format_path(name)}" for name, judged in files.items() if judged.by_hand]
+    return join_blocks(
+        f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'} every number"
+        f" right, {in_format} also in the handout's format.",
         f"{count(refused, 'file')} could not be read." if refused else "",
         "\n".join(["Look at by hand:", *by_hand]) if by_hand else "Look at by hand: none",
         gap="\n",
     )
-    frequent = [(times, what) for what, times in often.most_common() if times > 1]
-    table = format_table(["files", "what"], frequent) if frequent else ""
-    return join_blocks("\n".join(rows), table, summary)
 
 
-def format_csv(files: Judgements, lines: Iterable[Line]) -> str:
+def format_csv(files: Mapping[str, Judgement], lines: Iterable[Line]) -> str:
     """Write a row of CSV for each file, for a gradebook."""
     text, asked = StringIO(), [*map(str, lines)]
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["file", "right", "of", *asked, "format", "causes", "by hand", "notes"])
+    writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes", "by hand"])
     for name, judged in files.items():
-        cells: list[object] = [*[""] * (len(asked) + 4), "yes", judged]
-        if isinstance(judged, Judgement):
-            kinds = [number.kind for number in judged.numbers]
-            causes, notes = map(describe_cause, judged.causes), [*list_rest(judged), *judged.notes]
-            cells = [judged.right, len(kinds), *kinds, "differs" if judged.format else "right"]
-            cells += ["; ".join(causes), "yes" if judged.is_doubtful else "no", "; ".join(notes)]
-        writer.writerow(map(format_cell, (decode(os.fsencode(name)), *cells)))
+        kinds = [number.kind for number in judged.numbers]
+        cells: list[object] = [judged.right, len(kinds), *kinds]
+        cells += ["differs" if judged.format else "right"]
+        if not judged.numbers:
+            cells = [""] * (len(asked) + 3)
+        causes, notes = describe_causes(judged.causes), [*list_rest(judged), *judged.notes]
+        cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]
+        # UTF-8, of which wrong bytes are Latin-1, whatever the terminal takes
+        decoded = os.fsencode(name).decode("utf-8", "surrogateescape").translate(LATIN_1)
+        writer.writerow(map(format_cell, (decoded, *cells)))
     return text.getvalue().rstrip("\n")
 
 

@@ -44,7 +44,14 @@ def test_what_cannot_be_judged(tmp_path, content):
         ("python3 report check --key - </dev/null", 2, "standard input cannot be both"),
         ("python3 report check lab3.py", 2, "python3 lab3.py | python3 report check"),
         ("python3 report check missing.txt", 2, "missing.txt cannot be read: No such file"),
-        ("python3 report check tests", 2, "tests cannot be read: Is a directory"),
+        ("python3 report check tests/oracles", 2, "oracles is a folder that has no .txt file"),
+        ("python3 report check --key report", 2, "--key report cannot be read: Is a directory"),
+        ("python3 report check --key lab3.py", 2, "python3 lab3.py > key.txt"),
+        (
+            "echo 'TP latency: inf' | python3 report check --key - a",
+            2,
+            "none of its numbers is positive",
+        ),
     ],
 )
 def test_the_exit_status(command, status, advice):
@@ -103,6 +110,10 @@ CLASS = {  # a file: its text, how many numbers are right, what others are, whet
     "format.txt": (OUTPUT.replace("-----Q1", "Q1"), 8, "", False),
     "swap.txt": (write("tensor right 604160 right right"), 7, "another line's number", False),
     "or.txt": (write(NO_SENDS), 6, "explained", True),
+    # two mistakes, one of which the pipeline's right numbers contradict
+    "sums.txt": (
+        *(write("tensor 0.00378492416 4509696 0.12111757312 144310272"), 4, "explained", True),
+    ),
     # two mistakes that make one number
     "doubt.txt": (write("pipeline right right 0.16362162176 right"), 7, "explained", True),
     "odd.txt": (write(WRONG), 7, "unexplained", True),
@@ -113,6 +124,9 @@ CLASS = {  # a file: its text, how many numbers are right, what others are, whet
     "two runs.txt": (write(WRONG) + OUTPUT, 8, "", True),
     "=no results.txt": ("hello\n", None, "", True),
 }
+
+
+OVERLAP = "pipeline parallelism: inputs do not overlap (another reading of the handout)"
 
 
 @pytest.fixture
@@ -134,7 +148,7 @@ def test_a_class_is_a_line_per_file(names):
     assert "    2  Q1 tensor latency: unexplained, 2.28 times the right number" in often
     by_hand = summary.split("Look at by hand:\n")[1].splitlines()
     assert [line.strip() for line in by_hand] == [name for name in names if CLASS[name][-1]]
-    assert summary.startswith("4 of 14 files have every number right, 2 also")
+    assert summary.startswith("4 of 15 files have every number right, 2 also")
 
 
 def test_how_many_are_right_in_words(tmp_path):
@@ -164,26 +178,41 @@ def test_nobody_to_look_at_by_hand(names):
     assert call(["check", names[0], names[0]]) == call(["check", names[0]])
 
 
+def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
+    (tmp_path / "outputs" / "folder.txt").mkdir(parents=True)
+    for name in ("b.txt", "a.txt", "a.py"):
+        (tmp_path / "outputs" / name).write_text(OUTPUT)
+    status, out, _ = call("check outputs right.txt outputs/a.txt")
+    lines = [f"outputs{os.sep}{name}.txt" for name in ("a", "b", "folder")]
+    assert status == 2 and [row.split()[-1] for row in out.splitlines()[:3]] == lines
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.txt").write_text(f"{OUTPUT}report run: 'main.py' was run\n")
+    status, out, _ = call("check one")
+    assert status == 0 and out.startswith(f"8 of 8  one{os.sep}a.txt\n        'main.py' was run\n")
+    assert f"Look at by hand:\n  one{os.sep}a.txt\n" in out
+
+
 def test_a_class_as_csv(names):
     status, out, err = call(["check", "--csv", *names])
     assert (status, err) == (2, "")
     head, *rows = csv.reader(StringIO(out))
     assert head[:4] == ["file", "right", "of", "Q1 tensor latency"]
-    assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "by hand", "notes"]
+    assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "notes", "by hand"]
     assert {len(row) for row in rows} == {len(head)}
     found = {name: row for name, *row in rows}
     for name, (_, right, kinds, _) in [*CLASS.items()][:-1]:
         assert found[name][:2] == [str(right), "8"]
         assert {*found[name][2:10]} == {"right", *filter(None, kinds.split(", "))}
     assert found["a blank.txt"][8] == "explained"
-    assert found["a blank.txt"][10:] == [
-        *("right", "pipeline parallelism: inputs do not overlap (another reading)", "no", "")
-    ]
+    assert found["a blank.txt"][10:] == [*("right", OVERLAP, "", "no")]
     assert [name for name in found if found[name][10] == "differs"] == [
         *("format.txt", "half.txt", "two runs.txt")
     ]
-    assert "printed 2 times" in found["two runs.txt"][-1]
-    assert "has no results: it ends with: hello" in found["'=no results.txt"][-1]
+    assert "printed 2 times" in found["two runs.txt"][-2]
+    assert "has no results: it ends with: hello" in found["'=no results.txt"][-2]
+    assert {name for name in found if found[name][-1] == "yes"} == {
+        name.replace("=", "'=") for name in CLASS if CLASS[name][-1]
+    }
     assert not [cell for row in rows for cell in row if cell.startswith("=")]
 
 
@@ -191,6 +220,7 @@ def test_a_class_as_csv(names):
 def test_any_name_is_a_row_of_csv(tmp_path):
     """As what a spreadsheet computes, with an escape, in UTF-8 or Latin-1; on any terminal."""
     names = {b"@a": "'@a", b"\x1b[1m": r"'\x1b[1m'", b"\xc3\xbc": "\u00fc", b"a\xfc": "a\u00fc"}
+    names[b"\xff\xfe a"] = "\u00ff\u00fe a"
     for name in names:
         (tmp_path / os.fsdecode(name)).write_text(OUTPUT)
 

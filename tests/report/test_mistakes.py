@@ -13,17 +13,18 @@ import pytest
 
 from lab3 import ConvLayer, System
 from machines import LAB, ODD
-from report.check.mistakes import MISTAKES, compute
+from report.check.diagnosis import list_candidates
+from report.check.mistakes import MISTAKES, Mistake, compute_printed, list_printed, make_model
 from report.question import Question
 
 MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 
 
-def list_edits(clause, strategy):
-    """List the edits of a clause: of a row that is of both strategies, too, more than one."""
-    edits = [it.edit for it in MISTAKES if it.clause == clause and strategy in it.strategies]
-    assert edits, f"{strategy} parallelism: {clause}"
-    return edits
+def find_mistakes(clause, strategy):
+    """Find the mistakes of a clause: of a row that is of both strategies, too, more than one."""
+    found = [row for row in MISTAKES if row.clause == clause and strategy in row.strategies]
+    assert found, f"{strategy} parallelism: {clause}"
+    return found
 
 
 # The network's input, 504 bytes, takes longer to send than all else; a single node sends nothing.
@@ -36,14 +37,15 @@ ALONE = Question(ODD.network[:1], ODD.system._replace(nodes=1), 8)
 @pytest.mark.parametrize(("clause", "strategy", "on_lab", "on_odd", "on_wide", "alone"), MADE)
 def test_a_mistake_makes_what_was_recorded(clause, strategy, on_lab, on_odd, on_wide, alone):
     recorded = {LAB: on_lab, ODD: on_odd, WIDE: on_wide, ALONE: alone}
-    for edit in list_edits(clause, strategy):
+    for mistake in find_mistakes(clause, strategy):
         for question, numbers in recorded.items():
-            assert compute(question, strategy, [edit]) == [*map(Fraction, numbers.split())]
+            assert list_printed(question, strategy, mistake) == [*map(Fraction, numbers.split())]
 
 
 # ------------------------------------------------ worked out here
-def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
-    """Work out what mistakes make of layers' ops and output bytes, by clause and strategy."""
+def work_out(ops, sizes, heights, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
+    """Work out what mistakes make of layers' ops, output bytes and outputs' heights, by clause and
+    strategy."""
     shared = Fraction(sum(ops), nodes * ops_per_s)
     sends = [Fraction(size, bytes_per_s) for size in sizes]
     gathers, stages = sum(sends) / nodes, [Fraction(own, ops_per_s) for own in ops]
@@ -51,16 +53,29 @@ def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
     gathered, sends = nodes * (nodes - 1) * inner + (nodes - 1) * last, sends[:-1]
     slowest, one = max(stages + sends), sum(stages) + sum(sends)
     steps = [*zip(stages, [*sends, 0], strict=True)]
+    rows = [Fraction(size, height) for size, height in zip(sizes, heights, strict=True)]
+    row_sends = [row / bytes_per_s for row in rows[:-1]]
+    doubles = [8 * send / element_bytes for send in sends]
 
     def split(latency, traffic=gathered):
         return [latency, traffic, inputs * latency, inputs * traffic]
 
-    def overlap(latency, interval):
-        return [latency, sent, latency + (inputs - 1) * interval, inputs * sent]
+    def overlap(latency, interval, traffic=sent):
+        return [latency, traffic, latency + (inputs - 1) * interval, inputs * traffic]
 
     tensor = {
+        "an element is 8 bytes (double)": split(
+            shared + 8 * gathers / element_bytes, 8 * gathered // element_bytes
+        ),
+        "the height (y) is forgotten in the bytes": split(
+            shared + sum(rows) / nodes / bytes_per_s,
+            (nodes - 1) * (sum(rows[:-1]) + rows[-1] / nodes),
+        ),
+        "a later input takes the slowest layer's computing, as in a pipeline": [
+            *split(shared + gathers)[:2],
+            *(shared + gathers + (inputs - 1) * max(stages) / nodes, inputs * gathered),
+        ],
         "1 MAC is 4 ops": split(2 * shared + gathers),
-        "links have twice the bandwidth": split(shared + gathers / 2),
         "sending takes the time of elements, not bytes": split(shared + gathers / element_bytes),
         "sending takes the time of whole outputs, not parts": split(shared + nodes * gathers),
         # each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
@@ -76,11 +91,20 @@ def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
             *((inputs + 1) * (shared + gathers), (inputs + 1) * gathered),
         ],
     }
-    half, elements = ([send / part for send in sends] for part in (2, element_bytes))
+    elements = [send / element_bytes for send in sends]
     slots = inputs + len(ops) - 1
     pipeline = {
+        "an element is 8 bytes (double)": overlap(
+            sum(stages + doubles), max(stages + doubles), 8 * sent // element_bytes
+        ),
+        "the height (y) is forgotten in the bytes": overlap(
+            sum(stages + row_sends), max(stages + row_sends), sum(rows[:-1])
+        ),
+        "tensor parallelism's traffic is in it, too": overlap(one, slowest, sent + gathered),
+        "one input takes the slowest stage and all transfers": [
+            *(max(stages) + sum(sends), sent, one + (inputs - 1) * slowest, inputs * sent)
+        ],
         "1 MAC is 4 ops": overlap(one + sum(stages), max(2 * max(stages), *sends)),
-        "links have twice the bandwidth": overlap(sum(stages + half), max(stages + half)),
         "sending takes the time of elements, not bytes": overlap(
             sum(stages + elements), max(stages + elements)
         ),
@@ -89,9 +113,6 @@ def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
         ),
         "Q2's numbers have Q1's in them": [
             *(one, sent, 2 * one + (inputs - 1) * slowest, (inputs + 1) * sent)
-        ],
-        "N inputs take N - 1 times the slowest stage": [
-            *(one, sent, (inputs - 1) * slowest, inputs * sent)
         ],
         "N inputs take (N + layers - 1) times the slowest computing and sending": [
             *(one, sent, slots * max(map(sum, steps)), inputs * sent)
@@ -104,19 +125,20 @@ def work_out(ops, sizes, nodes, ops_per_s, bytes_per_s, inputs, element_bytes):
 
 LAB_OPS, ODD_OPS = [6_220_800, 231_211_008, 199_360_512, 169_869_312], [3_840, 25_920, 31_104]
 LAB_BYTES, ODD_BYTES = [230_400, 200_704, 173_056, 147_456], [720, 540, 648]
-ON_LAB = work_out(LAB_OPS, LAB_BYTES, 4, 50 * 10**9, 2 * 10**9, 32, 2)
-ON_ODD = work_out(ODD_OPS, ODD_BYTES, 6, 62_500, 1_250, 8, 3)
+LAB_HEIGHTS, ODD_HEIGHTS = (30, 28, 26, 24), (5, 3, 2)
+ON_LAB = work_out(LAB_OPS, LAB_BYTES, LAB_HEIGHTS, 4, 50 * 10**9, 2 * 10**9, 32, 2)
+ON_ODD = work_out(ODD_OPS, ODD_BYTES, ODD_HEIGHTS, 6, 62_500, 1_250, 8, 3)
 
 
 @pytest.mark.parametrize(("clause", "strategy"), ON_LAB)
 def test_a_mistake_makes_what_is_worked_out(clause, strategy):
-    for edit in list_edits(clause, strategy):
-        assert compute(LAB, strategy, [edit]) == ON_LAB[clause, strategy]
-        assert compute(ODD, strategy, [edit]) == ON_ODD[clause, strategy]
+    for mistake in find_mistakes(clause, strategy):
+        assert list_printed(LAB, strategy, mistake) == ON_LAB[clause, strategy]
+        assert list_printed(ODD, strategy, mistake) == ON_ODD[clause, strategy]
 
 
 def test_each_row_has_a_second_source():
-    rows = {(it.clause, strategy) for it in MISTAKES for strategy in it.strategies}
+    rows = {(row.clause, strategy) for row in MISTAKES for strategy in row.strategies}
     assert rows == {(clause, strategy) for clause, strategy, *_ in MADE} | ON_LAB.keys()
 
 
@@ -144,5 +166,31 @@ PAIRS = [  # of the lab, whose shards are 57,600, 50,176, 43,264 and 36,864 byte
 
 @pytest.mark.parametrize(("one", "other", "numbers"), PAIRS)
 def test_two_mistakes_are_both_edits(one, other, numbers):
-    edits = [*list_edits(one, "tensor"), *list_edits(other, "tensor")]
-    assert compute(LAB, "tensor", edits) == [*map(Fraction, numbers.split())]
+    mistakes = [*find_mistakes(one, "tensor"), *find_mistakes(other, "tensor")]
+    assert list_printed(LAB, "tensor", *mistakes) == [*map(Fraction, numbers.split())]
+
+
+# ------------------------------------------------ any network
+@pytest.mark.parametrize(
+    ("layers", "nodes"), [(1, 1), (1, 2), (2, 1), (2, 2), (100, 1), (100, 100)]
+)
+def test_each_row_fits_any_network_and_so_do_pairs(layers, nodes):
+    """Outputs are 1 x 1, the smallest."""
+    network = [ConvLayer(2, 3, 1, 1, 1, 1)] + [ConvLayer(2, 2, 1, 1, 1, 1)] * (layers - 1)
+    question = Question(tuple(network), System(nodes), 3)
+    for strategy in "tensor", "pipeline":
+        tried = list_candidates(strategy, (), 1)
+        if layers <= 2:
+            tried = [*tried, *list_candidates(strategy, (), 2)[layers + nodes :: 9]]
+        model = make_model(question, strategy, 3, float)
+        for mistakes in tried:
+            numbers = [compute_printed(model, kind, mistakes) for kind in ("latency", "traffic")]
+            assert all(number >= 0 for number in numbers), mistakes
+
+
+@pytest.mark.parametrize(
+    "edit", ["compute = C / S[:-1]", "compute = computing", "R = 0", "A = A[9]"]
+)
+def test_an_edit_that_does_not_fit_names_its_row(edit):
+    with pytest.raises(ValueError, match="'all is lost', tensor parallelism: "):
+        list_printed(LAB, "tensor", Mistake("all is lost", edit))

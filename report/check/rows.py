@@ -1,0 +1,269 @@
+"""What the rows of a text say, by their words.
+
+A row is split into tokens. It has results, or it is a heading of the rows below it, or neither. A
+result says a strategy, a kind and a number, and nothing that is not understood; headings say what
+its row leaves open. A row of a table is written out as a row of results. Unread is better than
+misread.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from report.check.number import ASKED_UNIT, UNITS, Number, read_number
+from report.model import STRATEGIES
+
+MOST_CHARACTERS = 200  # of a row that is read
+OTHER = "other"  # than Q1 and Q2, or both of them
+
+# ------------------------------------------------ tokens
+
+Token = tuple[str, str]  # a role, which is a key of PATTERNS or stands in VOCABULARY; a meaning
+PATTERNS = {  # what is in none of them is a separator; of two that fit the first counts
+    "question": r"q(?:uestion)? ?\d+(?![a-z\d])"
+    r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
+    "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
+    r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?",
+    "harmless": "paral[a-z]*|end-to-end|over the network"
+    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])",  # of two results; not of "/ 32 inputs"
+    "duration": r"(?:total|execution|running)[\s_]time(?![a-z])",
+    "data": r"(?:network[\s_]data|data[\s_](?:moved|sent|transferred))(?![a-z])",
+    "unknown": "[a-z]+",
+    "sign": r"(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-]",
+}
+VOCABULARY = [  # a role, what is meant if not the word itself, and how it is spelt
+    ("strategy", "tensor", "tensor tp"),
+    ("strategy", "pipeline", "pipeline pipelined pp"),
+    ("kind", "latency", "latency time"),
+    ("kind", "traffic", "traffic"),
+    *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
+    # without "traffic" or bytes, of a part of a latency
+    ("network", "", "network communication comm moved moves sent transferred"),
+    ("harmless", "", "a about all and approximately are by equal for has in inference is method"),
+    ("harmless", "", "of overall result results strategy takes the to total using volume with"),
+    ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
+]
+WORDS = {word: (role, name or word) for role, name, words in VOCABULARY for word in words.split()}
+PHRASES = {
+    "duration": "latency",
+    "data": "traffic",
+}  # beside a strategy; else the program's own: unknown
+MAY_END = {"harmless", "question", "network"}  # roles behind the last number of a row
+TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that end a heading
+BULLET = re.compile(r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])", re.IGNORECASE)
+GROUPS = (f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items())
+TOKEN = re.compile("|".join(GROUPS), re.ASCII | re.IGNORECASE)
+
+
+def tokenize(row: str) -> list[Token]:
+    """Split a row into tokens, without a bullet or a number of a list before them."""
+    matches = [(str(match.lastgroup), match[0]) for match in TOKEN.finditer(BULLET.sub("", row))]
+    tokens = [WORDS.get(word) or WORDS.get(word.lower()) or (role, word) for role, word in matches]
+    beside = "kind" if _find("strategy", tokens) else "unknown"
+    return [(beside, PHRASES[role]) if role in PHRASES else (role, word) for role, word in tokens]
+
+
+def _find(role: str, tokens: Iterable[Token]) -> set[str]:
+    """Find the meanings of a role's tokens."""
+    return {meaning for other, meaning in tokens if other == role}
+
+
+def _find_roles(tokens: Iterable[Token]) -> set[str]:
+    """Find the roles of tokens."""
+    return {role for role, _ in tokens}
+
+
+# ------------------------------------------------ what words say
+class Said(NamedTuple):
+    """What words say, and the headings above them; empty if nothing does, or two differ."""
+
+    inputs: int  # of Q2
+    question: str = ""  # Q1, Q2 or OTHER
+    strategy: str = ""
+    kind: str = ""
+    other_inputs: int = 0  # that are named with the question, and are not its own
+    is_vague: bool = True  # whether the question is in doubt
+    columns: tuple[str, ...] = ()  # of the table
+    is_table_vague: bool = True  # whether the question was in doubt above the table
+
+    @property
+    def line(self) -> tuple[str, str, str]:
+        """The line of the answers that is meant: of Q1, if no question is named."""
+        return self.question or "Q1", self.strategy, self.kind
+
+    def add(self, tokens: Sequence[Token]) -> "Said":
+        """Add what tokens say, which replaces what is said above them."""
+        units = _find("unit", tokens)
+        strategy = _settle(_find("strategy", tokens), self.strategy)
+        kind = _settle(_find("kind", tokens) | {UNITS[unit][0] for unit in units}, self.kind)
+        if len(units) > 1 or (_find("network", tokens) and kind != "traffic"):
+            kind = ""
+        return self._replace(strategy=strategy, kind=kind).add_question(_find("question", tokens))
+
+    def add_question(self, texts: set[str]) -> "Said":
+        """Add the question that is named. "Q2" wins over "64 inputs", which puts it in doubt."""
+        if not texts:
+            return self
+        questions = {self.inputs: "Q2", 1: "Q1"}
+        names = {"Q" + re.sub(r"\D", "", text) for text in texts if text[0] in "qQ"}
+        amounts = {int(re.sub(r"\D", "", text) or 1) for text in texts if text[0] not in "qQ"}
+        question = _settle(names or {questions.get(amount, OTHER) for amount in amounts}, "")
+        others = {amount for amount in amounts if questions.get(amount) != question}
+        said = self._replace(question=question or OTHER, is_vague=bool(others))
+        return said._replace(other_inputs=max(others, default=0))
+
+    def doubt(self) -> "Said":
+        """Keep the question, in doubt, and the table."""
+        return self._replace(strategy="", kind="", is_vague=True)
+
+
+def _settle(meanings: set[str], above: str) -> str:
+    """Return the only meaning, or what is said above if there is none; nothing if two differ."""
+    return "".join(meanings or {above}) if len(meanings) < 2 else ""
+
+
+# ------------------------------------------------ results
+class Result(NamedTuple):
+    """A number that a row prints of a line."""
+
+    said: Said
+    number: Number
+    label: tuple[Token, ...]  # what stands beside the number
+
+
+def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
+    """Read the results of a row: none if a part is no result, or two of one line disagree."""
+    *parts, behind = _split_parts(tokens)
+    if not _has_only_results(tokens, behind, above):
+        return []
+    said, results = above, dict[tuple[str, str, str], Result]()
+    for part in ([*part, *behind] for part in parts):
+        said = said.add(part)
+        unit, text = "".join(_find("unit", part)), "".join(_find("number", part))
+        number = read_number(text, unit, said.kind) if said.strategy and said.kind else None
+        if number is None:
+            return []
+        label = tuple((role, word.lower()) for role, word in part if role not in ("number", "unit"))
+        result = Result(said._replace(is_vague=said.is_vague or above.is_vague), number, label)
+        if not number.equals(results.setdefault(said.line, result).number):
+            return []
+    return [*results.values()]
+
+
+def _split_parts(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split a row behind each number and its unit, which may also stand before it. The last part is
+    what stands behind the last number."""
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        is_next = token[0] == "unit" and len(parts) > 1 and not parts[-1]
+        is_its_unit = is_next and _find("unit", parts[-2]) <= {token[1]}
+        parts[-2 if is_its_unit else -1].append(token)
+        parts += [[]] * (token[0] == "number")
+    return parts
+
+
+def _has_only_results(tokens: Sequence[Token], behind: Sequence[Token], above: Said) -> bool:
+    """Return whether all words of a row are understood, some name what it is about, and what stands
+    behind its last number may stand there: a question if the row names no other."""
+    roles, roles_behind = _find_roles(tokens), _find_roles(behind)
+    is_mixed = "question" in roles_behind and above.add(tokens).question == OTHER
+    is_understood = not roles & {"unknown", "sign"} and roles_behind <= MAY_END
+    return is_understood and not is_mixed and bool(roles & {"strategy", "kind"})
+
+
+# ------------------------------------------------ tables
+def _split_cells(row: str) -> tuple[str, ...]:
+    """Split a row of a table: at bars, tabs, semicolons and wide gaps, or else at commas."""
+    cells = re.split(r"\s*[|\t;]\s*|\s{2,}", row.strip("| \t"))
+    cells = cells if len(cells) > 1 else row.split(",")
+    return tuple(cells if len(cells) > 1 else [])
+
+
+def _write_out(row: str, columns: Sequence[str]) -> str:
+    """Write a row of a table as a row of results: before each number what the row and its column
+    say. Empty if it is no row of the table."""
+    cells, labels, results = _split_cells(row), list[str](), list[str]()
+    if not columns or len(cells) - len(columns) not in (0, 1):  # the first may have no heading
+        return ""
+    for column, cell in zip(["", *columns][-len(cells) :], cells, strict=True):
+        roles, counted = _find_roles(tokenize(cell)), f"{cell} {column}"
+        if [role for role, _ in tokenize(counted)] == ["question"]:  # 32 in a column "inputs"
+            labels.append(counted)
+        elif "number" not in roles:
+            labels.append(cell)
+        elif roles <= {"number", "unit"}:
+            results.append(f"{column}: {cell}")
+        else:
+            return ""
+    return "; ".join(f"{' '.join(labels)} {result}" for result in results)
+
+
+# ------------------------------------------------ rows
+class Row(NamedTuple):
+    """What a row says."""
+
+    text: str
+    results: Sequence[Result]
+    seeming: Sequence[tuple[str, str, str]]  # the lines that an unread row seems to be of
+    question: str  # that an unread row names, or that is said above it
+    below: Said  # what is said above the next row
+
+
+def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
+    """Read what rows say, from the top."""
+    read, above = list[Row](), Said(inputs)
+    for row in rows:
+        read.append(_read_row(row, above))
+        above = read[-1].below
+    return read
+
+
+@lru_cache(maxsize=1000)  # a long text, or a class, may have one row very often
+def _read_row(row: str, above: Said) -> Row:
+    """Read the results of a row, or else what it says of the rows below it."""
+    tokens = tokenize(row) if len(row) <= MOST_CHARACTERS else []
+    results = _read_results(tokens, above)
+    if tokens and not results:
+        table = above._replace(is_vague=above.is_table_vague)
+        results = _read_results(tokenize(_write_out(row, above.columns)), table)
+    if results or not _find_roles(tokens) & TELLING:
+        return Row(row, results, [], above.question, above)
+    said = above._replace(strategy="", kind="").add(tokens)
+    below = _read_heading(row, tokens, said, above)
+    return Row(row, [], _list_seeming(tokens, said), said.question, below)
+
+
+def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, str]]:
+    """List the lines that an unread row seems to be of: it has a number, and says strategy or kind;
+    what it leaves open may be either."""
+    roles = _find_roles(tokens)
+    if "number" not in roles or not roles & {"strategy", "kind"}:
+        return []
+    words = product({said.strategy} - {""} or STRATEGIES, {said.kind} - {""} or ASKED_UNIT)
+    return [(said.line[0], strategy, kind) for strategy, kind in words]
+
+
+def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) -> Said:
+    """Read what is said above the next row. A row with a number of four digits is no heading, but
+    may end what is said above it."""
+    numbers, cells = _find("number", tokens), _split_cells(row)
+    if not all(re.fullmatch(r"\d{1,3}", number) for number in numbers):
+        is_other = _find("strategy", tokens) and above.strategy not in ("", said.strategy)
+        return above.doubt() if is_other or said.question != above.question else above
+    is_clear = _is_clear(tokens, said)
+    if cells and not numbers:
+        said = said._replace(columns=cells, is_table_vague=said.is_vague)
+    elif not cells:
+        said = said._replace(columns=said.columns * is_clear, is_table_vague=said.is_vague)
+    return said._replace(strategy=said.strategy or above.strategy) if is_clear else said.doubt()
+
+
+def _is_clear(tokens: Sequence[Token], said: Said) -> bool:
+    """Return whether a heading has no word that is not understood, no number and no unit, and does
+    not name two strategies or kinds."""
+    roles = _find_roles(tokens)
+    is_settled = bool(said.strategy) or "strategy" not in roles
+    is_kind_settled = bool(said.kind) or not roles & {"kind", "network"}
+    return is_settled and is_kind_settled and not roles & {"unknown", "number", "unit"}
