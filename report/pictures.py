@@ -370,10 +370,10 @@ def is_free(axes: "Axes", text: "Annotation", name: str) -> bool:
 
     (x, y), box = axes.transData.transform(text.xy), text.get_window_extent()
     edge = Bbox.from_extents(x, y, x, y + copysign(3, text.xyann[1]))  # of the dot
-    near, reach = box.padded(4), Bbox.union([box.padded(4), edge])
+    near, reach = box.padded(3), Bbox.union([box.padded(3), edge])
     for line in axes.lines:
         path = line.get_transform().transform_path(line.get_path())
-        is_another = line.get_label() in {*COLOURS} - {name}
+        is_another = line.get_label().split()[0] in {*COLOURS} - {name}
         if path.intersects_bbox(reach if is_another else near, filled=False):
             return False
     others = [other.get_window_extent() for other in axes.texts if other is not text]
