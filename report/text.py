@@ -1,13 +1,17 @@
-"""Numbers, sentences and tables for a terminal of 80 columns, in ASCII; JSON for programs."""
+"""Numbers, sentences and tables for a terminal of 80 columns, in ASCII; JSON and files."""
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from decimal import Context, Decimal
+from errno import EINVAL
 from fractions import Fraction
+from pathlib import Path
+from stat import S_IMODE, S_ISREG
 from typing import Any
 
 import lab3
@@ -17,6 +21,8 @@ COLUMNS = 80
 MS, US = 10**3, 10**6  # in a second
 GIGA, KIB = 10**9, 1024
 EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
+Unit = tuple[str, int]  # of time: its name, and how many make a second
+UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
 
 
 # ------------------------------------------------ numbers
@@ -39,6 +45,21 @@ def format_number(value: Exact, digits: int = 0) -> str:
         return f"{int(value):,}"
     digits = EXACT_DIGITS if is_short(value) else max(ROUNDED_DIGITS, len(f"{int(value)}"))
     return f"{Decimal(lab3.format_decimal(value, digits)):,f}"
+
+
+def find_unit(most_s: Fraction) -> Unit:
+    """Choose the largest unit of which there is at least one."""
+    return next((unit for unit in UNITS.items() if most_s * unit[1] >= 1), ("fs", UNITS["fs"]))
+
+
+def format_short(value: Fraction) -> str:
+    """Format a number for a label, with three digits, or four from 10 on."""
+    return format_number(value, 4 if value >= 10 else 3)
+
+
+def format_time(value_s: Fraction, unit: Unit) -> str:
+    """Format a time in the unit of its picture."""
+    return f"{format_short(value_s * unit[1])} {unit[0]}"
 
 
 def count(amount: int, thing: str) -> str:
@@ -159,3 +180,52 @@ def format_json(value: object, default: Callable[[Any], object] = float) -> str:
     import json  # takes as long as some answers
 
     return json.dumps(to_plain(value), indent=2, default=default)
+
+
+# ------------------------------------------------ files
+def write_files(files: Mapping[str | Path, bytes]) -> None:
+    """Write files beside their places, and move them there when all are written: then all of them
+    are new, or none is. Raises OSError with the name of the file that was asked for."""
+    from tempfile import TemporaryDirectory  # takes as long as some answers
+
+    with ExitStack() as folders, ExitStack() as undo:
+        moves = {}
+        try:
+            for path, content in files.items():
+                place = Path(os.path.realpath(path))  # of a link, where it leads
+                check_place(place)
+                folder = TemporaryDirectory(prefix=".lab3-", dir=place.parent)
+                new = Path(folders.enter_context(folder), place.name)
+                new.write_bytes(content)
+                if place.exists():
+                    new.chmod(S_IMODE(place.stat().st_mode))
+                moves[path] = new, place
+            for path in moves:
+                move(*moves[path], undo)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+        undo.pop_all()
+
+
+def check_place(place: Path) -> None:
+    """Raise OSError if a file cannot be written there: it is protected, or no regular file."""
+    try:
+        is_file = S_ISREG(place.stat().st_mode)
+    except FileNotFoundError:
+        return
+    if not is_file:
+        raise OSError(EINVAL, "it is not a regular file")
+    with place.open("ab"):
+        pass
+
+
+def move(new: Path, place: Path, undo: ExitStack) -> None:
+    """Move a file to its place; note how to undo that, where the file system has hard links."""
+    if not place.exists():
+        undo.callback(place.unlink, missing_ok=True)
+    else:
+        old = new.with_name("old")
+        with suppress(OSError):
+            os.link(place, old)
+            undo.callback(os.replace, old, place)
+    os.replace(new, place)

@@ -1,11 +1,9 @@
 """The `deck` command: slides.pdf, and its first page for the README, results.png."""
 
 import json
-import os
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import lab3
@@ -16,7 +14,7 @@ from report.deck.verdict import draw_verdict
 from report.model import FORMULAS, KINDS, STRATEGIES
 from report.question import LAB, Question, describe_question
 from report.results import list_numbers
-from report.text import format_json, format_path, quote
+from report.text import format_json, format_path, quote, write_files
 
 HERE = Path(__file__).resolve().parent
 PAGES, README_PIXELS_PER_INCH = 6, 88
@@ -110,10 +108,7 @@ def run(options: Namespace) -> int:
     if not folder.is_dir():
         raise ValueError(f"--output: {quote(options.output)} is not an existing folder")
     files = build(options.author or "", options.uid or "")
-    with TemporaryDirectory(prefix=".deck-", dir=folder) as beside:  # a failure loses nothing
-        for name, content in files.items():
-            Path(beside, name).write_bytes(content)
-        for name in files:
-            os.replace(Path(beside, name), folder / name)
-            print(f"wrote {format_path(folder / name)}")
+    write_files({folder / name: content for name, content in files.items()})
+    for name in files:
+        print(f"wrote {format_path(folder / name)}")
     return 0

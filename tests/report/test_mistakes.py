@@ -16,7 +16,6 @@ from machines import LAB, ODD
 from report.check.mistakes import MISTAKES, compute
 from report.question import Question
 
-
 MADE = json.loads((Path(__file__).parent / "mistakes.json").read_text(encoding="utf-8"))
 
 
