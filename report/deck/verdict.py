@@ -27,7 +27,8 @@ def draw_verdict(question: Question) -> "tuple[Figure, str]":
     meets the pipeline's, a circle the lab."""
     slow, fast, ring = map(float, find_flips(question))
     lab = float(question.system.link_bytes_per_s / GIGA)
-    title = f"Latency of {question.inputs} inputs, ms, against link bandwidth, GB/s (both logarithmic)"
+    title = f"Latency of {question.inputs} inputs, ms, against link bandwidth, GB/s"
+    title += " (both logarithmic)"
     figure, axes = make_axes(question, HEIGHT_PT, LEFT_PT, RIGHT_PT, title)
     axes.set(xscale="log", xlim=(SLOWEST, FASTEST), yscale="log", ylim=(LOWEST, HIGHEST))
     axes.set_yticks([100, 200, 500], ["100", "200", "500"])

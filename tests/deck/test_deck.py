@@ -1,7 +1,6 @@
 """The deck as its readers have it, and the command that builds it."""
 
 import sys
-from errno import ENOSPC
 
 import pytest
 
@@ -12,7 +11,7 @@ pytest.importorskip("typst")
 
 import pypdfium2
 
-from program import LAB3, PLAIN, PROJECT, call, copy_project, python, refusal, sentence
+from program import LAB3, PLAIN, PROJECT, copy_project, python, refusal, sentence
 from report.deck import build
 
 OUTPUTS = ("slides.pdf", "results.png")
@@ -123,20 +122,6 @@ def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [f"wrote caf\u00e9/{name}" for name in OUTPUTS]
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == built
-
-
-def test_a_failure_loses_nothing(tmp_path, monkeypatch, built):
-    def fill_disk(path, content):
-        if path.name == "results.png":
-            raise OSError(ENOSPC, "No space left on device")
-        path.write_text("new")
-
-    (tmp_path / "slides.pdf").write_bytes(b"old")
-    monkeypatch.setattr(build, "build", lambda *_: built)
-    monkeypatch.setattr(build.Path, "write_bytes", fill_disk)
-    status, out, err = call(["deck", f"--output={tmp_path}"])
-    assert (status, out) == (1, "") and "No space left on device" in err
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"slides.pdf": b"old"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""What pages show by places and colours: letters, bars, boxes and arrows, from the PDF's own shapes."""
+"""What pages show by places and colours: letters, bars, boxes and arrows of the PDF."""
 
 import re
 from ctypes import c_int, c_uint
+from functools import cache
 
 import pytest
 
@@ -21,6 +22,7 @@ def read_colour(function, *arguments):
     return "#{:02X}{:02X}{:02X}".format(*(value.value for value in values[:3]))
 
 
+@cache
 def find_letters(page):
     """List each letter, the box of its ink in points (left, bottom, right, top), and its colour."""
     text = page.get_textpage()
@@ -32,6 +34,7 @@ def find_letters(page):
     ]
 
 
+@cache
 def find_shapes(page, height=None):
     """List the box, fill and stroke, or None, of each shape, or of those of one height."""
     shapes = []
@@ -87,9 +90,9 @@ def test_no_letter_is_on_another_or_outside_the_margins(pages):
 )
 def test_layers_of_page_2_are_on_their_nodes(pages, elements, paint, nodes, output):
     """Filled boxes column by column, from the bottom; a hollow one is the output."""
-    boxes = [(find_middle(box), fill) for box, fill, drawn in find_shapes(pages[1]) if drawn == paint]
-    work = sorted(middle for middle, fill in boxes if fill == paint)
-    [hollow] = [middle for middle, fill in boxes if fill is None]
+    boxes = [(box, fill) for box, fill, drawn in find_shapes(pages[1]) if drawn == paint]
+    work = sorted(find_middle(box) for box, fill in boxes if fill == paint)
+    [hollow] = [find_middle(box) for box, fill in boxes if fill is None]
     numbers = {y: int(read_at(pages[1], (work[0][0] - 22, y), 6, 6)) for _, y in [*work, hollow]}
     assert [numbers[y] for _, y in work] == nodes
     assert numbers[hollow[1]] == output and hollow[0] > work[-1][0]

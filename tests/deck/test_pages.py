@@ -15,7 +15,6 @@ from report.question import LAB
 # that is computed. test_lab3.py has the working of latency and traffic.
 PARTS = {
     1: [
-        "On this machine, tensor parallelism is faster for any number of inputs",
         # 100.07232512 / 3.12726016 = 32; 155.7861376 / 12.43531264 = 12.52..
         "Tensor parallelism 0.00312726016 1,923,072 0.10007232512 61,538,304 32.0",
         "Pipeline parallelism 0.01243531264 604,160 0.1557861376 19,333,120 12.5",
@@ -29,9 +28,7 @@ PARTS = {
         "Tensor parallelism: 3.13 < 4.62 ms",
     ],
     2: [
-        "Split every layer over all four nodes, or give each node a layer",
-        "R=50 GOPS=50,000 ops/us",
-        "B=2 GB/s=2,000 bytes/us",
+        "R=50 GOPS=50,000 ops/us, B=2 GB/s=2,000 bytes/us",
         "3·6,144=18,432 bytes and 3.07 us more",  # 6,144 / 2,000 = 3.072
         "inputs overlap (else 32·12.43531=397.93 ms)",  # 32 * 12.43531264 = 397.9300..
         # 12.43531264 + 31 * (4.62422016 + 0.100352)
@@ -39,8 +36,7 @@ PARTS = {
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
-        "an output every 3.13 ms",
-        "an output after 12.44 ms, then one every 4.62 ms",
+        *("an output every 3.13 ms", "an output after 12.44 ms, then one every 4.62 ms"),
         # operations 2 * 128 * channels * 3 * 3 * x * y; bytes 2 * 128 * x * y; operations / 200,000
         # us, shards / 2,000 us, 12 shards or 3; operations / 50,000 us, outputs / 2,000 us
         "1: 128x30x30 6,220,800 230,400 31.10400 28.800 691,200 124.41600 115.200 230,400",
@@ -49,8 +45,7 @@ PARTS = {
         "4: 128x24x24 169,869,312 147,456 849.34656 18.432 110,592 3,397.38624 stays",
         "sum 606,661,632 3,033.30816 93.952 1,923,072 12,133.23264 302.080 604,160",
         "1 input, us 3,033.30816+93.952=3,127.26016 12,133.23264+302.080=12,435.31264",
-        "32 inputs, us 32·3,127.26016=100,072.32512",
-        "12,435.31264+31·4,624.22016=155,786.13760",
+        "us 32·3,127.26016=100,072.32512 12,435.31264+31·4,624.22016=155,786.13760",
         "32 inputs, bytes 32·1,923,072=61,538,304 32·604,160=19,333,120",
         "Layer 1: C=2·128·3·3·3·30·30 ops, A=2·128·30·30, S=A/4=57,600, 12·S=691,200 bytes.",
         "Node 2: 231,211,008/606,661,632=38 %",
@@ -59,13 +54,11 @@ PARTS = {
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
-        "97.066 ms 32·606,661,632/(4·50,000) us",
-        "3.006 ms 32·93.952 us",
+        *("97.066 ms 32·606,661,632/(4·50,000) us", "3.006 ms 32·93.952 us"),
         "Tensor parallelism 100.072 ms utilisation: 97.066/100.072=97.0 %",
         "Lower bound 97.066 ms",
         "50.909 ms 32·(4,624.22016-3,033.30816) us",
-        "7.509 ms 12,133.23264-4,624.22016 us",
-        "0.302 ms 302.080 us",
+        *("7.509 ms 12,133.23264-4,624.22016 us", "0.302 ms 302.080 us"),
         "Pipeline parallelism 155.786 ms utilisation: 97.066/155.786=62.3 %",
         "50.909/(155.786-97.066)=87 % of what the pipeline loses",
         # for 100 inputs, 312,732.8.. > 312,726.016 us
@@ -77,24 +70,19 @@ PARTS = {
         "0.0204 0.0926 0.298 2 (lab) 100 200 500",
         "below 0.0926 GB/s, the pipeline wins",
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
-        "Below 0.0204, the busiest link\N{RIGHT SINGLE QUOTATION MARK}s bytes decide: tensor"
-        "\N{RIGHT SINGLE QUOTATION MARK}s 751,616/4=187,904 per input, the pipeline"
-        "\N{RIGHT SINGLE QUOTATION MARK}s 230,400",
-        "On the one-way ring, the pipeline wins below 0.298. With 1 input, tensor",
+        "Below 0.0204, the busiest link's bytes decide: tensor's 751,616/4=187,904 per input, the"
+        " pipeline's 230,400. On the one-way ring, the pipeline wins below 0.298",
     ],
     5: [
-        "No node can hold all weights, so data parallelism is impossible",
-        # a quarter of all weights, 891,648 / 4, layer 2's input, and a quarter of its output
+        # a quarter of all weights, 891,648 / 4, layer 2's input, a quarter of its output
         "SRAM: 524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
         "pipeline, node 1 6,912 6,144 230,400 243,456 280,832 free",
         "pipeline, node 2 294,912 230,400 200,704 726,016 201,728 over",
         "pipeline, node 3 294,912 200,704 173,056 668,672 144,384 over",
         "pipeline, node 4 294,912 173,056 147,456 615,424 91,136 over",
         "data, every node 891,648 230,400 200,704 1,322,752 798,464 over",
-        "Tensor and data parallelism: during layer 2",
         "All weights, 6,912+3·294,912=891,648 bytes",
-        "SRAM, 512·1,024, by 367,360",  # 891,648 - 524,288
-        "8·12,133.23264 us=97.066 ms",
+        *("SRAM, 512·1,024, by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
         "(else 654,016 bytes)",  # 222,912 + 230,400 + 200,704
         "in every node, 503,488+31·6,144=693,952 bytes",
         "spread over all nodes, 503,488+31·6,144/4=551,104",  # 503,488 + 47,616
@@ -102,7 +90,6 @@ PARTS = {
         "294,912+230,400= 525,312 bytes",
     ],
     6: [
-        "A one-way ring triples tensor parallelism",
         # 12 * (57,600 + 50,176 + 43,264), and 3 * 36,864 or, on a ring, 6 * 36,864 bytes
         "tensor, all-to-all 93.952 3,127.260 1,812,480 110,592 1,923,072 100.072",
         "tensor, ring 281.856 3,315.164 1,812,480 221,184 2,033,664 106.085",  # 3 * 93.952
@@ -111,8 +98,7 @@ PARTS = {
         "pipeline, on either 302.080 12,435.313 604,160 155.786",
         # 604.160 / 12,435.31264; 604.160 / 155,786.1376
         "2·302.080 us more latency, 4.9 % for 1 input, 0.4 % for 32",
-        "3.315 < 4.624 ms per input",
-        "281.856/2=140.9 us",  # 3 halves of a shard over each link: 1.5 * 93.952
+        *("3.315 < 4.624 ms per input", "281.856/2=140.9 us"),  # 3 halves of a shard: 1.5 * 93.952
     ],
 }
 
@@ -121,8 +107,8 @@ def find_text(page):
     """Find a page's text without its foot, in letters and signs that a keyboard has."""
     text, foot, _ = page.get_textpage().get_text_range().partition("Lab 3: distributed")
     assert foot
-    signs = "\N{GREEK SMALL LETTER MU}\N{MULTIPLICATION SIGN}\N{MINUS SIGN}"
-    text = normalize("NFKC", text).translate(str.maketrans(signs, "ux-"))
+    signs = "\N{GREEK SMALL LETTER MU}\N{MULTIPLICATION SIGN}\N{MINUS SIGN}\u2019"
+    text = normalize("NFKC", text).translate(str.maketrans(signs, "ux-'"))
     return " ".join(text.replace(" :", ":").split())
 
 
@@ -173,10 +159,10 @@ def test_the_chart_of_the_verdict_is_where_its_milliseconds_say(elements):
     assert alt in [element.get("/Alt") for element in elements]
     assert "faster from 0.0204 to 0.0926, on a one-way ring below 0.298; else tensor" in alt
     curves, marks = figure.axes[0].lines[:3], figure.axes[0].lines[3:]
-    assert [curve.get_linestyle() for curve in curves] == ["-", "--", "-"]
-    blue, orange = ("#003A70", "#C25700")
-    assert [curve.get_color() for curve in curves] == [blue, blue, orange]
-    assert [it.get_label() for it in curves] == ["tensor", "tensor on a ring", "pipeline"]
+    shown = [(it.get_label(), it.get_linestyle(), it.get_color()) for it in curves]
+    blue, orange = "#003A70", "#C25700"
+    assert shown[:2] == [("tensor", "-", blue), ("tensor on a ring", "--", blue)]
+    assert shown[2] == ("pipeline", "-", orange)
     # 6,012,928 bytes or three times as many; 7,746,560 on the busiest link, 604,160 at 4 GB/s
     slowest = 97.06586112 + 601.2928, 97.06586112 + 3 * 601.2928, 12.13323264 + 774.656
     fastest = 97.06586112 + 1.503232, 97.06586112 + 3 * 1.503232, 155.4840576 + 0.15104
@@ -190,6 +176,4 @@ def test_the_chart_of_the_verdict_is_where_its_milliseconds_say(elements):
     assert [mark.get_ydata()[1] for mark in marks] == pytest.approx(heights)
     assert [mark.get_markerfacecolor() == "white" for mark in marks] == [False, False, False, True]
     [area] = figure.axes[0].patches
-    assert area.get_extents().transformed(figure.axes[0].transData.inverted()).intervalx == (
-        pytest.approx(places[:2])
-    )
+    assert [area.get_x(), area.get_x() + area.get_width()] == pytest.approx(places[:2])
