@@ -11,7 +11,7 @@ from lab3 import ConvLayer, System
 from report import pictures
 from report.check.mistakes import list_examples
 from report.deck.verdict import draw_verdict
-from report.model import FORMULAS, KINDS, STRATEGIES
+from report.model import FORMULAS
 from report.question import LAB, Question, describe_question
 from report.results import list_numbers
 from report.text import format_json, format_path, quote, write_files
@@ -71,10 +71,7 @@ def collect() -> dict[str, Any]:
     drawn["verdict"] = pictures.render(draw_verdict, LAB, ".svg")
     return {
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
-        "formulas": {
-            strategy: {kind: FORMULAS[strategy, kind].splitlines() for kind in KINDS}
-            for strategy in STRATEGIES
-        },
+        "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
         "blocking": lab3.format_decimal(blocking.latencies_s[-1]),
         "pictures": {name: (svg.decode(), alt) for name, (svg, alt) in drawn.items()},
         "chart-width": pictures.WIDTH_PT,
