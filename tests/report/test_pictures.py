@@ -142,7 +142,7 @@ def test_a_communication_is_wide_enough_to_be_seen_also_in_a_png():
     least = 0.035743
     assert {*widths} == {("all-gather", least), ("gather", least), ("send", 0.04096)}
     image = Image.open(BytesIO(pictures.draw("timeline", ask(many), ".png")[0]))
-    is_black = (numpy.asarray(image)[:, 320:, :3] == 0x22).all(axis=2)  # right of labels
+    is_black = (numpy.asarray(image)[:, 312:, :3] == 0x22).all(axis=2)  # right of labels
     edges = (is_black[:, 1:] > is_black[:, :-1]).sum(axis=1)
     assert edges.max() == sum(work != "send" for work, _ in widths) == 16 * 15
     # 128 nodes compute layers 1 and 2 in 0.972 and 36.12672 us: a quarter is black
