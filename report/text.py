@@ -21,6 +21,7 @@ COLUMNS = 80
 MS, US = 10**3, 10**6  # in a second
 GIGA, KIB = 10**9, 1024
 EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
+TINY = Fraction(1, 1_000)  # less is not written out in a picture
 Unit = tuple[str, int]  # of time: its name, and how many make a second
 UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
 
@@ -53,8 +54,8 @@ def find_unit(most_s: Fraction) -> Unit:
 
 
 def format_short(value: Fraction) -> str:
-    """Format a number for a label, with three digits, or four from 10 on."""
-    return format_number(value, 4 if value >= 10 else 3)
+    """Format a number for a label: with three digits, four from 10 on, none if it is tiny."""
+    return format_number(value, 4 if value >= 10 else 3) if value >= TINY else f"<{float(TINY)}"
 
 
 def format_time(value_s: Fraction, unit: Unit) -> str:
