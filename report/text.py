@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from errno import EINVAL
 from fractions import Fraction
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
 from stat import S_IMODE, S_ISREG
 from typing import Any
 
@@ -186,10 +187,12 @@ def format_json(value: object, default: Callable[[Any], object] = float) -> str:
 # ------------------------------------------------ files
 def write_files(files: Mapping[str | Path, bytes]) -> None:
     """Write files beside their places, and move them there when all are written: then all of them
-    are new, or none is. Raises OSError with the name of the file that was asked for."""
+    are new, or none is. Raises OSError with the name of the file that was asked for. Ctrl-C is
+    ignored meanwhile, so that nothing is left behind."""
     from tempfile import TemporaryDirectory  # takes as long as some answers
 
     with ExitStack() as folders, ExitStack() as undo:
+        folders.callback(signal, SIGINT, signal(SIGINT, SIG_IGN))
         moves = {}
         try:
             for path, content in files.items():
