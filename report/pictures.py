@@ -18,17 +18,7 @@ from typing import TYPE_CHECKING, Any
 from report.options import add_question_options, read_options
 from report.question import ALL_TO_ALL, Question, describe_question, find_impossible, make_models
 from report.results import Result, Step, compute_bound, find_results, list_steps
-from report.text import (
-    Unit,
-    count,
-    find_name,
-    find_unit,
-    format_path,
-    format_short,
-    format_time,
-    quote,
-    write_files,
-)
+from report.text import count, find_name, find_unit, format_path, format_time, quote, write_files
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -145,8 +135,10 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
     for name, pace in paces.items():
         messages.append(describe_pace(name, pace, inputs, unit))
         write(axes, messages[-1], 0, title, -NODES_PT, color=COLOURS[name][0], weight="bold")
-        draw_steps(axes, steps[name], title, named, unit[1])
-        write_ellipses(axes, steps[name], title, end_s - (inputs - 1) * pace.interval_s)
+        lines_done_s = draw_steps(axes, steps[name], title, named, unit[1])
+        for line, done_s in lines_done_s.items():
+            if done_s + (inputs - 1) * pace.interval_s > end_s:  # it goes on
+                write(axes, "\N{HORIZONTAL ELLIPSIS}", axes.get_xlim()[1], line, 3)
         title += len(lines[name])
     is_numbered = inputs > 1 and any(text.get_text().isdigit() for text in axes.texts)
     black = "black: communication" * any(pace.communication_s for pace in paces.values())
@@ -201,7 +193,7 @@ def describe_starts(question: Question) -> str:
     return f"Node 1 starts inputs just in time for {pace.bottleneck}."
 
 
-def describe_pace(strategy: str, pace: Result, inputs: int, unit: Unit) -> str:
+def describe_pace(strategy: str, pace: Result, inputs: int, unit: tuple[str, int]) -> str:
     """Say when a strategy's outputs are done."""
     first, later = format_time(pace.latency_s, unit), format_time(pace.interval_s, unit)
     when = f"after {first}, then one every {later}" if inputs > 1 else f"after {first}"
@@ -210,14 +202,18 @@ def describe_pace(strategy: str, pace: Result, inputs: int, unit: Unit) -> str:
     return f"{strategy.capitalize()} parallelism: an output {when}"
 
 
-def draw_steps(axes: "Axes", steps: list[Step], title: int, named: list[int], per_s: int) -> None:
+def draw_steps(
+    axes: "Axes", steps: list[Step], title: int, named: list[int], per_s: int
+) -> dict[int, Fraction]:
     """Draw bars below a title, black ones for communication, between two lines if nodes compute
     meanwhile; those too short to be seen are wider. If there is room, they have the input's number,
-    once if all nodes work alike, and below the first input the layers'."""
+    once if all nodes work alike, and below the first input the layers'. Return when each line is
+    done with the first input."""
     end, is_tensor, computing = axes.get_xlim()[1], steps[0].strategy == "tensor", 0.0
     longest = max(steps, key=lambda step: (step.work == "compute", step.time_s)).layer
+    done_s = {}
     for step in steps:
-        line, shade = find_line(step, title), (step.input - 1) % 2
+        line, shade = title + (1 if is_tensor else step.layer), (step.input - 1) % 2
         start, length = float(step.start_s * per_s), float(step.time_s * per_s)
         if step.work != "compute":
             length = max(length, min(LEAST_PT / TIME_PT * end, computing / 4))
@@ -230,13 +226,11 @@ def draw_steps(axes: "Axes", steps: list[Step], title: int, named: list[int], pe
         axes.barh(line, bar[1], 0.76, start, color=colour, label=step.work)
         if steps[-1].input > 1 and (not is_tensor or step.layer == longest):
             write_number(axes, step.input, bar, line, ("white", INK)[shade])
-        if is_tensor and step.input == 1 and step.layer in named:
-            write_number(axes, step.layer, bar, line + 1, NOTE)
-
-
-def find_line(step: Step, title: int) -> int:
-    """Find the line of a step's node below a title."""
-    return title + (1 if step.strategy == "tensor" else step.layer)
+        if step.input == 1:
+            done_s[line] = step.end_s
+            if is_tensor and step.layer in named:
+                write_number(axes, step.layer, bar, line + 1, NOTE)
+    return done_s
 
 
 def write_number(
@@ -252,17 +246,6 @@ def write_number(
 def has_room(number: int, share: float | Fraction) -> bool:
     """Return whether a number has room, and half a letter, in this share of a timeline."""
     return share * TIME_PT > LETTER_PT * (len(f"{number:,}") + 0.5)
-
-
-def write_ellipses(axes: "Axes", steps: list[Step], title: int, last_s: Fraction) -> None:
-    """Write "..." behind each line that goes on: its first input is done later than this."""
-    lines = {
-        find_line(step, title)
-        for step in steps
-        if step.input == 1 and step.work == "compute" and step.end_s > last_s
-    }
-    for line in lines:
-        write(axes, "\N{HORIZONTAL ELLIPSIS}", axes.get_xlim()[1], line, 3)
 
 
 # ------------------------------------------------ time per input
@@ -298,7 +281,7 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
     write_ends(axes, ends)
-    draw_dots(axes, question, unit[1])
+    draw_dots(axes, question, unit)
     return figure, f"{title}, for up to {most:,} inputs: {'; '.join(ends)}."
 
 
@@ -344,16 +327,17 @@ def write_ends(axes: "Axes", ends: dict[str, tuple[float, str]]) -> None:
         write(axes, text, 1, height, 14, color=colour, **looks)
 
 
-def draw_dots(axes: "Axes", question: Question, per_s: int) -> None:
+def draw_dots(axes: "Axes", question: Question, unit: tuple[str, int]) -> None:
     """Draw a dot for each strategy's Q1 and Q2, one if they are equal, and its number, if there is
     room: above the question's highest dot, below another, or on the other side."""
     for n in question.amounts:
         results = find_results(question, n)
         dots = {result.latency_s: name for name, result in results.items()}
         for (latency_s, name), up in zip(sorted(dots.items(), reverse=True), (1, -1), strict=False):
-            each, colour = latency_s * per_s / n, COLOURS[name][0]
-            axes.plot(n, float(each), "o", color=colour, ms=7, clip_on=False, zorder=3)
-            number = write(axes, format_short(each), n, float(each), color=colour, weight="bold")
+            each, colour = float(latency_s * unit[1] / n), COLOURS[name][0]
+            axes.plot(n, each, "o", color=colour, ms=7, clip_on=False, zorder=3)
+            text, _ = format_time(latency_s / n, unit).split()
+            number = write(axes, text, n, each, color=colour, weight="bold")
             for distance, way, side in product(range(5, 150, 3), (up, -up), (1, -1)):
                 number.set(va="bottom" if way > 0 else "top", ha="left" if side > 0 else "right")
                 number.xyann = 7 * side, way * distance
@@ -373,7 +357,7 @@ def is_free(axes: "Axes", text: "Annotation", name: str) -> bool:
     near, reach = box.padded(3), Bbox.union([box.padded(3), edge])
     for line in axes.lines:
         path = line.get_transform().transform_path(line.get_path())
-        is_another = line.get_label().split()[0] in {*COLOURS} - {name}
+        is_another = str(line.get_label()).split()[0] in {*COLOURS} - {name}
         if path.intersects_bbox(reach if is_another else near, filled=False):
             return False
     others = [other.get_window_extent() for other in axes.texts if other is not text]

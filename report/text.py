@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from errno import EINVAL
 from fractions import Fraction
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
 from stat import S_IMODE, S_ISREG
 from typing import Any
 
@@ -21,6 +22,7 @@ COLUMNS = 80
 MS, US = 10**3, 10**6  # in a second
 GIGA, KIB = 10**9, 1024
 EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
+TINY = Fraction(1, 1_000)  # less is not written out in a picture
 Unit = tuple[str, int]  # of time: its name, and how many make a second
 UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
 
@@ -53,8 +55,8 @@ def find_unit(most_s: Fraction) -> Unit:
 
 
 def format_short(value: Fraction) -> str:
-    """Format a number for a label, with three digits, or four from 10 on."""
-    return format_number(value, 4 if value >= 10 else 3)
+    """Format a number for a label: with three digits, four from 10 on, none if it is tiny."""
+    return format_number(value, 4 if value >= 10 else 3) if value >= TINY else f"<{float(TINY)}"
 
 
 def format_time(value_s: Fraction, unit: Unit) -> str:
@@ -185,10 +187,12 @@ def format_json(value: object, default: Callable[[Any], object] = float) -> str:
 # ------------------------------------------------ files
 def write_files(files: Mapping[str | Path, bytes]) -> None:
     """Write files beside their places, and move them there when all are written: then all of them
-    are new, or none is. Raises OSError with the name of the file that was asked for."""
+    are new, or none is. Raises OSError with the name of the file that was asked for. Ctrl-C is
+    ignored meanwhile, so that nothing is left behind."""
     from tempfile import TemporaryDirectory  # takes as long as some answers
 
     with ExitStack() as folders, ExitStack() as undo:
+        folders.callback(signal, SIGINT, signal(SIGINT, SIG_IGN))
         moves = {}
         try:
             for path, content in files.items():

@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 from errno import EACCES
 from pathlib import Path
+from signal import SIGINT, getsignal
 
 import pytest
 
@@ -80,3 +81,15 @@ def test_files_are_all_new_or_all_old(before, error, function, calls, tmp_path, 
     assert list_files(tmp_path) == before
     write_files(files)
     assert list_files(tmp_path) == dict.fromkeys("ab", b"new")
+
+
+def test_ctrl_c_leaves_nothing_half(tmp_path, monkeypatch):
+    before, replace = getsignal(SIGINT), os.replace
+
+    def interrupt(*paths):
+        os.kill(os.getpid(), SIGINT)
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    write_files({tmp_path / name: b"new" for name in ("a", "b")})
+    assert list_files(tmp_path) == dict.fromkeys("ab", b"new") and getsignal(SIGINT) == before
