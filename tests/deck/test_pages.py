@@ -20,9 +20,8 @@ PARTS = {
         "Pipeline parallelism 0.01243531264 604,160 0.1557861376 19,333,120 12.5",
         # 12.43531264 / 3.12726016 = 3.976..; 1,923,072 / 604,160; 155.7861376 / 100.07232512
         "3.98 times as fast 3.18 times as many 1.56 times as fast 3.18 times as many",
-        # 606,661,632 / 200,000 us
-        "lower bound: 3.03 ms tensor stays at 3.13 ms pipeline nears 4.62 ms",
-        "12.44 3.13 4.87 3.13",  # 155.7861376 / 32 = 4.8683..
+        # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
+        "lower bound: 3.03 ms tensor stays at 3.13 ms pipeline nears 4.62 ms 12.44 3.13 4.87 3.13",
         "12.435 + (N-1)·4.624 ms, or 4.624 + 7.811/N",  # 12.43531264 - 4.62422016 = 7.81109248
         "38 % of the operations, not 25 %",  # 231,211,008 / 606,661,632 = 0.3811..
         "Tensor parallelism: 3.13 < 4.62 ms",
@@ -30,8 +29,7 @@ PARTS = {
     2: [
         "R=50 GOPS=50,000 ops/us, B=2 GB/s=2,000 bytes/us",
         "3·6,144=18,432 bytes and 3.07 us more",  # 6,144 / 2,000 = 3.072
-        "inputs overlap (else 32·12.43531=397.93 ms)",  # 32 * 12.43531264 = 397.9300..
-        # 12.43531264 + 31 * (4.62422016 + 0.100352)
+        "inputs overlap (else 32·12.43531=397.93 ms)",
         "computes while it sends (else 12.43531+31·(4.62422+0.10035)=158.90 ms)",
     ],
     3: [
@@ -171,9 +169,10 @@ def test_the_chart_of_the_verdict_is_where_its_milliseconds_say(elements):
     # crossings in GB/s as above, and a circle at the lab's, which is none
     places = [0.0204118491, 0.0925870418, 0.298445092, 2]
     assert [mark.get_xdata()[1] for mark in marks] == pytest.approx(places)
-    heights = [97.06586112 + 6.012928 / gbs for gbs in places[:2]]
-    heights += [155.4840576 + 0.60416 / gbs for gbs in places[2:]]
+    heights = [12.13323264 + 7.74656 / places[0], *(155.4840576 + 0.60416 / x for x in places[1:])]
     assert [mark.get_ydata()[1] for mark in marks] == pytest.approx(heights)
     assert [mark.get_markerfacecolor() == "white" for mark in marks] == [False, False, False, True]
     [area] = figure.axes[0].patches
     assert [area.get_x(), area.get_x() + area.get_width()] == pytest.approx(places[:2])
+    with pytest.raises(ValueError, match="flips twice all-to-all and once on a ring"):
+        draw_verdict(LAB._replace(inputs=1))
