@@ -73,7 +73,7 @@ def collect() -> dict[str, Any]:
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
         "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
         "blocking": lab3.format_decimal(blocking.latencies_s[-1]),
-        "pictures": {name: (svg.decode(), alt) for name, (svg, alt) in drawn.items()},
+        "pictures": {name: {"svg": svg.decode(), "alt": alt} for name, (svg, alt) in drawn.items()},
         "chart-width": pictures.WIDTH_PT,
         "colours": pictures.COLOURS | {"ink": pictures.INK, "note": pictures.NOTE},
         "face": pictures.FACES[0],

@@ -61,7 +61,7 @@ def find_flips(question: Question) -> list[Fraction]:
     if [verdict.faster for verdict in verdicts] != FASTER:
         raise ValueError(
             "the deck's page 4 says that the verdict flips twice all-to-all and once on a ring,"
-            " which the numbers contradict"
+            " which is not so: change report/deck"
         )
     return [equal / GIGA for verdict in verdicts for equal in verdict.equal_bytes_per_s]
 

@@ -64,18 +64,12 @@ def read_at(page, place, right=25, up=11):
     return "".join(letter for letter, x, y in middles if abs(x) < right and abs(y) < up)
 
 
-def test_digits_are_at_least_11_pixels_high(pages):
-    for page in pages:
-        scale = 1024 / page.get_width()  # of a page on a screen
-        letters = find_letters(page)
-        heights = [(box[3] - box[1]) * scale for letter, box, _ in letters if letter.isdigit()]
-        assert min(heights) >= 10.99
-
-
-def test_no_letter_is_on_another_or_outside_the_margins(pages):
+def test_digits_are_11_pixels_high_and_no_letter_is_on_another_or_outside_the_margins(pages):
     for page in pages:
         letters, boxes, _ = zip(*find_letters(page), strict=True)
         left, bottom, right, top = numpy.array(boxes).T
+        digits = numpy.array([letter.isdigit() for letter in letters])
+        assert min((top - bottom)[digits]) * 1024 / page.get_width() >= 10.99  # on a screen
         assert left.min() > 33 and right.max() < page.get_width() - 33
         assert bottom.min() > 12 and top.max() < page.get_height() - 12
         shared = [
@@ -98,6 +92,8 @@ def test_layers_of_page_2_are_on_their_nodes(pages, elements, paint, nodes, outp
     numbers = {y: int(read_at(pages[1], (work[0][0] - 22, y), 6, 6)) for _, y in [*work, hollow]}
     assert [numbers[y] for _, y in work] == nodes
     assert numbers[hollow[1]] == output and hollow[0] > work[-1][0]
+    # into each exchange and out of it, and sends
+    assert [paint for _, paint in find_heads(pages[1])] == [INK] * (4 * 4 + 3 * 4 + 1 + 3)
     assert any(f"output is on node {output}." in element.get("/Alt", "") for element in elements)
 
 
@@ -153,16 +149,12 @@ def find_heads(page):
     ]
 
 
-def test_arrows_have_their_heads(pages):
-    assert [paint for _, paint in find_heads(pages[1])] == [INK] * (4 * 4 + 3 * 4 + 1 + 3)
-    assert [paint for _, paint in find_heads(pages[5])] == [BLUE] * (2 * 6 + 3 * 4) + [ORANGE] * 3
-
-
 def test_a_ring_passes_shards_on(pages, elements):
     """A node sends its own shard first, then the one that has arrived, clockwise."""
     alternatives = [element.get("/Alt") for element in elements]
     boxes = [find_middle(box) for box, _, drawn in find_shapes(pages[5]) if drawn == GREY]
-    heads = [middle for middle, _ in find_heads(pages[5])]
+    heads, paints = zip(*find_heads(pages[5]), strict=True)
+    assert [*paints] == [BLUE] * (2 * 6 + 3 * 4) + [ORANGE] * 3  # two on each of 6 lines, then one
     assert "".join(read_at(pages[5], box) for box in boxes[:4]) == "abcd"
     assert "".join(read_at(pages[5], box) for box in boxes[16:]) == "layer1layer2layer3layer4"
     held, sent = ["a", "b", "c", "d"], "abcd"
