@@ -96,7 +96,7 @@ INPUTS = 32  # for Q2
 # ------------------------------------------------ tensor parallelism
 # Each node has 1 / P of a layer's filters: it computes C / P ops and gets a shard of A / P bytes.
 # The next layer needs all shards on every node, so an all-gather sends each shard to P - 1 nodes.
-# After the last layer, a gather sends P - 1 shards to one node. Handout: "Tensor Parallelism", "Hints".
+# After the last layer, a gather sends P - 1 shards to one. Handout: "Tensor Parallelism", "Hints".
 
 
 def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -> Fraction:

@@ -16,6 +16,7 @@ In the order in which one would read it:
     pictures     `picture`: timeline, time per input against the number of inputs
     deck/        `deck`: the slides
     text         numbers and tables in 80 columns
+    files        files that are never half
 
 A question is what is passed; numbers are computed where they are printed. Names of functions:
 

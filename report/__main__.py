@@ -181,7 +181,7 @@ def format_examples(examples: list[str]) -> str:
 
 
 def check_lab3() -> None:
-    """Raise ValueError if lab3.py cannot be imported, or lacks what is needed of it."""
+    """Raise ValueError if lab3.py cannot be imported, lacks a name, or has wrong constants."""
     hint = "restore it, and keep yours elsewhere: python3 YOURS | python3 report check"
     try:
         with redirect_stdout(StringIO()):  # somebody else's prints its answers
@@ -192,6 +192,10 @@ def check_lab3() -> None:
         for name in names.split():
             if not hasattr(lab3 if owner == "lab3" else getattr(lab3, owner), name):
                 raise ValueError(f"lab3.py lacks {owner}.{name}: {hint}")
+    try:
+        lab3.validate(lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS)
+    except ValueError as error:
+        raise ValueError(f"lab3.py: {error}") from None
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from io import BytesIO
 from itertools import product
-from math import ceil, inf
-from pathlib import Path
+from math import ceil, copysign, log10
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from report.files import write_files
 from report.options import add_question_options, read_options
 from report.question import ALL_TO_ALL, Question, describe_question, find_impossible, make_models
 from report.results import Result, Step, compute_bound, find_results, list_steps
@@ -26,10 +26,15 @@ if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
+    Draw = Callable[[Question], tuple[Figure, str]]
+
 PICTURES = {
     "timeline": "who works when",
     "limits": "the time per input against the number of inputs, and what bounds it",
 }
+Unit = tuple[str, int]  # of time: its name, and how many make a second
+UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
+TINY = Fraction(1, 1_000)  # less is not written out
 # Their luminance differs clearly, for grey print and the colour-blind. The second shade is that of
 # every other input.
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
@@ -38,21 +43,21 @@ FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotli
 
 PER_INCH = 72
 WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17
+MARGIN_PT = 10  # around a picture in a file of its own
 LETTER_PT, DIGIT_PT = FONT_PT / 2, 0.66 * FONT_PT  # how wide a letter, how high a digit is
 HEAD_PT, AXIS_PT = 6, 22  # below what stands above axes; for the numbers of an axis
 MOST_BARS = 1_000  # of a timeline
-UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
 
 
-def draw(name: str, question: Question, ending: str) -> tuple[bytes, str]:
+def draw(name: str, question: Question, ending: str, margin_pt: float = 0) -> tuple[bytes, str]:
     """Draw a picture as ".svg" or ".png": a file, and its message for those who cannot see it.
     Raises ValueError for too many bars, and as make_models does."""
     draw_figure = draw_limits if name == "limits" else draw_timeline
-    return render(draw_figure, question, ending)
+    return render(draw_figure, question, ending, margin_pt)
 
 
 def render(
-    draw_figure: "Callable[[Question], tuple[Figure, str]]", question: Question, ending: str
+    draw_figure: "Draw", question: Question, ending: str, margin_pt: float = 0
 ) -> tuple[bytes, str]:
     """Draw a figure, which comes with its message, the same on every run, whatever the user's
     settings for matplotlib are."""
@@ -65,9 +70,10 @@ def render(
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=FACES, size=FONT_PT)
         matplotlib.rc("svg", fonttype="none", hashsalt="lab3")
-        figure, alt = draw_figure(question)
-        file = BytesIO()
-        figure.savefig(file, format=ending[1:], dpi=200, metadata={"Title": alt, "Date": None})
+        matplotlib.rc("savefig", dpi=200)
+        (figure, alt), file = draw_figure(question), BytesIO()
+        page, about = figure.bbox_inches.padded(margin_pt / PER_INCH), {"Title": alt, "Date": None}
+        figure.savefig(file, format=ending[1:], bbox_inches=page, metadata=about)
     return file.getvalue(), alt
 
 
@@ -105,21 +111,24 @@ def write(
     return axes.annotate(text, (x, y), (right_pt, up_pt), **looks)
 
 
-def find_unit(most_s: Fraction) -> tuple[str, int]:
-    """Choose the largest unit of which there is at least one, and how many make a second."""
+def find_unit(most_s: Fraction) -> Unit:
+    """Find the largest unit of which there is at least one."""
     return next((unit for unit in UNITS.items() if most_s * unit[1] >= 1), ("fs", UNITS["fs"]))
 
 
-def format_time(value_s: Fraction) -> str:
-    """Format a time with the unit that suits it."""
-    unit, per_s = find_unit(value_s)
-    return f"{format_rounded(value_s * per_s, 4)} {unit}"
+def format_time(value_s: Fraction, unit: Unit) -> str:
+    """Format a time in the unit of its picture: with three digits, four from 10 on, none if it is
+    tiny."""
+    value = value_s * unit[1]
+    digits = format_rounded(value, 4 if value >= 10 else 3) if value >= TINY else f"<{float(TINY)}"
+    return f"{digits} {unit[0]}"
 
 
 # ------------------------------------------------ who works when
 
 NODES_PT, END_PT = 112, 26  # left of a timeline, and right of it
 TIME_PT = WIDTH_PT - NODES_PT - END_PT
+LEAST_PT = 0.5  # how wide a communication is, but at most a quarter of its layer's computation
 
 
 def draw_timeline(question: Question) -> "tuple[Figure, str]":
@@ -127,55 +136,70 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
     but one for nodes that work alike, and one for those that have no layer."""
     inputs, paces = question.inputs, find_results(question, 1)
     end_s = max(pace.latency_s + pace.interval_s * (inputs > 1) for pace in paces.values())
-    steps, lines, why = list_drawn(question, end_s), list_lines(question), describe_starts(question)
+    unit, steps, why = find_unit(end_s), list_drawn(question, end_s), describe_starts(question)
+    named = list_named(steps.get("tensor", []), end_s)
+    lines = list_lines(question, bool(named))
     labels = [label for name in paces for label in lines[name]] + [""] * bool(why)
     figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.2), NODES_PT, END_PT)
     axes.set_yticks(range(len(labels)), labels)
     axes.tick_params("y", labelcolor=INK)
-    unit, per_s = find_unit(end_s)
-    axes.set(xlim=(0, float(end_s * per_s)), ylim=(len(labels) - 0.3, -0.5))
+    axes.set(xlim=(0, float(end_s * unit[1])), ylim=(len(labels) - 0.3, -0.5))
     axes.locator_params("x", nbins=10)
     axes.xaxis.set_major_formatter("{x:,.12g}")
-    write(axes, f"time, {unit}", 0, 0, -10, -6, xycoords="axes fraction", va="top", ha="right")
-    is_sent = any(pace.communication_s for pace in paces.values())
-    write(axes, "number: input" + "; black: communication" * is_sent, 0, 0, TIME_PT, ha="right")
+    write(axes, f"time, {unit[0]}", 0, 0, -10, -6, xycoords="axes fraction", va="top", ha="right")
     write(axes, why, 0, len(labels) - 1, -NODES_PT)
     title, messages = 0, []
     for name, pace in paces.items():
-        messages.append(describe_pace(name, pace, inputs))
+        messages.append(describe_pace(name, pace, inputs, unit))
         write(axes, messages[-1], 0, title, -NODES_PT, color=COLOURS[name][0], weight="bold")
-        draw_steps(axes, steps[name], name, title, per_s)
+        lines_done_s = draw_steps(axes, steps[name], title, named, unit[1])
+        for line, done_s in lines_done_s.items():
+            if done_s + (inputs - 1) * pace.interval_s > end_s:  # it goes on
+                write(axes, "\N{HORIZONTAL ELLIPSIS}", axes.get_xlim()[1], line, 3)
         title += len(lines[name])
-    alt = f"Timeline of the first {format_time(end_s)}. {'; '.join(messages)}. {why}"
+    is_numbered = inputs > 1 and any(text.get_text().isdigit() for text in axes.texts)
+    black = "black: communication" * any(pace.communication_s for pace in paces.values())
+    legend = "; ".join(filter(None, ["number: input" * is_numbered, black]))
+    write(axes, legend, 0, 0, TIME_PT, ha="right")
+    alt = f"Timeline of the first {format_time(end_s, unit)}. {'; '.join(messages)}. {why}"
     return figure, alt.strip()
 
 
 def list_drawn(question: Question, end_s: Fraction) -> dict[str, list[Step]]:
     """List each strategy's steps that start before the end. Raises ValueError for too many."""
-    models, paces = make_models(question), find_results(question, 1)
-    drawn = {}
-    for name, pace in paces.items():
-        started = min(question.inputs, ceil(end_s / pace.interval_s))
-        drawn[name] = models[name, ALL_TO_ALL, 1], started
-    bars = sum(started * len(list_steps(model)) for model, started in drawn.values())
+    paces = find_results(question, 1)
+    started = {name: min(question.inputs, ceil(end_s / paces[name].interval_s)) for name in paces}
+    models = {name: make_models(question)[name, ALL_TO_ALL, 1] for name in paces}
+    bars = sum(started[name] * len(list_steps(models[name])) for name in paces)
     if bars > MOST_BARS:
         raise ValueError(
             f"--inputs: a timeline of {bars:,} bars cannot be read; ask for fewer inputs, so that"
             f" it has at most {MOST_BARS:,}"
         )
     return {
-        name: [step for step in list_steps(model, started) if step.start_s < end_s]
-        for name, (model, started) in drawn.items()
+        name: [step for step in list_steps(models[name], started[name]) if step.start_s < end_s]
+        for name in paces
     }
 
 
-def list_lines(question: Question) -> dict[str, list[str]]:
+def list_named(steps: list[Step], end_s: Fraction) -> list[int]:
+    """List the layers with room for the longest layer number below them; none if it is alone."""
+    firsts = [step for step in steps if (step.input, step.work) == (1, "compute")]
+    most = len(firsts)
+    return [step.layer for step in firsts if most > 1 and has_room(most, step.time_s / end_s)]
+
+
+def list_lines(question: Question, is_named: bool) -> dict[str, list[str]]:
     """List the labels of each strategy's lines, behind one for its title."""
-    network, system, _ = question
+    network, system, inputs = question
     nodes = [f"node {node}" for node in range(1, len(network) + 1)]
     if system.nodes > len(network):
         nodes.append(count(system.nodes - len(network), "idle node"))
-    return {"tensor": ["", "all nodes", "layer"], "pipeline": ["", *nodes]}
+    layers = ["layers of input 1" if inputs > 1 else "layers"] * is_named
+    return {
+        "tensor": ["", "all nodes" if system.nodes > 1 else "node 1", *layers],
+        "pipeline": ["", *nodes],
+    }
 
 
 def describe_starts(question: Question) -> str:
@@ -186,36 +210,44 @@ def describe_starts(question: Question) -> str:
     return f"Node 1 starts inputs just in time for {pace.bottleneck}."
 
 
-def describe_pace(strategy: str, pace: Result, inputs: int) -> str:
+def describe_pace(strategy: str, pace: Result, inputs: int, unit: tuple[str, int]) -> str:
     """Say when a strategy's outputs are done."""
-    first, later = format_time(pace.latency_s), format_time(pace.interval_s)
+    first, later = format_time(pace.latency_s, unit), format_time(pace.interval_s, unit)
     when = f"after {first}, then one every {later}" if inputs > 1 else f"after {first}"
     if inputs > 1 and pace.latency_s == pace.interval_s:
         when = f"every {first}"
     return f"{strategy.capitalize()} parallelism: an output {when}"
 
 
-def draw_steps(axes: "Axes", steps: list[Step], strategy: str, title: int, per_s: int) -> None:
-    """Draw bars below a title, black ones for transfers, between two lines if nodes compute
-    meanwhile. If there is room, they have the input's number, once if all nodes work alike, and
-    below the first input the layers'."""
-    end, is_tensor = axes.get_xlim()[1], strategy == "tensor"
+def draw_steps(
+    axes: "Axes", steps: list[Step], title: int, named: list[int], per_s: int
+) -> dict[int, Fraction]:
+    """Draw bars below a title, black ones for communication, between two lines if nodes compute
+    meanwhile; those too short to be seen are wider. If there is room, they have the input's number,
+    once if all nodes work alike, and below the first input the layers'. Return when each line is
+    done with the first input."""
+    end, is_tensor, computing = axes.get_xlim()[1], steps[0].strategy == "tensor", 0.0
     longest = max(steps, key=lambda step: (step.work == "compute", step.time_s)).layer
+    done_s = {}
     for step in steps:
         line, shade = title + (1 if is_tensor else step.layer), (step.input - 1) % 2
-        start, stop = float(step.start_s * per_s), float(step.end_s * per_s)
-        bar = start, min(stop, end) - start
-        if step.work == "send":
-            axes.barh(line + 0.5, bar[1], 0.24, start, color=INK, label=step.work)
+        start, length = float(step.start_s * per_s), float(step.time_s * per_s)
+        if step.work != "compute":
+            length = max(length, min(LEAST_PT / TIME_PT * end, computing / 4))
+            up, height = (0.5, 0.24) if step.work == "send" else (0, 0.76)
+            looks: Any = {"color": INK, "label": step.work, "zorder": 2}
+            axes.barh(line + up, min(length, end - start), height, start, **looks)
             continue
-        colour = COLOURS[strategy][shade] if step.work == "compute" else INK
+        computing, bar = length, (start, min(length, end - start))
+        colour = COLOURS[step.strategy][shade]
         axes.barh(line, bar[1], 0.76, start, color=colour, label=step.work)
-        if stop > end:  # it goes on
-            write(axes, "\N{HORIZONTAL ELLIPSIS}", end, line, 3)
-        if step.work == "compute" and (not is_tensor or step.layer == longest):
+        if steps[-1].input > 1 and (not is_tensor or step.layer == longest):
             write_number(axes, step.input, bar, line, ("white", INK)[shade])
-        if step.work == "compute" and is_tensor and step.input == 1:
-            write_number(axes, step.layer, bar, line + 1, NOTE)
+        if step.input == 1:
+            done_s[line] = step.end_s
+            if is_tensor and step.layer in named:
+                write_number(axes, step.layer, bar, line + 1, NOTE)
+    return done_s
 
 
 def write_number(
@@ -223,50 +255,73 @@ def write_number(
 ) -> None:
     """Write a number in the middle of a bar's length, if it has room."""
     start, length = bar
-    if length * TIME_PT > axes.get_xlim()[1] * LETTER_PT * (len(f"{number:,}") + 0.5):
+    if has_room(number, length / axes.get_xlim()[1]):
         looks: Any = {"color": colour, "va": "baseline", "ha": "center"}
         write(axes, f"{number:,}", start + length / 2, line, 0, -DIGIT_PT / 2, **looks)
+
+
+def has_room(number: int, share: float | Fraction) -> bool:
+    """Return whether a number has room, and half a letter, in this share of a timeline."""
+    return share * TIME_PT > LETTER_PT * (len(f"{number:,}") + 0.5)
 
 
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
+CURVES_PT = {"tensor": 4, "pipeline": 2}  # how thick: both are seen where they are equal
 LIMITS_LINES, ENDS_PT = 9.8, 195  # how high; for what stands right of it
 
 
 def draw_limits(question: Question) -> "tuple[Figure, str]":
     """Draw latency / N up to ten times the inputs, with dots for Q1 and Q2; dashed, what a curve
-    falls to; an area, what no schedule can reach."""
+    nears; dotted, from where on the pipeline is faster; an area, what no schedule can reach."""
     paces, most = find_results(question, 1), 10 * question.inputs
     most_s = max(pace.latency_s for pace in paces.values())
-    unit, per_s = find_unit(most_s)
-    title = f"Time per input, {unit} (latency / inputs)"
-    figure, axes = make_limits_axes(question, 1.15 * float(most_s * per_s), title)
+    unit, lead = find_unit(most_s), find_lead(paces)
+    title = f"Time per input, {unit[0]} (latency / inputs)"
+    if lead:
+        amount = f"from {lead:,} inputs on" if lead > 1 else "for any number of inputs"
+        title += f"; the pipeline is faster {amount}"
+    figure, axes = make_limits_axes(question, 1.15 * float(most_s * unit[1]), title)
     bound_s = compute_bound(question, "lower bound", 1)
-    ends = {f"lower bound: {format_time(bound_s)}": (float(bound_s * per_s), NOTE)}
-    axes.axhspan(0, float(bound_s * per_s), color=PALE, label="lower bound")
+    ends = {f"lower bound: {format_time(bound_s, unit)}": (float(bound_s * unit[1]), NOTE)}
+    axes.axhspan(0, float(bound_s * unit[1]), color=PALE, label="lower bound")
     counts = [most ** (dot / DOTS) for dot in range(DOTS + 1)]
     for name, pace in paces.items():
-        floor, more = float(pace.interval_s * per_s), pace.latency_s - pace.interval_s
-        each, colour = [floor + float(more * per_s) / n for n in counts], COLOURS[name][0]
-        axes.plot(counts, each, lw=2.5, label=name, color=colour)
-        if more:
+        floor, rest_s = float(pace.interval_s * unit[1]), pace.latency_s - pace.interval_s
+        each, colour = [floor + float(rest_s * unit[1]) / n for n in counts], COLOURS[name][0]
+        axes.plot(counts, each, lw=CURVES_PT[name], label=name, color=colour)
+        if rest_s:
             axes.axhline(floor, ls="--", lw=1, label=f"{name} floor", color=colour)
-        word = "falls to" if more else "stays at"
-        ends[f"{name} {word} {format_time(pace.interval_s)}"] = floor, colour
+        word = "nears" if rest_s else "stays at"
+        ends[f"{name} {word} {format_time(pace.interval_s, unit)}"] = floor, colour
+    if 1 < lead <= most:
+        axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
     write_ends(axes, ends)
-    draw_dots(axes, question, per_s)
+    draw_dots(axes, question, unit)
     return figure, f"{title}, for up to {most:,} inputs: {'; '.join(ends)}."
 
 
+def find_lead(paces: dict[str, Result]) -> int:
+    """Find from how many inputs on the pipeline is faster; 0 if it never is."""
+    tensor, pipeline = paces.get("tensor"), paces.get("pipeline")
+    if not tensor or not pipeline or tensor.interval_s <= pipeline.interval_s:
+        return 0
+    lead_s = tensor.interval_s - pipeline.interval_s  # of each further input
+    return (pipeline.latency_s - pipeline.interval_s) // lead_s + 1
+
+
 def make_limits_axes(question: Question, highest: float, title: str) -> "tuple[Figure, Axes]":
-    """Make axes for up to ten times the inputs."""
+    """Make axes for up to ten times the inputs, with powers of ten as far as there is room."""
     left_pt = LETTER_PT * (max(4, len(f"{highest:,.0f}")) + 1.5)
     figure, axes = make_axes(question, LINE_PT * LIMITS_LINES, left_pt, ENDS_PT, title)
     most = 10 * question.inputs
-    counts = sorted({*question.amounts, most})
+    counts, gap = {*question.amounts, most}, log10(most) / 7.5
+    for power in (10**zeros for zeros in range(1, len(f"{most}"))):
+        if all(abs(log10(power / n)) > gap for n in counts):
+            counts.add(power)
     axes.set(xscale="log", xlim=(1, most), ylim=(0, highest))
-    axes.set_xticks(counts, [f"{n:,}" for n in counts])
+    axes.set_xticks(sorted(counts), [f"{n:,}" for n in sorted(counts)])
     axes.minorticks_off()
     axes.locator_params("y", nbins=5)
     axes.yaxis.set_major_formatter("{x:,.12g}")
@@ -276,44 +331,55 @@ def make_limits_axes(question: Question, highest: float, title: str) -> "tuple[F
 
 
 def write_ends(axes: "Axes", ends: dict[str, tuple[float, str]]) -> None:
-    """Write a text at the end of each curve, as high as its value, but none on another."""
-    gap, above = axes.get_ylim()[1] / LIMITS_LINES, inf
+    """Write a text at the end of each curve, as high as its value; those above and below the second
+    lowest make room for it."""
+    gap = axes.get_ylim()[1] / LIMITS_LINES
     looks: Any = {"xycoords": ("axes fraction", "data"), "va": "center", "weight": "bold"}
-    order = sorted(ends.items(), key=lambda end: end[1][0], reverse=True)
-    for at, (text, (value, colour)) in enumerate(order):
-        above = max(min(value, above - gap), (len(order) - at - 0.5) * gap)
-        write(axes, text, 1, above, 14, color=colour, **looks)
+    order = sorted(ends.items(), key=lambda end: end[1][0])
+    lowest, second, *highest = (value for _, (value, _) in order)
+    second = max(second, 1.5 * gap)
+    lowest = max(min(lowest, second - gap), 0.5 * gap)
+    heights = [lowest, second, *(max(value, second + gap) for value in highest)]
+    for (text, (_, colour)), height in zip(order, heights, strict=True):
+        write(axes, text, 1, height, 14, color=colour, **looks)
 
 
-def draw_dots(axes: "Axes", question: Question, per_s: int) -> None:
-    """Draw a dot for each strategy's Q1 and Q2, and beside it the number: above the question's
-    highest dot, below another, or as near as there is room."""
+def draw_dots(axes: "Axes", question: Question, unit: tuple[str, int]) -> None:
+    """Draw a dot for each strategy's Q1 and Q2, one if they are equal, and its number, if there is
+    room: above the question's highest dot, below another, or on the other side."""
     for n in question.amounts:
         results = find_results(question, n)
-        dots = [(result.latency_s, COLOURS[name][0]) for name, result in results.items()]
-        for (latency_s, colour), up in zip(sorted(dots, reverse=True), (1, -1), strict=False):
-            each = latency_s * per_s / n
-            axes.plot(n, float(each), "o", color=colour, ms=7, clip_on=False, zorder=3)
-            number = write(
-                axes, format_rounded(each, 4), n, float(each), color=colour, weight="bold"
-            )
+        dots = {result.latency_s: name for name, result in results.items()}
+        for (latency_s, name), up in zip(sorted(dots.items(), reverse=True), (1, -1), strict=False):
+            each, colour = float(latency_s * unit[1] / n), COLOURS[name][0]
+            axes.plot(n, each, "o", color=colour, ms=7, clip_on=False, zorder=3)
+            text, _ = format_time(latency_s / n, unit).split()
+            number = write(axes, text, n, each, color=colour, weight="bold")
             for distance, way, side in product(range(5, 150, 3), (up, -up), (1, -1)):
                 number.set(va="bottom" if way > 0 else "top", ha="left" if side > 0 else "right")
                 number.xyann = 7 * side, way * distance
-                if is_free(axes, number):
+                if is_free(axes, number, name):
                     break
+            else:
+                number.remove()
 
 
-def is_free(axes: "Axes", text: "Annotation") -> bool:
-    """Whether a text is in the axes, but on no other text, and near no line."""
-    box, near = text.get_window_extent(), text.get_window_extent().padded(4)
-    others = [other for other in axes.texts if other is not text]
-    paths = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
-    return (
-        (axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max))
-        and not any(box.overlaps(other.get_window_extent()) for other in others)
-        and not any(path.intersects_bbox(near, filled=False) for path in paths)
-    )
+def is_free(axes: "Axes", text: "Annotation", name: str) -> bool:
+    """Return whether a text is in the axes, on no other text and near no line, and whether no other
+    strategy's curve is between it and its dot."""
+    from matplotlib.transforms import Bbox
+
+    (x, y), box = axes.transData.transform(text.xy), text.get_window_extent()
+    edge = Bbox.from_extents(x, y, x, y + copysign(3, text.xyann[1]))  # of the dot
+    near, reach = box.padded(3), Bbox.union([box.padded(3), edge])
+    for line in axes.lines:
+        path = line.get_transform().transform_path(line.get_path())
+        is_another = str(line.get_label()).split()[0] in {*COLOURS} - {name}
+        if path.intersects_bbox(reach if is_another else near, filled=False):
+            return False
+    others = [other.get_window_extent() for other in axes.texts if other is not text]
+    is_inside = axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max)
+    return is_inside and not any(box.overlaps(other) for other in others)
 
 
 # ------------------------------------------------ the command
@@ -333,7 +399,7 @@ def run(options: Namespace) -> int:
     ending = name[-4:].lower()
     if ending not in (".svg", ".png"):
         raise ValueError(f"--output: {quote(name)} does not end in .svg or .png")
-    file, _ = draw(picture, question, ending)
-    Path(name).write_bytes(file)
+    file, _ = draw(picture, question, ending, MARGIN_PT)
+    write_files({name: file})
     print(f"wrote {format_path(name)}")
     return 0

@@ -1,11 +1,9 @@
 """The `deck` command: slides.pdf, and its first page for the README, results.png."""
 
 import json
-import os
 import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import lab3
@@ -13,6 +11,8 @@ from lab3 import ConvLayer, System
 from report import pictures
 from report.check.mistakes import list_examples
 from report.deck.verdict import draw_verdict
+from report.files import write_files
+from report.model import FORMULAS
 from report.question import LAB, Question, describe_question
 from report.results import list_numbers
 from report.text import format_json, format_path, quote
@@ -23,8 +23,12 @@ BLOCKING = "a node does not compute while it sends"  # what `check` says of the 
 
 # slides.typ's sentences are written for this question.
 SIZES = ((3, 32), (128, 30), (128, 28), (128, 26))  # each layer's input channels, and its x and y
-NETWORK = tuple(ConvLayer(128, channels, 3, 3, x, x, 2) for channels, x in SIZES)
-HANDOUT = Question(NETWORK, System(4, 50 * 10**9, 2 * 10**9, 512 * 1024), 32)
+NETWORK = tuple(
+    ConvLayer(filters=128, in_channels=channels, fx=3, fy=3, x=x, y=x, element_bytes=2)
+    for channels, x in SIZES
+)
+RATES = {"ops_per_s": 50 * 10**9, "link_bytes_per_s": 2 * 10**9}
+HANDOUT = Question(NETWORK, System(nodes=4, sram_bytes=512 * 1024, **RATES), 32)
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
@@ -72,8 +76,9 @@ def collect() -> dict[str, Any]:
     drawn["verdict"] = pictures.render(draw_verdict, LAB, ".svg")
     return {
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
+        "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
         "blocking": lab3.format_decimal(blocking.latencies_s[-1]),
-        "pictures": {name: (svg.decode(), alt) for name, (svg, alt) in drawn.items()},
+        "pictures": {name: {"svg": svg.decode(), "alt": alt} for name, (svg, alt) in drawn.items()},
         "chart-width": pictures.WIDTH_PT,
         "colours": pictures.COLOURS | {"ink": pictures.INK, "note": pictures.NOTE},
         "face": pictures.FACES[0],
@@ -105,10 +110,7 @@ def run(options: Namespace) -> int:
     if not folder.is_dir():
         raise ValueError(f"--output: {quote(options.output)} is not an existing folder")
     files = build(options.author or "", options.uid or "")
-    with TemporaryDirectory(prefix=".deck-", dir=folder) as beside:  # a failure loses nothing
-        for name, content in files.items():
-            Path(beside, name).write_bytes(content)
-        for name in files:
-            os.replace(Path(beside, name), folder / name)
-            print(f"wrote {format_path(folder / name)}")
+    write_files({folder / name: content for name, content in files.items()})
+    for name in files:
+        print(f"wrote {format_path(folder / name)}")
     return 0

@@ -1,8 +1,10 @@
 """Pictures of the lab, of a machine that differs from it in everything, of unusual questions."""
 
+import re
 from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
+from io import BytesIO
 from itertools import combinations
 from math import ceil
 from pathlib import Path
@@ -13,12 +15,14 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import matplotlib as mpl
+import numpy
 from hypothesis import example, given, settings
 from matplotlib.colors import to_hex
 from matplotlib.transforms import Bbox
 from PIL import Image
 
 from lab3 import System
+from machines import closed_forms
 from program import ask, output, refusal
 from random_machines import questions
 from report import pictures
@@ -34,6 +38,9 @@ OTHER = (
 # 2 * 8 * 8 * 16 = 2,048 ops, 256 bytes: tensor 10.24 + 32 ns, pipeline 40.96 ns
 ONE_LAYER = "--layer=8,8,1,1,4,4 --inputs=3"
 LAB_TIMES = 3.03330816, 3.12726016, 12.43531264, 4.62422016  # bound, tensor, pipeline, interval
+OTHER_TIMES = 1.9584, 2.6144, 4.9408, 2.0736
+SLOW_TIMES, SLOW_DOTS = (3.03330816, 6.79138816, 24.21643264, 4.62422016), "24.22 6.79 6.79 5.24"
+ONE_DOTS = "42.24 40.96 42.24 40.96"
 
 
 def read_texts(name, line):
@@ -56,20 +63,25 @@ def find_bars(axes):
         yield line, bars.get_label(), round(bar.get_x(), 6), round(bar.get_width(), 6)
 
 
-BOTH = "all nodes, layer, node 1, node 2, node 3, node 4"
+PIPELINE = "node 1, node 2, node 3, node 4"
+BOTH = f"all nodes, layers of input 1, {PIPELINE}"
+SLOW = "--link-gbs=0.0005"  # sends of 1,208.32 ms, the first of 460.8
+NARROW = "--nodes=63 --inputs=8" + 63 * " --layer=1,1,1,1,1,1"  # 8 * (63 + 62) bars
 
 
 @pytest.mark.parametrize(
     ("line", "end", "inputs", "labels"),
     [
         ("", 12.43531264 + 4.62422016, (6, 4), BOTH),
-        (OTHER, 4.9408 + 2.0736, (3, 4), "all nodes, layer, node 1, node 2"),
-        ("--inputs=1", 12.43531264, (1, 1), BOTH),
-        (ONE_LAYER, 2 * 42.24, (2, 3), "all nodes, layer, node 1, 3 idle nodes"),
+        (OTHER, 4.9408 + 2.0736, (3, 4), "all nodes, layers of input 1, node 1, node 2"),
+        ("--inputs=1", 12.43531264, (1, 1), f"all nodes, layers, {PIPELINE}"),
+        (ONE_LAYER, 2 * 42.24, (2, 3), "all nodes, node 1, 3 idle nodes"),
+        (f"{ONE_LAYER} --nodes=1", 2 * 40.96, (0, 2 + 2), "node 1, node 1"),
         ("--nodes=8 --inputs=2", 17.0595328, (2, 2), f"{BOTH}, 4 idle nodes"),
-        ("--nodes=5", 17.0595328, (0, 4), "node 1, node 2, node 3, node 4, 1 idle node"),
-        # 8 steps of tensor parallelism's inputs, 7 of the pipeline's 4: 996 bars of at most 1,000
-        ("--nodes=128 --inputs=121", 17.0595328, (121, 4), f"{BOTH}, 124 idle nodes"),
+        ("--nodes=5", 17.0595328, (0, 4), f"{PIPELINE}, 1 idle node"),
+        (SLOW, 1.22045323264 + 0.4608, (5, 4), f"all nodes, {PIPELINE}"),  # no room for a number
+        # 2 / 50 and 2 / 2 ns: 1,000 bars, as many as can be read
+        (NARROW, 63 * 0.04 + 62 + 1, (0, 8), ", ".join(f"node {node}" for node in range(1, 64))),
     ],
 )
 def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labels):
@@ -82,26 +94,60 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
     assert all(start < end for _, _, start, _ in bars)
 
 
+NUMBER, BLACK = "number: input", "black: communication"
+
+
 @pytest.mark.parametrize(
-    ("line", "pace", "bottleneck"),
+    ("line", "pace", "bottleneck", "legend"),
     [
-        ("", "after 12.44 ms, then one every 4.62 ms", "node 2"),
-        (OTHER, "after 4.94 µs, then one every 2.07 µs", "node 2"),
-        ("--inputs=1", "after 12.44 ms", None),
-        (ONE_LAYER, "every 40.96 ns", None),
-        # on such links, the 302.08 us of all sends are 60.416 ms, those of the first 23.04 ms
-        ("--link-gbs=0.01", "after 72.55 ms, then one every 23.04 ms", "link 1 to 2"),
-        ("--nodes=2 --inputs=1", "after 6.25 ms", None),  # no pipeline
-        (f"{ONE_LAYER} --nodes=1", "every 40.96 ns", None),
+        ("", "after 12.44 ms, then one every 4.62 ms", "node 2", f"{NUMBER}; {BLACK}"),
+        (OTHER, "after 4.94 µs, then one every 2.07 µs", "node 2", f"{NUMBER}; {BLACK}"),
+        ("--inputs=1", "after 12.44 ms", None, BLACK),
+        (ONE_LAYER, "every 40.96 ns", None, f"{NUMBER}; {BLACK}"),
+        (SLOW, "after 1.22 s, then one every 0.461 s", "link 1 to 2", BLACK),
+        ("--nodes=2 --inputs=1", "after 6.25 ms", None, BLACK),  # no pipeline
+        (f"{ONE_LAYER} --nodes=1", "every 40.96 ns", None, NUMBER),
     ],
 )
-def test_it_says_when_outputs_are_done_and_why_node_1_idles(line, pace, bottleneck):
+def test_it_says_when_outputs_are_done_and_what_is_seen(line, pace, bottleneck, legend):
     axes, alt = draw_timeline(line)
-    drawn = [it.get_text() for it in axes.texts]
+    drawn = [text.get_text() for text in axes.texts]
     why = f"Node 1 starts inputs just in time for {bottleneck}." if bottleneck else ""
     assert alt.endswith(f"parallelism: an output {pace}. {why}".strip()) and why in drawn
-    [legend] = (it for it in drawn if it.startswith("number: input"))
-    assert ("black" in legend) == ("--nodes=1" not in line)
+    assert [text for text in drawn if text.startswith((NUMBER, BLACK))] == [legend]
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("", [1, 4, 5, 6, 7]),  # below titles in 0 and 3, and layers in 2
+        # two more intervals than 4.86, 8.95 and 12.44 ms are 14.11, 18.20 and 21.68, of 17.06
+        ("--inputs=3", [6, 7]),
+        ("--inputs=2", []),  # the last ends where the picture does
+        ("--inputs=1", []),
+    ],
+)
+def test_three_dots_are_behind_each_line_that_goes_on(line, lines):
+    axes, _ = draw_timeline(line)
+    dots = [text for text in axes.texts if text.get_text() == "\N{HORIZONTAL ELLIPSIS}"]
+    assert sorted(text.xy[1] for text in dots) == lines
+
+
+def test_a_communication_is_wide_enough_to_be_seen_also_in_a_png():
+    # equal layers: 131,072 and 8,192 ops, 8,192 and 512 bytes; of 45.17888 us 0.5 of 632 pt are
+    # 0.035743, more than an all-gather's 0.00256 and less than a send's 0.04096
+    many = "--inputs=15 --nodes=16 --link-gbs=200" + 16 * " --layer=16,16,1,1,16,16"
+    axes, _ = draw_timeline(many)
+    widths = [(work, width) for _, work, _, width in find_bars(axes) if work != "compute"]
+    least = 0.035743
+    assert {*widths} == {("all-gather", least), ("gather", least), ("send", 0.04096)}
+    image = Image.open(BytesIO(pictures.draw("timeline", ask(many), ".png")[0]))
+    is_black = (numpy.asarray(image)[:, 312:, :3] == 0x22).all(axis=2)  # right of labels
+    edges = (is_black[:, 1:] > is_black[:, :-1]).sum(axis=1)
+    assert edges.max() == sum(work != "send" for work, _ in widths) == 16 * 15
+    # 128 nodes compute layers 1 and 2 in 0.972 and 36.12672 us: a quarter is black
+    bars = list(find_bars(draw_timeline("--nodes=128 --inputs=3 --link-gbs=2000")[0]))
+    assert [bar[3] for bar in bars if bar[1] == "all-gather"][:2] == [0.000243, 0.009032]
 
 
 def test_bars_are_where_the_working_says_and_look_as_the_legend_says():
@@ -136,8 +182,6 @@ def test_bars_have_the_numbers_of_their_inputs_and_layers():
     axis = [f"{ms}" for ms in range(0, 18, 2)]
     assert sorted(it for it in texts if it.isdigit()) == sorted(inputs + layers + axis)
     assert "time, ms" in texts
-    # what goes on at the end: all nodes, node 2 and node 3; not node 4, done after 17.06 ms
-    assert texts.count("\N{HORIZONTAL ELLIPSIS}") == 3
     # layer 2 of eight nodes, 0.578 ms of 20.8, has room for a digit, but not for two; all-gathers
     # may be longer, 1.28 ms
     lines = {"--nodes=8 --link-gbs=0.15": "123456789", "--link-gbs=0.045 --inputs=4": "1234"}
@@ -147,40 +191,55 @@ def test_bars_have_the_numbers_of_their_inputs_and_layers():
 
 
 @pytest.mark.parametrize(
-    ("line", "ticks", "bound", "tensor", "first", "floor", "dots"),
+    ("line", "ticks", "numbers", "ends", "dots", "lead"),
     [
         # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.868
-        ("", "1 32 320", *LAB_TIMES, "12.44 3.13 4.87 3.13"),
-        # 39,168 / 20,000; (4.9408 + 4 * 2.0736) / 5 = 2.64704
-        (OTHER, "1 5 50", 1.9584, 2.6144, 4.9408, 2.0736, "4.94 2.61 2.65 2.61"),
-        ("--inputs=1", "1 10", *LAB_TIMES, "12.44 3.13"),
+        ("", "1 10 32 100 320", LAB_TIMES, "3.13 4.62 ms", "12.44 3.13 4.87 3.13", 0),
+        # 39,168 / 20,000; (4.9408 + 4 * 2.0736) / 5 = 2.64704, of 6: 2.55; below the second 2.6144
+        # the pipeline's 2.0736 is too near
+        (OTHER, "1 5 10 50", OTHER_TIMES, "2.61 2.07 µs", "4.94 2.61 2.65", 6),
+        ("--inputs=1", "1 10", LAB_TIMES, "3.13 4.62 ms", "12.44 3.13", 0),
         # (12.43531264 + 100 * 4.62422016) / 101
-        ("--inputs=101", "1 101 1,010", *LAB_TIMES, "12.44 3.13 4.70 3.13"),
-        (ONE_LAYER, "1 3 30", 10.24, 42.24, 40.96, 40.96, "42.24 40.96 42.24 40.96"),
+        ("--inputs=101", "1 10 101 1,010", LAB_TIMES, "3.13 4.62 ms", "12.44 3.13 4.70 3.13", 0),
+        (ONE_LAYER, "1 3 10 30", (10.24, 42.24, 40.96, 40.96), "42.24 40.96 ns", ONE_DOTS, 1),
+        # 2,048 ops in exactly 1 ms, with each strategy
+        (f"{ONE_LAYER} --nodes=1 --gops=0.002048", "1 3 10 30", (1,) * 4, "1 1 ms", "1 1", 0),
+        # 40 times the lab's 93.952 and 302.08 us; 19.59221248 / (6.79138816 - 4.62422016) = 9.04
+        ("--link-gbs=0.05", "1 10 32 100 320", SLOW_TIMES, "6.79 4.62 ms", SLOW_DOTS, 10),
     ],
 )
-def test_limits_go_to_ten_times_what_is_asked(line, ticks, bound, tensor, first, floor, dots):
+def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, ends, dots, lead):
+    bound, tensor, first, floor = numbers
     figure, alt = pictures.draw_limits(ask(line))
     [axes] = figure.axes
     most = 10 * ask(line).inputs
     assert axes.get_xlim() == (1, most) and axes.get_xscale() == "log"
-    assert [it.get_text() for it in axes.get_xticklabels()] == ticks.split()
-    [area] = (it for it in axes.patches if it.get_label() == "lower bound")
+    assert [text.get_text() for text in axes.get_xticklabels()] == ticks.split()
+    [area] = (patch for patch in axes.patches if patch.get_label() == "lower bound")
     assert area.get_y() + area.get_height() == pytest.approx(bound)
-    ends = {it.get_label(): (it.get_ydata()[0], it.get_ydata()[-1]) for it in axes.lines}
-    assert ends["tensor"] == pytest.approx((tensor, tensor)) and "tensor floor" not in ends
-    assert ends["pipeline"] == pytest.approx((first, (first + (most - 1) * floor) / most))
-    wanted = pytest.approx((floor, floor)) if first > floor else None  # else it is the curve
-    assert ends.get("pipeline floor") == wanted
-    falls, unit = "falls to" if first > floor else "stays at", alt.split()[3]
-    assert f"tensor stays at {tensor:.2f} {unit}; pipeline {falls} {floor:.2f} {unit}." in alt
-    assert [it.get_text() for it in axes.texts if it.get_text()[0].isdigit()] == dots.split()
+    curves = {curve.get_label(): curve for curve in axes.lines}
+    heights = {name: (*curves[name].get_ydata()[[0, -1]],) for name in ("tensor", "pipeline")}
+    assert heights["tensor"] == pytest.approx((tensor, tensor)) and "tensor floor" not in curves
+    assert heights["pipeline"] == pytest.approx((first, (first + (most - 1) * floor) / most))
+    assert ("pipeline floor" in curves) == (first > floor)  # else it is the curve
+    if first > floor:
+        assert curves["pipeline floor"].get_ydata() == pytest.approx([floor, floor])
+    *labels, unit = ends.split()
+    nears = "nears" if first > floor else "stays at"
+    assert f"tensor stays at {labels[0]} {unit}; pipeline {nears} {labels[1]} {unit}." in alt
+    assert ("lead" in curves) == (lead > 1) and f", {unit} (latency" in alt
+    words = {0: "", 1: "for any number of inputs"}.get(lead, f"from {lead} inputs on")
+    assert words in alt and ("faster" in alt) == (lead > 0)
+    if lead > 1:
+        assert {*curves["lead"].get_xdata()} == {lead}
+    assert [text.get_text() for text in axes.texts if text.get_text()[0].isdigit()] == dots.split()
 
 
 @settings(max_examples=30 if settings().derandomize else 1_000)
 @given(questions())
 @example(ask("--link-gbs=0.1"))  # 5.05 and 4.91
 @example(ask("--nodes=128"))
+@example(ask("--inputs=1 --nodes=2 --gops=40021 --layer=2,1,1,1,1,1"))  # 0.0001 of 2 ns
 @example(ask("--gops=0.000001"))  # 606,661.63 s
 @example(ask("--link-gbs=0.05 --inputs=1000000"))  # a curve close above its floor
 def test_no_text_is_on_another_on_a_line_or_outside(question):
@@ -189,9 +248,21 @@ def test_no_text_is_on_another_on_a_line_or_outside(question):
         rates = [min(max(10**9 * Fraction(rate), 1_000), 10**17) for rate in rates]
     question = question._replace(system=System(nodes, *rates, sram_bytes))
     with mpl.rc_context({"font.family": pictures.FACES, "font.size": pictures.FONT_PT}):
-        check_boxes(pictures.draw_limits(question)[0])
+        figure, alt = pictures.draw_limits(question)
+        check_boxes(figure)
         with suppress(ValueError):  # too many bars
             check_boxes(pictures.draw_timeline(question)[0])
+    check_lead(question, alt)
+
+
+def check_lead(question, alt):
+    """Assert that from the inputs that are told on the pipeline is faster, and not before."""
+    told = re.search(r"faster (?:from ([\d,]+)|for any)", alt)
+    lead = int((told[1] or "1").replace(",", "")) if told else 10**18
+    with suppress(ValueError):  # one is impossible
+        for inputs in {max(1, lead - 1), lead}:
+            tensor_s, _, pipeline_s, _ = closed_forms(*question[:2], inputs)
+            assert (pipeline_s < tensor_s) == (told is not None and inputs == lead)
 
 
 def check_boxes(figure):
@@ -237,8 +308,11 @@ def test_a_picture_says_what_is_asked_and_which_strategy_is_not_possible(name):
 def test_a_png_opens_and_an_svg_is_the_same_on_every_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert output(f"picture {name} --output=picture.PNG") == "wrote picture.PNG\n"
-    image, (svg, alt) = Image.open("picture.PNG"), pictures.draw(name, LAB, ".svg")
-    assert image.width == pytest.approx(770 / 0.36, abs=1) and image.info["Title"] == alt
+    image, (svg, alt) = Image.open("picture.PNG"), pictures.draw(name, LAB, ".svg", 10)
+    assert image.width == pytest.approx((770 + 2 * 10) / 0.36, abs=1)  # with a margin
+    assert image.info["Title"] == alt
+    is_white = numpy.asarray(image.convert("L")) > 250
+    assert is_white[:, :25].all() and not is_white[:, 25:35].all()
     monkeypatch.setitem(mpl.rcParams, "axes.grid", True)  # a setting of the user
     assert output(f"picture {name}") == f"wrote {name}.svg\n"
     assert Path(f"{name}.svg").read_bytes() == svg
@@ -248,7 +322,7 @@ def test_a_png_opens_and_an_svg_is_the_same_on_every_run(name, tmp_path, monkeyp
     ("line", "named"),
     [
         ("timeline --nodes 3", "3 nodes"),
-        ("timeline --nodes=128 --inputs=122", "--inputs: a timeline of 1,004 bars"),
+        (f"timeline {NARROW} --layer=1,1,1,1,1,1 --nodes=64", "a timeline of 1,016 bars"),
     ],
 )
 def test_bad_input_is_named(line, named, tmp_path, monkeypatch):
