@@ -123,8 +123,7 @@ def test_a_page_has_no_figures_but_those_worked_out_and_few_words(pages, reader,
 
 # ------------------------------------------------ the formulas of page 2
 
-# Lines of lab3.py's docstrings, and how Typst sets them for four layers on four nodes: A[:-1] is
-# A of layers 1 to 3, S[-1] is S of layer 4; P > 1 is 1.
+# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P > 1 1.
 TYPESET = {
     "latency = N * one_input; one_input = sum(compute) + sum(transfer); compute = C / (P * R);"
     " transfer = (P > 1) * S / B": "T = N sum_(l=1)^4 (C_l / (P R) + S_l / B)",
