@@ -63,7 +63,6 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
         ("Inputs overlap,", "Inputs " * 90, "the text beside a chart on page 1"),
         ("[*Bytes in a node*]", f"[{'M' * 50}]", "a table on page 5"),
         ("[12 links at once]", f"[{'M' * 20}]", "a label of the deck on page 6"),
-        ("[gather]", f"[{'gather ' * 9}]", "a label of the deck on page 2"),
         ('k == "node 2"', 'k == "node 1"', 'the deck says "The pipeline waits for node 2", which'),
         ("31 * (p1.interval_s + send)", "31 * p1.interval_s", "the deck's working gives 0.155"),
         ('work: "gather")', 'work: "send")', "the deck needs one row of steps with .*, not 0"),

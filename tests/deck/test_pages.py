@@ -52,11 +52,11 @@ PARTS = {
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
         *("97.066 ms 32·606,661,632/(4·50,000) us", "3.006 ms 32·93.952 us"),
-        "Tensor parallelism 100.072 ms utilisation: 97.066/100.072=97.0 %",
+        "Tensor parallelism 100.072 ms 100.072/97.066=103 %; utilisation 97.0 %",
         "Lower bound 97.066 ms",
         "50.909 ms 32·(4,624.22016-3,033.30816) us",
         *("7.509 ms 12,133.23264-4,624.22016 us", "0.302 ms 302.080 us"),
-        "Pipeline parallelism 155.786 ms utilisation: 97.066/155.786=62.3 %",
+        "Pipeline parallelism 155.786 ms 155.786/97.066=160 %; utilisation 62.3 %",
         "50.909/(155.786-97.066)=87 % of what the pipeline loses",
         # for 100 inputs, 312,732.8.. > 312,726.016 us
         "from 101 inputs on: 12.43531+100·3.03331=315.77 < 101·3.12726=315.85 ms",
@@ -123,8 +123,7 @@ def test_a_page_has_no_figures_but_those_worked_out_and_few_words(pages, reader,
 
 # ------------------------------------------------ the formulas of page 2
 
-# Lines of lab3.py's docstrings, and how Typst sets them for four layers on four nodes: A[:-1] is
-# A of layers 1 to 3, S[-1] is S of layer 4; P > 1 is 1.
+# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P > 1 1.
 TYPESET = {
     "latency = N * one_input; one_input = sum(compute) + sum(transfer); compute = C / (P * R);"
     " transfer = (P > 1) * S / B": "T = N sum_(l=1)^4 (C_l / (P R) + S_l / B)",
