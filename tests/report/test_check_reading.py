@@ -238,6 +238,7 @@ TABLES = [
 NO_TABLES = [
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
     *("Strategy | Latency | Layer\nTP | 3 | 1", "Latency | per input\nTP | 3 | 3"),
+    "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
     *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
 ]
 
@@ -354,7 +355,7 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("0,100 seconds", "seconds", 3, "0.1", "100"),
     ("0.003127260133624077 s", "seconds", 7, "0.003127260133624077 0.00312726016", "0.003127262"),
     ("0.003127260133624078 s", "seconds", 10, "0.003127260133624078", "0.00312726016"),
-    ("61538312.0000 B", "bytes", 10, "61538312", "61538304"),  # a float32, too
+    ("1048576.125 B", "bytes", 10, "1048576.125", "1048576.2"),  # a float32, too
     ("1.250000000000 s", "seconds", 10, "1.25", "1.2500001"),
     ("0.000 s", "seconds", 0, "0", "1e-99"),
     *((f"{text} s", "seconds", 0, "", "0 3") for text in ("-3", "-nan", "inf", "None", "xxx")),
