@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import lab3
 from report.check.number import ASKED_UNIT, Number
-from report.check.rows import Result, Row, Token, read_rows, tokenize
+from report.check.rows import MOST_CHARACTERS, Result, Row, Token, read_rows, tokenize
 from report.model import STRATEGIES
 from report.question import Question, prefix_question
 from report.text import COLUMNS, count
@@ -24,7 +24,7 @@ SAMPLE = (
 HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "such as this is read: Total latency of tensor parallelism is 0.1 seconds"
 FREE = "Format: no row is the handout's."
-PLAIN_DIGITS = "  ...: a number in plain digits, in seconds or bytes, without comma or exponent"
+PLAIN_DIGITS = "  ... is a number in plain digits, without comma or exponent"
 RUN = "report run: "  # begins what the `run` command writes behind what a program printed
 
 
@@ -252,7 +252,7 @@ def _refuse(
 def _find_failure(rows: Iterable[str]) -> list[str]:
     """Find how a program failed at last: a traceback that is not ignored, a limit, or a crash."""
     reason, is_traceback = "", False
-    for before, row in pairwise(["", *rows]):
+    for before, row in pairwise(["", *(row[:MOST_CHARACTERS] for row in rows)]):
         if "Traceback (most recent call last)" in row:
             is_traceback = not before.startswith("Exception ignored")
         elif CRASH.match(row) or (is_traceback and ERROR.fullmatch(row)):

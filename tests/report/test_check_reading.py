@@ -18,6 +18,7 @@ from machines import ODD, ODD_NUMBERS
 from report.check.submission import (
     FREE,
     NO_Q2,
+    PLAIN_DIGITS,
     SAMPLE,
     NoSubmissionError,
     decode,
@@ -237,6 +238,7 @@ TABLES = [
 NO_TABLES = [
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
     *("Strategy | Latency | Layer\nTP | 3 | 1", "Latency | per input\nTP | 3 | 3"),
+    "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
     *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
 ]
 
@@ -351,6 +353,10 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("3.1e\u221203 s", "seconds", 2, "0.0031 0.003127", "0.0032"),
     ("3.1E-003 s", "seconds", 2, "0.0031 0.003127", "0.0032"),
     ("0,100 seconds", "seconds", 3, "0.1", "100"),
+    ("0.003127260133624077 s", "seconds", 7, "0.003127260133624077 0.00312726016", "0.003127262"),
+    ("0.003127260133624078 s", "seconds", 10, "0.003127260133624078", "0.00312726016"),
+    ("1048576.125 B", "bytes", 10, "1048576.125", "1048576.2"),  # a float32, too
+    ("1.250000000000 s", "seconds", 10, "1.25", "1.2500001"),
     ("0.000 s", "seconds", 0, "0", "1e-99"),
     *((f"{text} s", "seconds", 0, "", "0 3") for text in ("-3", "-nan", "inf", "None", "xxx")),
 ]
@@ -415,6 +421,7 @@ FAILURES = {
     "----> 2 print(x)\n\nNameError: IPython's\n",
     "timeout: sending signal TERM": "timeout: sending signal TERM to command 'python3'\n",
     "Fatal Python error: Aborted": "Fatal Python error: Aborted\n\nCurrent thread 0x1:\n",
+    **{row: f"{row}\n" for row in ("Killed", "bash: line 1: 7 Aborted  python3 a")},
     "sh: 12 Segmentation fault": "sh: 12 Segmentation fault (core dumped) python3 lab3.py\n",
 }
 REFUSED = {  # what it is, and what is said to help
@@ -448,6 +455,22 @@ def test_how_a_program_failed(reason):
     assert read(failure + OUTPUT).notes == []  # for the results are behind it
 
 
+def test_what_report_run_writes_behind_an_output():
+    notes = ["'main.py' was run", "stopped after 10 s"]
+    rows = "".join(f"report run: {note}\n" for note in notes)
+    found = read(OUTPUT + rows)
+    assert (found.notes, found.format) == ([f"your program failed: {notes[1]}", notes[0]], [])
+    assert found.run_notes == notes and read(rows + OUTPUT).run_notes == []
+    with pytest.raises(NoSubmissionError) as refused:
+        read(rows)
+    assert refused.value.advice == "; ".join(notes)
+
+
+@pytest.mark.parametrize("end", "\v\f\u2028\u2003")
+def test_other_separators_are_blanks_within_a_row(end):
+    assert find_amounts(replace(" ", end)) == AMOUNTS
+
+
 @pytest.mark.parametrize("rows", ["Exception ignored in: <f>\n" + TRACEBACK, "RelativeError: 0.1"])
 def test_what_is_no_failure(rows):
     assert read(OUTPUT + rows).notes == []
@@ -465,9 +488,9 @@ def test_what_is_refused(text):
 OWN_NUMBERS = {  # in the row that is wanted
     f"{LABEL} 1.25 s": "1.25",
     "TP latency: 9": "9",
-    f"{LABEL} 1250 ms": "1.25",
+    f"{LABEL} 1250 ms": "...",
     f"{LABEL} 1,250 seconds": "...",
-    f"{LABEL} 1.25e0 seconds": "1.25",
+    f"{LABEL} 1.25e0 seconds": "...",
     f"{LABEL} xxx seconds": "...",
     f"{LABEL} three seconds": "...",
 }
@@ -476,8 +499,8 @@ OWN_NUMBERS = {  # in the row that is wanted
 @pytest.mark.parametrize("row", OWN_NUMBERS)
 def test_the_diff_of_a_row(row):
     wanted = f"Total latency of tensor parallelism is {OWN_NUMBERS[row]} seconds"
-    found = read(replace(ROWS[1], row)).format
-    assert found == [f"  {ROWS[0]}", f"+ {wanted}", f"- {row}", f"  {ROWS[2]}"]
+    found, reason = read(replace(ROWS[1], row)).format, [PLAIN_DIGITS] * ("..." in wanted)
+    assert found == [f"  {ROWS[0]}", f"+ {wanted}", f"- {row}", f"  {ROWS[2]}", *reason]
 
 
 def test_the_diff_shows_what_is_wanted_and_how_many_more_rows_differ():
@@ -493,6 +516,8 @@ def test_the_diff_shows_what_is_wanted_and_how_many_more_rows_differ():
     assert not {*shown} & {*map(str, ODD_NUMBERS[1] + ODD_NUMBERS[8])}  # no right one is told
 
 
-@pytest.mark.parametrize("piece", ["9", " ", "is ", "Q1\n", "\x1b[", "\x1b]", "1,", "a is is (\n"])
+@pytest.mark.parametrize(
+    "piece", ["9", " ", "is ", "Q1\n", "\x1b[", "\x1b]", "1,", "a is is (\n", "sh: "]
+)
 def test_a_megabyte_is_read(piece):
     assert find_amounts(f"{OUTPUT}\n{piece * (10**6 // len(piece))}\n") == AMOUNTS
