@@ -246,7 +246,8 @@ def _refuse(
         return NoSubmissionError("is a program", HOW_TO_RUN)
     unread = [f"{_explain(row.text)} ({EXAMPLE})" for row in rows if row.results or row.seeming]
     last = f"it ends with: {shorten(printed[-1], 100)}"
-    return NoSubmissionError("has no results", [*failure, *unread[:1], last][0])
+    odd = [note for note in run_notes if not CRASH.match(note)]
+    return NoSubmissionError("has no results", "; ".join([*[*failure, *unread, last][:1], *odd]))
 
 
 def _find_failure(rows: Iterable[str]) -> list[str]:

@@ -25,7 +25,7 @@ def test_a_picture_goes_where_a_link_leads_with_the_mode_of_a_plain_write(tmp_pa
     (tmp_path / "old.svg").chmod(0o640)
     for link, place in (("a.svg", "old.svg"), ("b.svg", "new.svg")):
         (tmp_path / link).symlink_to(place)
-        output(f"picture limits --output={tmp_path}/{link}")
+        assert call(f"picture limits --output={tmp_path}/{link}")[0] == 0
         assert (tmp_path / link).is_symlink() and b"<svg" in (tmp_path / place).read_bytes()
     modes = {path.name: path.lstat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes["old.svg"] == 0o640 and modes["new.svg"] == modes["plain"]

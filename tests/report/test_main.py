@@ -72,7 +72,7 @@ def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
             "takes 1 pos",
         ),
         ("INPUTS = (32\n", "SyntaxError"),
-        ("import laboratory\n", "line 1: ModuleNotFoundError: No module named 'laboratory'"),
+        ("import laboratory\n", "ModuleNotFoundError: No module named 'laboratory'"),
         (LAB3.replace("sram_bytes", "memory"), "lab3.py lacks System.sram_bytes: restore"),
         (LAB3.replace("def answers", "def answer"), "lab3.py lacks lab3.answers: restore"),
         (
