@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """How long distributed CNN inference takes, and how many bytes cross the network.
 
-The 209AS Lab 3 handout asks for the latency and the traffic of tensor and of
-pipeline parallelism, for a 4-layer FP16 CNN on 4 nodes. Every number is exact
-until it is printed. Symbols of formulas:
+The 209AS Lab 3 handout asks it for tensor and for pipeline parallelism, a 4-layer
+FP16 CNN and 4 nodes. Numbers are exact until printed. Symbols of formulas:
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
@@ -17,8 +16,7 @@ others. sum and max are over all their numbers; (P > 1) is 1 if true, else 0.
 Where the handout leaves a choice, it is read as follows:
 
     Q2's lines      the same four as Q1's, of which the handout's sample lacks one
-    layers          stride 1, no padding or pooling: "reduced by 2" on x and y
-    precision       activations are FP16 like the weights
+    layers          stride 1, no padding or pooling ("reduced by 2"); all is FP16
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in a node's SRAM when the node needs it, at no cost
     one by one      tensor parallelism ends an input, then starts the next; in a
@@ -106,11 +104,11 @@ def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -
     compute = C / (P * R)
     transfer = (P > 1) * S / B
 
-    All shards of a layer are sent at once, each over a link of its own; a single node sends none.
+    All sends of a layer are at once, each over a link of its own; a single node has none.
     """
     shards = shard_bytes(network, system, inputs)
     compute_s = sum(layer.ops for layer in network) / (system.nodes * Fraction(system.ops_per_s))
-    transfer_s = sum(shards) / Fraction(system.link_bytes_per_s) if system.nodes > 1 else 0
+    transfer_s = (system.nodes > 1) * sum(shards) / Fraction(system.link_bytes_per_s)
     return inputs * (compute_s + transfer_s)
 
 
@@ -127,7 +125,7 @@ def tensor_parallel_traffic(network: Network, system: System, inputs: int = 1) -
 
 
 def shard_bytes(network: Network, system: System, inputs: int) -> List[int]:
-    """Return S. Raises ImpossibleError if P does not divide each layer's filters."""
+    """Validate, and return S. Raises ImpossibleError if P does not divide each layer's filters."""
     validate(network, system, inputs)
     for number, layer in enumerate(network, 1):
         if layer.filters % system.nodes:
@@ -168,7 +166,7 @@ def pipeline_parallel_traffic(network: Network, system: System, inputs: int = 1)
 
 
 def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
-    """Return A[:-1]. Raises ImpossibleError if there are fewer nodes than layers."""
+    """Validate, and return A[:-1]. Raises ImpossibleError if there are fewer nodes than layers."""
     validate(network, system, inputs)
     if system.nodes < len(network):
         layers = f"{len(network):,}"
@@ -237,7 +235,7 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
             excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
             raise ValueError(f"layer {number}: {excess}")
         needed = (layer.in_channels, layer.x, layer.y, layer.element_bytes)
-        if output not in (None, needed):
+        if output and output != needed:
             what = f"in_channels, x, y, element_bytes = {needed} must be {output}, "
             source = f"layer {number - 1}'s output (stride 1, no padding, no pooling)"
             raise ValueError(f"layer {number}: {what}{source}")

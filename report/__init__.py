@@ -3,6 +3,7 @@
 In the order in which one would read it:
 
     __main__     the front door: which command, how it ends
+    text         numbers and tables in 80 columns
     model        the formulas, evaluated; edits, such as the ring; bounds
     question     what is asked: network, machine, inputs; which models that makes; in words
     sram         what each node holds
@@ -13,16 +14,15 @@ In the order in which one would read it:
     check/       `check`: which mistake, an edit of the formulas, makes these numbers
     derivations  the topics of `explain`: where every number comes from
     explain      `explain`: Q1 to Q4 on one page, JSON
+    files        files that are never half
     pictures     `picture`: timeline, time per input against the number of inputs
     deck/        `deck`: the slides
-    text         numbers and tables in 80 columns
-    files        files that are never half
 
 A question is what is passed; numbers are computed where they are printed. Names of functions:
 
-    compute_  a number      list_  rows      find_  one of several      make_  an object
+    compute_  a number      list_  rows      find_  what fits          make_  an object
     format_   a value or table as text       describe_  sentences       explain_  a topic
 
-Imports go one way: a module builds on lab3, text and modules above it. __main__ imports the module
+Imports go one way: a module builds on lab3 and modules above it. __main__ imports the module
 of a command when it runs.
 """

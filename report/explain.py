@@ -31,19 +31,19 @@ from report.text import (
     join_blocks,
     round_apart,
     round_to,
-    wrap,
 )
 
-MOST_NODES = 8  # of a pipeline whose SRAM is listed; of a longer one the fullest
+MOST_NODES = 8  # of a pipeline that is listed whole; else its fullest
 
 
 # ------------------------------------------------ what is asked
 def describe_asked(question: Question) -> str:
     """Describe what is asked, and say why a strategy is impossible."""
-    inputs, nodes, gops, gb_per_s, *_ = (text for _, text in list_parts(question))
+    (_, inputs), (_, nodes), (_, gops), (_, gb_per_s), *_ = list_parts(question)
     layers = count(len(question.network), "layer")
     asked = f"{inputs}, {layers}, {nodes}, {gops} per node, {gb_per_s} per link"
-    return "\n".join(map(wrap, [asked, *(f"{why}." for why in find_impossible(question).values())]))
+    impossible = [f"{why}." for why in find_impossible(question).values()]
+    return join_blocks(asked, *impossible, gap="\n")
 
 
 # ------------------------------------------------ Q1 and Q2
@@ -74,8 +74,8 @@ def explain_q2(question: Question) -> str:
         "Interval: the time that each further input adds. Used: lower bound / latency; the bound,"
         f" with no node idle, is {bound_ms} ms. Latency / N in ms: {', '.join(times)}.",
     )
-    heading, text = f"Q2: {inputs:,} INPUTS", " ".join(filter(None, why))
-    return join_blocks(heading, format_table(heads, rows), text, gap="\n")
+    table = format_table(heads, rows)
+    return join_blocks(f"Q2: {inputs:,} INPUTS", table, " ".join(filter(None, why)), gap="\n")
 
 
 def round_latency(latency_s: Fraction) -> Decimal:
@@ -132,8 +132,9 @@ def explain_q3(question: Question) -> str:
     rows = []
     for name in [*list_possible(question), "data"]:
         uses = list_sram(question, name)
-        is_listed = name == "pipeline" and len(uses) <= MOST_NODES
-        for use in uses if is_listed else [find_fullest(uses)]:
+        if name != "pipeline" or len(uses) > MOST_NODES:
+            uses = [find_fullest(uses)]
+        for use in uses:
             sizes = use.weight_bytes, use.input_bytes, use.output_bytes, use.total_bytes
             room = describe_room(question, use)
             rows.append((f"{name}, {use.where}", use.layer, *sizes, room))

@@ -55,8 +55,8 @@ traffic = N * sum(sent)
 sent = A[:-1]""",
 }
 PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the units that are asked for
-RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # a pipeline follows the ring
-BOUNDS = {  # seconds; evaluated with either strategy's numbers
+RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # not for pipelines
+BOUNDS = {  # seconds; the same for both strategies
     "lower bound": "N * sum(C) / (P * R)",
     "slowest node": "N * max(C / R)",
     "data": "ceil(N / P) * sum(C) / R",  # each node computes whole inputs of its own
@@ -70,7 +70,7 @@ LOSSES = {  # seconds that add up to a pipeline's latency, and what they are
         "1 input's sends; waiting, if a link is the bottleneck",
     ),
 }
-CODE: dict[tuple[str, str], Callable[..., Any]] = {  # the same formulas, as lab3.py computes them
+CODE: dict[tuple[str, str], Callable[..., Any]] = {  # which must give the same
     ("tensor", "latency"): lab3.tensor_parallel_latency,
     ("tensor", "traffic"): lab3.tensor_parallel_traffic,
     ("pipeline", "latency"): lab3.pipeline_parallel_latency,
@@ -83,21 +83,21 @@ class Each(tuple[Any, ...]):
     """One number per layer; arithmetic is element-wise."""
 
     @staticmethod
-    def _lift(operate: Callable[[Any, Any], Any], is_right: bool = False) -> Any:
+    def _lift(operate: Callable[[Any, Any], Any]) -> Any:
         """Make an operator's method of an operation on two numbers."""
 
         def method(numbers: "Each", other: Any) -> "Each":
             others = other if isinstance(other, Each) else (other,) * len(numbers)
             if len(numbers) != len(others):
                 raise ValueError(f"{len(numbers)} and {len(others)} numbers do not fit together")
-            return Each(map(operate, *((others, numbers) if is_right else (numbers, others))))
+            return Each(map(operate, numbers, others))
 
         return method
 
-    __add__, __radd__ = _lift(add), _lift(add, True)
-    __sub__, __rsub__ = _lift(sub), _lift(sub, True)
-    __mul__, __rmul__ = _lift(mul), _lift(mul, True)
-    __truediv__, __rtruediv__ = _lift(truediv), _lift(truediv, True)
+    __add__ = __radd__ = _lift(add)
+    __sub__ = _lift(sub)
+    __mul__ = __rmul__ = _lift(mul)
+    __truediv__ = _lift(truediv)
     __floordiv__ = _lift(floordiv)
 
     def __getitem__(self, place: Any) -> Any:
@@ -160,7 +160,7 @@ class Model(dict[str, Any]):
     ) -> None:
         super().__init__()
         self.strategy, self.network, self.system, self.inputs = strategy, network, system, inputs
-        self.given: dict[str, Any] = {"Q2": inputs > 1}  # whether there are several inputs
+        self.given: dict[str, Any] = {"Q2": inputs > 1}  # for edits with "if Q2"
         numbers = system.nodes, system.ops_per_s, system.link_bytes_per_s, inputs
         self.given |= zip("PRBN", map(real, numbers), strict=True)
         for name in ConvLayer._fields:
@@ -172,7 +172,7 @@ class Model(dict[str, Any]):
             self[name] = self.given[name]
         for formula in self.formulas.get(name, []):
             value = self.evaluate(formula.code)
-            self[name] = join(*value) if type(value) is tuple else value  # of a comma
+            self[name] = join(*value) if type(value) is tuple else value  # "a, b"
         if name not in self:
             raise KeyError(name)
         return self[name]
@@ -191,7 +191,7 @@ class Model(dict[str, Any]):
 
     @property
     def interval_s(self) -> Fraction:
-        """Compute the time that each further input adds."""
+        """Compute the time that each further input adds: latency of 2 less latency of 1."""
         one, two = (self.edit(f"N = {inputs}; Q2 = N > 1")["latency"] for inputs in (1, 2))
         return Fraction(two - one)
 

@@ -74,7 +74,7 @@ def make_models(question: Question) -> dict[tuple[str, str, int], Model]:
     network, system, inputs = question
     models = {
         (strategy, ALL_TO_ALL, amount): Model(strategy, network, system, amount)
-        for amount in sorted({1, 2, inputs})  # two, for the interval
+        for amount in sorted({1, 2, inputs})  # 2: checks the interval
         for strategy in list_possible(question)
     }
     for model in models.values():

@@ -94,13 +94,13 @@ class Step(NamedTuple):
 
     @property
     def end_s(self) -> Fraction:
-        """Compute when the step ends; the last step ends after the latency."""
+        """Compute when the step ends; the last one ends at the latency."""
         return self.start_s + self.time_s
 
 
 def list_steps(model: Model, inputs: int = 1) -> list[Step]:
     """List the steps of each input, one input after the other. Input i starts (i - 1) intervals
-    after the first one, just in time: then it never waits on its way."""
+    after the first, at which pace it never waits."""
     steps, interval_s = list_first_steps(model), model.interval_s
     return [
         step._replace(input=number, start_s=step.start_s + (number - 1) * interval_s)
@@ -166,9 +166,8 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
     """Find the link bandwidths at which both strategies take equally long, and the faster one below
     the first, between, and above the last.
 
-    If every transfer takes x times as long, each latency is linear in x, fixed_s + sent_s * x: one
-    line for tensor parallelism; for the pipeline the higher of two, of which one has N times the
-    slowest node's time, and the other N times the busiest link's.
+    Transfers that take x times as long make a latency fixed_s + sent_s * x: one line for tensor
+    parallelism; for the pipeline the higher of two, paced by the slowest node or the busiest link.
     """
     inputs, later = tensor.inputs, tensor.inputs - 1
     compute_s, sends_s = pipeline["compute"], join(pipeline["transfer"], 0)
@@ -178,9 +177,9 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
         (sum(compute_s), sum(sends_s) + later * max(sends_s)),
     ]
 
-    def compute_lag(times: Fraction) -> Fraction:
-        """Compute how much longer the pipeline takes if transfers take so many times as long."""
-        tensor_s, *pipeline_s = (fixed_s + sent_s * times for fixed_s, sent_s in lines)
+    def compute_lag(x: Fraction) -> Fraction:
+        """Compute how much longer the pipeline takes."""
+        tensor_s, *pipeline_s = (fixed_s + sent_s * x for fixed_s, sent_s in lines)
         return Fraction(max(pipeline_s) - tensor_s)
 
     crossings = {
