@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long distributed CNN inference takes, and how many bytes cross the network.
 
-The 209AS Lab 3 handout asks it for tensor and for pipeline parallelism, a 4-layer
+The 209AS Lab 3 handout asks this for tensor and for pipeline parallelism, a 4-layer
 FP16 CNN and 4 nodes. Numbers are exact until printed. Symbols of formulas:
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
