@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import copyfile, copytree
 from subprocess import DEVNULL, STDOUT, Popen
 from tempfile import TemporaryDirectory, TemporaryFile, mkdtemp
+from typing import IO
 from zipfile import ZipFile, is_zipfile
 
 from report.text import count, format_path, quote
@@ -43,18 +44,16 @@ def run(options: Namespace) -> int:
         raise ValueError("run needs Python 3.10.12, 3.11.4, 3.12 or newer, which unpack safely")
     entries, runs = list_entries(options.files), 0
     os.makedirs(options.output, exist_ok=True)
-    paths = {name: Path(options.output, f"{name}.txt") for name in entries}
-    if old := [path.name for path in paths.values() if path.exists()]:
-        raise ValueError(f"--output has {quote(old[0])} already: name a new folder")
+    if old := {f"{name}.txt" for name in entries} & {*os.listdir(options.output)}:
+        raise ValueError(f"--output has {quote(min(old))} already: name a new folder")
     for number, (name, entry) in enumerate(entries.items(), 1):
         if sys.stderr.isatty():
             print(f"{number} of {len(entries)}: {quote(name)}", file=sys.stderr)
         text, is_run = run_submission(entry)
-        with paths[name].open("xb") as file:
+        with open(f"{options.output}/{name}.txt", "xb") as file:
             file.write(text)
         runs += is_run
-    submissions, folder = count(len(entries), "submission"), format_path(options.output)
-    print(f"{runs} of {submissions} could be run; the outputs are in {folder}")
+    print(f"{runs} of {len(entries)} submissions were run; see {format_path(options.output)}")
     return int(runs < len(entries))
 
 
@@ -160,22 +159,11 @@ def check_size(members: int, size: int) -> None:
 
 
 def run_program(program: Path, notes: list[str]) -> bytes:
-    """Run a program where it lies. Return the bytes kept of its output; note how it was ended."""
-    argv, folder = [sys.executable, "-u", "-X", "utf8", str(program)], program.parent
-    with TemporaryFile() as out:  # a pipe stays open as long as any process that was started
-        process = Popen(
-            argv, cwd=folder, stdin=DEVNULL, stdout=out, stderr=STDOUT, start_new_session=True
-        )
-        try:
-            end = time.monotonic() + MOST_SECONDS
-            while (status := process.poll()) is None and time.monotonic() < end:
-                if os.fstat(out.fileno()).st_size > MOST_PRINTED:
-                    break
-                time.sleep(0.01)
-        finally:
-            kill_group(process)
-        out.seek(0)
-        printed = out.read(MOST_PRINTED + 1)
+    """Run a program. Return the start of its output; note how it was ended."""
+    with TemporaryFile() as output:  # a pipe would stay open as long as what the program started
+        status = wait_for(program, output)
+        output.seek(0)
+        printed = output.read(MOST_PRINTED + 1)
     if len(printed) > MOST_PRINTED:
         notes.append(f"printed more than {MOST_PRINTED:,} bytes")
     elif status is None:
@@ -186,8 +174,19 @@ def run_program(program: Path, notes: list[str]) -> bytes:
     return printed[:MOST_PRINTED]
 
 
-def kill_group(process: Popen[bytes]) -> None:
-    """Kill a program and all that it started in its session."""
-    with suppress(ProcessLookupError, PermissionError):  # all have ended
-        os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
-    process.wait()
+def wait_for(program: Path, output: IO[bytes]) -> int | None:
+    """Run a program in its folder, and kill its process group. Return its status if it ended."""
+    argv, folder = [sys.executable, "-u", "-X", "utf8", str(program)], program.parent
+    with Popen(
+        argv, cwd=folder, stdin=DEVNULL, stdout=output, stderr=STDOUT, start_new_session=True
+    ) as process:
+        try:
+            end = time.monotonic() + MOST_SECONDS
+            while process.poll() is None and time.monotonic() < end:
+                if os.fstat(output.fileno()).st_size > MOST_PRINTED:
+                    break
+                time.sleep(0.01)
+            return process.returncode
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # all have ended
+                os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
