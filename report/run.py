@@ -27,14 +27,14 @@ HELP = """
 A submission is a .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar, .zip, .py or a folder.
 Its lab3.py runs for at most 10 s. ENTRY.txt has its output, then notes on it.
 A submission can do whatever you can: run this in a container without network.
+Check the outputs anywhere, and again with another --key: check FOLDER.
 Exit status: 0 if each was run, 1 if not, 2 if the submissions cannot be read."""
 
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the submissions and the output folder."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="a submission or a folder of them")
-    output = "a folder for the outputs; no file in it is replaced"
-    parser.add_argument("--output", metavar="FOLDER", required=True, help=output)
+    parser.add_argument("--output", metavar="FOLDER", required=True, help="where to write outputs")
     parser.description = f"{parser.description}{HELP}"
 
 
@@ -76,7 +76,7 @@ def list_entries(names: list[str]) -> dict[str, Path]:
 def run_submission(entry: Path) -> tuple[bytes, bool]:
     """Return what a submission printed, followed by notes, and whether it could be run."""
     printed, program, notes = b"", None, list[str]()
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with suppress(RecursionError), TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             program = find_program(entry, Path(folder), notes)
         except Exception as error:  # an archive can be wrong in any way
@@ -91,8 +91,7 @@ def run_submission(entry: Path) -> tuple[bytes, bool]:
 
 
 def find_program(entry: Path, folder: Path, notes: list[str]) -> Path:
-    """Unpack a submission and find its lab3.py nearest the top, or its only program; note oddities.
-    If there is no program but an archive, look into that."""
+    """Unpack a submission, return its lab3.py nearest the top or only program, note oddities."""
     if unsafe := unpack(entry, folder):
         notes.append(f"{count(len(unsafe), 'unsafe name')} left out, such as {quote(unsafe[0])}")
     files = [path for path in folder.rglob("*") if path.is_file() and path.name[:2] != "._"]
@@ -104,7 +103,7 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path:
     programs.sort(key=lambda path: (len(path.parts), path))
     lab3s = [path for path in programs if path.name.strip().lower() == "lab3.py"]
     if not lab3s and len(programs) != 1:
-        raise ValueError(f"there is no lab3.py, but {count(len(programs), 'other program')}")
+        raise ValueError(f"it has {count(len(programs), 'program')}, none called lab3.py")
     program = (lab3s or programs)[0]
     name = quote(program.relative_to(folder).as_posix())
     if not lab3s:
@@ -115,7 +114,7 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path:
 
 
 def unpack(entry: Path, folder: Path) -> list[str]:
-    """Unpack an archive of any kind, or copy a folder or program. Return unsafe names left out."""
+    """Unpack an archive, or copy a folder or program. Return the unsafe names left out."""
     if entry.is_dir():
         copytree(entry, folder, symlinks=True, dirs_exist_ok=True)
     elif entry.suffix.strip().lower() == ".py":
@@ -125,12 +124,12 @@ def unpack(entry: Path, folder: Path) -> list[str]:
     elif is_zipfile(entry):
         return unzip(entry, folder)
     else:
-        raise ValueError(f"{quote(entry.name)} is no archive, program or folder")
+        raise ValueError(f"{quote(entry.name)} is not an archive, program or folder")
     return []
 
 
 def untar(entry: Path, folder: Path) -> list[str]:
-    """Unpack a .tar, compressed or not, but for what the standard library's filter refuses."""
+    """Unpack a .tar, compressed or not. Return the names that the library's filter left out."""
     size, unsafe = 0, []
     with tarfile.open(entry) as archive:
         for members, member in enumerate(archive, 1):
@@ -143,7 +142,7 @@ def untar(entry: Path, folder: Path) -> list[str]:
 
 
 def unzip(entry: Path, folder: Path) -> list[str]:
-    """Unpack a .zip but for names that leave the folder."""
+    """Unpack a .zip. Return the names left out because they lead out of the folder."""
     with ZipFile(entry) as archive:
         names = archive.namelist()
         check_size(len(names), sum(member.file_size for member in archive.infolist()))
@@ -153,14 +152,14 @@ def unzip(entry: Path, folder: Path) -> list[str]:
 
 
 def check_size(members: int, size: int) -> None:
-    """Raise ValueError for more than is unpacked."""
+    """Raise ValueError for an archive that is too large."""
     if members > MOST_MEMBERS or size > MOST_UNPACKED:
         raise ValueError(f"it has more than {MOST_MEMBERS:,} files or {MOST_UNPACKED:,} bytes")
 
 
 def run_program(program: Path, notes: list[str]) -> bytes:
-    """Run a program. Return the start of its output; note how it was ended."""
-    with TemporaryFile() as output:  # a pipe would stay open as long as what the program started
+    """Run a program. Return its output, truncated if it is long; note how the program was ended."""
+    with TemporaryFile() as output:  # a pipe is open as long as a process that the program started
         status = wait_for(program, output)
         output.seek(0)
         printed = output.read(MOST_PRINTED + 1)
@@ -175,7 +174,7 @@ def run_program(program: Path, notes: list[str]) -> bytes:
 
 
 def wait_for(program: Path, output: IO[bytes]) -> int | None:
-    """Run a program in its folder, and kill its process group. Return its status if it ended."""
+    """Run a program in its folder. Return its status, or None if it was stopped."""
     argv, folder = [sys.executable, "-u", "-X", "utf8", str(program)], program.parent
     with Popen(
         argv, cwd=folder, stdin=DEVNULL, stdout=output, stderr=STDOUT, start_new_session=True
@@ -188,5 +187,5 @@ def wait_for(program: Path, output: IO[bytes]) -> int | None:
                 time.sleep(0.01)
             return process.returncode
         finally:
-            with suppress(ProcessLookupError, PermissionError):  # all have ended
+            with suppress(ProcessLookupError, PermissionError):  # the whole group has ended
                 os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()

@@ -1,7 +1,6 @@
 """`python3 report run`: what is handed in is unpacked and run, and nothing of it vanishes."""
 
 import csv
-import functools
 import os
 import re
 import signal
@@ -53,7 +52,7 @@ def pack(files, kind="gz"):
 # ------------------------------------------------ a class, and what `check` says of it
 BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 unsafe name left out, such as "
 NOT_RUN, MISSING = "was not run: ", "lab3.py is missing, "
-NO_LAB3, NO_ARCHIVE = f"{NOT_RUN}there is no lab3.py, but ", "is no archive, program or folder"
+NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not an archive, program or folder"
 STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
@@ -61,7 +60,7 @@ NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz",
 NAMES += ["\udcff.tgz", "\u00e9.tgz", "x" * 247 + ".tgz"] if sys.platform == "linux" else []
 FOUND = {  # a submission, or a file in a folder: its content, notes; it prints OUTPUT
     **{name: (pack(LAB3), "") for name in NAMES},
-    "flat": (pack(LAB3), ""),
+    "flat": (pack(LAB3), ""),  # without a suffix
     "data.tar": (pack({"a/lab3.py": "print(end=open('c').read())", "a/c": OUTPUT}, ""), ""),
     "zip.tar": (pack({"PK/lab3.py": RIGHT, "z": pack({"lab3.py": WRONG}, "zip")}, ""), ""),
     "a.tar.bz2": (pack(LAB3, "bz2"), ""),
@@ -89,15 +88,15 @@ FOUND = {  # a submission, or a file in a folder: its content, notes; it prints 
 HALVED = {kind: pack({**LAB3, "b\n": os.urandom(9000)}, kind) for kind in ("", "gz", "xz", "zip")}
 NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it prints nothing
     **{f"half.{kind}": (data[: len(data) // 2], NOT_RUN) for kind, data in HALVED.items()},
-    "others.tgz": (pack({"b.py": RIGHT, "a.py": RIGHT, "c": ""}), f"{NO_LAB3}2 other programs"),
-    "none/data": (b"", f"{NO_LAB3}0 other programs"),
-    "none.zip": (pack({}, "zip"), f"{NO_LAB3}0 other programs"),
-    "hosts.tgz": (pack({"lab3.py": ["/etc/hosts"]}), f"{ONE_LEFT}'lab3.py'; {NO_LAB3}"),
+    "others.tgz": (pack({"b.py": RIGHT, "a.py": RIGHT, "c": ""}), f"{NOT_RUN}it has 2 {NO_LAB3}"),
+    "none/data": (b"", f"{NOT_RUN}it has 0 {NO_LAB3}"),
+    "none.zip": (pack({}, "zip"), f"{NOT_RUN}it has 0 {NO_LAB3}"),
+    "hosts.tgz": (pack({"lab3.py": ["/etc/hosts"]}), f"{ONE_LEFT}'lab3.py'; {NOT_RUN}"),
     "empty.tgz": (b"", f"{NOT_RUN}'empty.tgz' {NO_ARCHIVE}"),
     "twice.tgz": (pack({"a.zip": b"PK"}), f"{NOT_RUN}'a.zip' {NO_ARCHIVE}"),
     "a.pdf": (b"%PDF-1.7", f"{NOT_RUN}'a.pdf' {NO_ARCHIVE}"),
-    "a.txt": (RIGHT.encode(), f"{NOT_RUN}'a.txt' {NO_ARCHIVE}"),
-    "flip.zip": (pack(LAB3, "zip").replace(b"Total", b"total", 1), f"{NOT_RUN}Bad CRC-32"),
+    "flip.zip": (pack({"\u00e9 " * 50: "a"}, "zip").replace(b"a", b"b", 1), f"{NOT_RUN}Bad CRC-32"),
+    "long.tgz": (pack({"x" * 256: ""}), f"{NOT_RUN}File name too long"),
 }
 CRASH = f"print({OUTPUT[:-1]!r}, end='')\nimport os\nos.kill(os.getpid(), 11)"
 PROGRAMS = {  # a program: how its output ends, notes
@@ -151,6 +150,7 @@ def judged(folder):
     for name, (content, _, _) in {**CLASS, ".hidden": (b"", "", "")}.items():
         (path := folder / "all" / name).parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    (folder / "all" / "folder" / "dangling").symlink_to("nowhere")
     start = time.monotonic()
     status, out, err = call(["run", f"{folder}/all", "--output", f"{folder}/out"])
     assert time.monotonic() - start < 30 and (folder / "started").exists()
@@ -164,7 +164,7 @@ def judged(folder):
     texts = {}
     for name, (right, shown, below), row in zip(names, told, csv_rows, strict=True):
         text, is_by_hand = (folder / "out" / name).read_text("utf-8"), f"  {shown}\n" in by_hand
-        texts[name] = text, right, " ".join(below.split()), is_by_hand, row
+        texts[name[:-4]] = text, right, " ".join(below.split()), is_by_hand, row
     return texts
 
 
@@ -178,7 +178,7 @@ def split_notes(text):
 
 @pytest.mark.parametrize("name", CLASS, ids=ascii)
 def test_a_text_has_what_is_printed_and_notes_which_check_tells(judged, name):
-    text, right, below, is_by_hand, row = judged[f"{name.partition('/')[0]}.txt"]
+    text, right, below, is_by_hand, row = judged[name.partition("/")[0]]
     printed, notes = split_notes(text)
     _, end, start = CLASS[name]
     assert printed.endswith(end) and bool(printed) == bool(end) and len(printed) <= 900_001
@@ -186,7 +186,7 @@ def test_a_text_has_what_is_printed_and_notes_which_check_tells(judged, name):
     assert notes.startswith(start) and bool(notes) == bool(start)
     assert notes.isascii() and (notes == "" or notes.isprintable()) and len(notes) < 150
     assert right == row["right"] == "8" * (OUTPUT.rstrip() in printed)
-    assert all(note in below and note in row["notes"] for note in notes.split("; "))
+    assert all(note[:60] in below and note in row["notes"] for note in notes.split("; "))
     assert (below == "") == (printed == OUTPUT and not notes)
     assert "is read: Total" not in below and ("is empty" in below) == (text == "")
     assert "Error: " not in printed or printed.splitlines()[-1] in below
@@ -214,13 +214,11 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
         ("all", "--output"),
         ("--output new", "FILE"),
         ("missing --output new", "missing does not exist or"),
-        ("'' --output new", "'' does not exist or"),
         ("empty --output new", "empty has no submission"),
         ("all all/a.py --output new", "called 'a.py'"),
         ("all --output old", "'a.py.txt'"),
         ("all --output ''", "cannot write: No such file"),
         ("all --output all/a.py", "cannot write 'all/a.py': File exists"),
-        ("all --output all/a.py/b", "cannot write 'all/a.py/b': Not a directory"),
     ],
 )
 def test_submissions_or_outputs_that_cannot_be_are_refused(tmp_path, monkeypatch, words, named):
@@ -272,10 +270,9 @@ def test_ctrl_c_ends_what_runs_and_leaves_no_folder(folder, tmp_path):
     (folder / "started").unlink(missing_ok=True)
     (temporary := tmp_path / "tmp").mkdir()
     command = [sys.executable, "-B", "report", "run", tmp_path / "a.py", "--output", tmp_path]
-    not_ignored = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    settings = {**PLAIN, "TMPDIR": str(temporary), "MARKS": str(folder)}
-    more = {"stdout": PIPE, "stderr": PIPE, "preexec_fn": not_ignored}
-    with Popen(command, cwd=PROJECT, env=settings, **more) as process:
+    settings = {"cwd": PROJECT, "env": {**PLAIN, "TMPDIR": str(temporary), "MARKS": str(folder)}}
+    settings["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with Popen(command, stdout=PIPE, stderr=PIPE, **settings) as process:
         while not (folder / "started").exists():
             time.sleep(0.01)
         assert [*temporary.iterdir()]
