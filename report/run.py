@@ -115,6 +115,8 @@ def find_program(entry: Path, folder: Path, notes: list[str]) -> Path:
 
 def unpack(entry: Path, folder: Path) -> list[str]:
     """Unpack an archive, or copy a folder or program. Return the unsafe names left out."""
+    if not (entry.is_file() or entry.is_dir()):
+        raise ValueError("it is neither a file nor a folder")  # reading a pipe would block
     if entry.is_dir():
         copytree(entry, folder, symlinks=True, dirs_exist_ok=True)
     elif entry.suffix.strip().lower() == ".py":
