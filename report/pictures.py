@@ -207,7 +207,7 @@ def describe_starts(question: Question) -> str:
     pace = find_results(question, 1).get("pipeline")
     if not pace or question.inputs == 1 or pace.bottleneck == "node 1":
         return ""
-    return f"Node 1 starts inputs just in time for {pace.bottleneck}."
+    return f"Node 1 idles: started earlier, an input would only wait for {pace.bottleneck}."
 
 
 def describe_pace(strategy: str, pace: Result, inputs: int, unit: tuple[str, int]) -> str:
@@ -268,7 +268,7 @@ def has_room(number: int, share: float | Fraction) -> bool:
 # ------------------------------------------------ time per input
 
 DOTS = 200  # that make a curve
-CURVES_PT = {"tensor": 4, "pipeline": 2}  # how thick: both are seen where they are equal
+CURVE_PT = 2.5
 LIMITS_LINES, ENDS_PT = 9.8, 195  # how high; for what stands right of it
 
 
@@ -290,7 +290,7 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     for name, pace in paces.items():
         floor, rest_s = float(pace.interval_s * unit[1]), pace.latency_s - pace.interval_s
         each, colour = [floor + float(rest_s * unit[1]) / n for n in counts], COLOURS[name][0]
-        axes.plot(counts, each, lw=CURVES_PT[name], label=name, color=colour)
+        axes.plot(counts, each, lw=CURVE_PT, label=name, color=colour)
         if rest_s:
             axes.axhline(floor, ls="--", lw=1, label=f"{name} floor", color=colour)
         word = "nears" if rest_s else "stays at"
@@ -298,6 +298,10 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
     write_ends(axes, ends)
+    looks: Any = {"ha": "right", "va": "bottom"}
+    reason = write(axes, "all nodes always compute", most, 0, -6, 2, **looks)
+    if not is_free(axes, reason, ""):
+        reason.remove()
     draw_dots(axes, question, unit)
     return figure, f"{title}, for up to {most:,} inputs: {'; '.join(ends)}."
 

@@ -112,7 +112,8 @@ NUMBER, BLACK = "number: input", "black: communication"
 def test_it_says_when_outputs_are_done_and_what_is_seen(line, pace, bottleneck, legend):
     axes, alt = draw_timeline(line)
     drawn = [text.get_text() for text in axes.texts]
-    why = f"Node 1 starts inputs just in time for {bottleneck}." if bottleneck else ""
+    wait = f"Node 1 idles: started earlier, an input would only wait for {bottleneck}."
+    why = wait if bottleneck else ""
     assert alt.endswith(f"parallelism: an output {pace}. {why}".strip()) and why in drawn
     assert [text for text in drawn if text.startswith((NUMBER, BLACK))] == [legend]
 
@@ -230,6 +231,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, ends, dots, 
     assert ("lead" in curves) == (lead > 1) and f", {unit} (latency" in alt
     words = {0: "", 1: "for any number of inputs"}.get(lead, f"from {lead} inputs on")
     assert words in alt and ("faster" in alt) == (lead > 0)
+    assert curves["tensor"].get_linewidth() == curves["pipeline"].get_linewidth()
     if lead > 1:
         assert {*curves["lead"].get_xdata()} == {lead}
     assert [text.get_text() for text in axes.texts if text.get_text()[0].isdigit()] == dots.split()
