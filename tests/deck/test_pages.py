@@ -125,14 +125,15 @@ def test_a_page_has_no_figures_but_those_worked_out_and_few_words(pages, reader,
 
 # ------------------------------------------------ the formulas of page 2
 
-# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P > 1 1, P * S A.
+# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P * S A,
+# and P > 1 is 1.
 TYPESET = {
     "latency = N * one_input; one_input = sum(compute) + sum(transfer); compute = C / (P * R);"
     " transfer = (P > 1) * S / B": "T = N sum_(l=1)^4 (C_l / (P R) + S_l / B)",
     "latency = one_input + (N - 1) * interval; one_input = sum(compute) + sum(transfer);"
     " interval = max(compute, transfer); compute = C / R; transfer = A[:-1] / B": (
-        "T = sum_(l=1)^4 C_l / R + sum_(l=1)^3 A_l / B + (N minus 1) max_(l <= 4 \\ k <= 3) (C_l / R,"
-        " A_k / B)"
+        "T = sum_(l=1)^4 C_l / R + sum_(l=1)^3 A_l / B"
+        r" + (N minus 1) max_(l <= 4 \ k <= 3) (C_l / R, A_k / B)"
     ),
     "traffic = N * (sum(all_gathers) + gather); all_gathers = P * (P - 1) * S[:-1];"
     " gather = (P - 1) * S[-1]": "D = N (P minus 1)(A_1 + A_2 + A_3 + S_4)",
