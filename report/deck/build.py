@@ -68,8 +68,8 @@ def check_handout() -> None:
 
 def collect() -> dict[str, Any]:
     """Collect what slides.typ takes from elsewhere: numbers, pictures, and how these look."""
-    drawn = {name: pictures.draw(name, LAB, ".svg") for name in pictures.PICTURES}
-    drawn["verdict"] = pictures.render(draw_verdict, LAB, ".svg")
+    charts = pictures.PICTURES | {"verdict": draw_verdict}
+    drawn = {name: pictures.render(draw, LAB, ".svg") for name, draw in charts.items()}
     return {
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
         "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
