@@ -1,7 +1,7 @@
 """The `picture` command: who works when, and the time per input against the number of inputs.
 
 A colour means the same in all pictures and in the deck, and no meaning rests on colour alone. Text
-stays text in an SVG. Floats are only places on paper: what is printed is exact until it is rounded.
+stays text in an SVG. Floats are only places on paper; printed numbers are exact until rounded.
 """
 
 import logging
@@ -11,15 +11,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from io import BytesIO
 from itertools import product
-from math import ceil, copysign, log10
-from textwrap import fill
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 from report.files import write_files
 from report.options import add_question_options, read_options
-from report.question import ALL_TO_ALL, Question, describe_question, find_impossible, make_models
+from report.question import ALL_TO_ALL, Question, find_impossible, make_models, prefix_question
 from report.results import Result, Step, compute_bound, find_results, list_steps
-from report.text import count, find_name, format_path, format_rounded, quote
+from report.text import count, find_name, format_path, format_rounded, quote, wrap
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -28,13 +27,8 @@ if TYPE_CHECKING:  # matplotlib is imported where something is drawn
 
     Draw = Callable[[Question], tuple[Figure, str]]
 
-PICTURES = {
-    "timeline": "who works when",
-    "limits": "the time per input against the number of inputs, and what bounds it",
-}
 Unit = tuple[str, int]  # of time: its name, and how many make a second
-UNITS = {"s": 1, "ms": 10**3, "µs": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15}
-TINY = Fraction(1, 1_000)  # less is not written out
+UNITS = [("s", 1), ("ms", 10**3), ("µs", 10**6), ("ns", 10**9), ("ps", 10**12), ("fs", 10**15)]
 # Their luminance differs clearly, for grey print and the colour-blind. The second shade is that of
 # every other input.
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
@@ -44,23 +38,15 @@ FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotli
 PER_INCH = 72
 WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17
 MARGIN_PT = 10  # around a picture in a file of its own
-LETTER_PT, DIGIT_PT = FONT_PT / 2, 0.66 * FONT_PT  # how wide a letter, how high a digit is
-HEAD_PT, AXIS_PT = 6, 22  # below what stands above axes; for the numbers of an axis
-MOST_BARS = 1_000  # of a timeline
-
-
-def draw(name: str, question: Question, ending: str, margin_pt: float = 0) -> tuple[bytes, str]:
-    """Draw a picture as ".svg" or ".png": a file, and its message for those who cannot see it.
-    Raises ValueError for too many bars, and as make_models does."""
-    draw_figure = draw_limits if name == "limits" else draw_timeline
-    return render(draw_figure, question, ending, margin_pt)
+LETTER_PT = FONT_PT / 2  # width of a letter
+HEAD_PT, AXIS_PT = 6, 22  # below the text above axes; for the numbers of an axis
 
 
 def render(
     draw_figure: "Draw", question: Question, ending: str, margin_pt: float = 0
 ) -> tuple[bytes, str]:
-    """Draw a figure, which comes with its message, the same on every run, whatever the user's
-    settings for matplotlib are."""
+    """Draw a picture as ".svg" or ".png", the same whatever the user's settings for matplotlib are,
+    and its alternative text. Raises the ValueErrors of draw_figure."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # a face or setting may be wrong
     os.environ.pop("MPLBACKEND", None)  # of notebooks, which matplotlib may not know
 
@@ -70,10 +56,9 @@ def render(
         matplotlib.rcdefaults()
         matplotlib.rc("font", family=FACES, size=FONT_PT)
         matplotlib.rc("svg", fonttype="none", hashsalt="lab3")
-        matplotlib.rc("savefig", dpi=200)
         (figure, alt), file = draw_figure(question), BytesIO()
         page, about = figure.bbox_inches.padded(margin_pt / PER_INCH), {"Title": alt, "Date": None}
-        figure.savefig(file, format=ending[1:], bbox_inches=page, metadata=about)
+        figure.savefig(file, format=ending[1:], dpi=200, bbox_inches=page, metadata=about)
     return file.getvalue(), alt
 
 
@@ -81,15 +66,12 @@ def render(
 def make_axes(
     question: Question, height_pt: float, left_pt: float, right_pt: float, title: str = ""
 ) -> "tuple[Figure, Axes]":
-    """Make axes of this height, with room on both sides. Above them stand how the question differs
-    from the lab's, why a strategy is missing, and a title."""
+    """Make axes of this height, with room on both sides. The text above them says how the question
+    differs from the lab's and why a strategy is missing, and ends with the title."""
     from matplotlib.figure import Figure
 
-    difference = describe_question(question)
-    asked = f"what if: {difference}" if difference else ""
-    head = [asked, *find_impossible(question).values(), title]
-    lines = [fill(line, int(WIDTH_PT / LETTER_PT)) for line in filter(None, head)]
-    text = "\n".join(lines)
+    reasons = map(wrap, find_impossible(question).values())
+    text = "\n".join(filter(None, [prefix_question(question, "", ""), *reasons, title]))
     all_pt = LINE_PT * len(text.splitlines()) + HEAD_PT + height_pt + AXIS_PT
     figure = Figure((WIDTH_PT / PER_INCH, all_pt / PER_INCH))
     figure.text(0, 1, text, color=INK, va="top", linespacing=LINE_PT / FONT_PT)
@@ -112,194 +94,153 @@ def write(
 
 
 def find_unit(most_s: Fraction) -> Unit:
-    """Find the largest unit of which there is at least one."""
-    return next((unit for unit in UNITS.items() if most_s * unit[1] >= 1), ("fs", UNITS["fs"]))
+    """Find the largest unit of which there is at least one, or else the smallest."""
+    return next((unit for unit in UNITS if most_s * unit[1] >= 1), UNITS[-1])
 
 
 def format_time(value_s: Fraction, unit: Unit) -> str:
-    """Format a time in the unit of its picture: with three digits, four from 10 on, none if it is
-    tiny."""
+    """Format a time in the unit of its picture, with three digits, or with four from 10 on."""
     value = value_s * unit[1]
-    digits = format_rounded(value, 4 if value >= 10 else 3) if value >= TINY else f"<{float(TINY)}"
+    digits = format_rounded(value, 4 if value >= 10 else 3) if 1_000 * value >= 1 else "<0.001"
     return f"{digits} {unit[0]}"
 
 
 # ------------------------------------------------ who works when
-
 NODES_PT, END_PT = 112, 26  # left of a timeline, and right of it
 TIME_PT = WIDTH_PT - NODES_PT - END_PT
-LEAST_PT = 0.5  # how wide a communication is, but at most a quarter of its layer's computation
+LEAST_PT = 0.5  # of a communication's width, but at most a quarter of the computation before it
+MOST_BARS = 1_000  # of a strategy
 
 
 def draw_timeline(question: Question) -> "tuple[Figure, str]":
-    """Draw what starts before the slowest strategy's second output is done: a line for each node,
-    but one for nodes that work alike, and one for those that have no layer."""
+    """Draw the steps that start before the slowest strategy's second output is done. Each node has
+    a line; nodes that work alike share a line, and so do idle nodes."""
     inputs, paces = question.inputs, find_results(question, 1)
     end_s = max(pace.latency_s + pace.interval_s * (inputs > 1) for pace in paces.values())
-    unit, steps, why = find_unit(end_s), list_drawn(question, end_s), describe_starts(question)
-    named = list_named(steps.get("tensor", []), end_s)
-    lines = list_lines(question, bool(named))
-    labels = [label for name in paces for label in lines[name]] + [""] * bool(why)
-    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.2), NODES_PT, END_PT)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params("y", labelcolor=INK)
-    axes.set(xlim=(0, float(end_s * unit[1])), ylim=(len(labels) - 0.3, -0.5))
-    axes.locator_params("x", nbins=10)
-    axes.xaxis.set_major_formatter("{x:,.12g}")
-    write(axes, f"time, {unit[0]}", 0, 0, -10, -6, xycoords="axes fraction", va="top", ha="right")
-    write(axes, why, 0, len(labels) - 1, -NODES_PT)
+    unit, lines = find_unit(end_s), {name: list_lines(question, name, end_s) for name in paces}
+    labels = [label for name in paces for label in ("", *lines[name])] + [""]  # titles, and notes
+    figure, axes = make_timeline_axes(question, labels, float(end_s * unit[1]), unit[0])
     title, messages = 0, []
     for name, pace in paces.items():
-        messages.append(describe_pace(name, pace, inputs, unit))
+        messages.append(describe_pace(pace, inputs, unit))
         write(axes, messages[-1], 0, title, -NODES_PT, color=COLOURS[name][0], weight="bold")
-        lines_done_s = draw_steps(axes, steps[name], title, named, unit[1])
-        for line, done_s in lines_done_s.items():
-            if done_s + (inputs - 1) * pace.interval_s > end_s:  # it goes on
-                write(axes, "\N{HORIZONTAL ELLIPSIS}", axes.get_xlim()[1], line, 3)
-        title += len(lines[name])
-    is_numbered = inputs > 1 and any(text.get_text().isdigit() for text in axes.texts)
-    black = "black: communication" * any(pace.communication_s for pace in paces.values())
-    legend = "; ".join(filter(None, ["number: input" * is_numbered, black]))
-    write(axes, legend, 0, 0, TIME_PT, ha="right")
-    alt = f"Timeline of the first {format_time(end_s, unit)}. {'; '.join(messages)}. {why}"
+        for line, steps in enumerate(lines[name].values(), title + 1):
+            draw_line(axes, line, steps, inputs, unit[1])
+        title += 1 + len(lines[name])
+    starts = ""
+    if inputs > 1 and "pipeline" in paces:
+        starts = f"Started earlier, inputs would wait for {paces['pipeline'].bottleneck}."
+    is_numbered = any(text.get_text().isdigit() for text in axes.texts)
+    is_sent = any(pace.communication_s for pace in paces.values())
+    notes = ["Number: input."] * is_numbered + ["Black: communication after a layer."] * is_sent
+    write(axes, " ".join([*notes, starts]), 0, title, -NODES_PT)
+    alt = f"Timeline of the first {format_time(end_s, unit)}. {'; '.join(messages)}. {starts}"
     return figure, alt.strip()
 
 
-def list_drawn(question: Question, end_s: Fraction) -> dict[str, list[Step]]:
-    """List each strategy's steps that start before the end. Raises ValueError for too many."""
-    paces = find_results(question, 1)
-    started = {name: min(question.inputs, ceil(end_s / paces[name].interval_s)) for name in paces}
-    models = {name: make_models(question)[name, ALL_TO_ALL, 1] for name in paces}
-    bars = sum(started[name] * len(list_steps(models[name])) for name in paces)
+def make_timeline_axes(
+    question: Question, labels: list[str], end: float, unit: str
+) -> "tuple[Figure, Axes]":
+    """Make axes with a label for each line and an axis of time."""
+    figure, axes = make_axes(question, LINE_PT * (len(labels) + 0.2), NODES_PT, END_PT)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params("y", labelcolor=INK)
+    axes.set(xlim=(0, end), ylim=(len(labels) - 0.3, -0.5))
+    axes.xaxis.set_major_formatter("{x:,.12g}")
+    write(axes, f"time, {unit}", 0, 0, -10, -6, xycoords="axes fraction", va="top", ha="right")
+    return figure, axes
+
+
+def list_lines(question: Question, strategy: str, end_s: Fraction) -> dict[str, list[Step]]:
+    """List a strategy's lines by label, with the steps of the inputs that start before the end.
+    Raises ValueError for too many steps."""
+    layers, nodes = len(question.network), question.system.nodes
+    model = make_models(question)[strategy, ALL_TO_ALL, 1]
+    started = min(question.inputs, ceil(end_s / model.interval_s))
+    bars = started * len(list_steps(model))
     if bars > MOST_BARS:
         raise ValueError(
-            f"--inputs: a timeline of {bars:,} bars cannot be read; ask for fewer inputs, so that"
-            f" it has at most {MOST_BARS:,}"
+            f"--inputs: a timeline has at most {MOST_BARS:,} bars, not {bars:,}: ask for fewer"
         )
-    return {
-        name: [step for step in list_steps(models[name], started[name]) if step.start_s < end_s]
-        for name in paces
-    }
+    steps = list_steps(model, started)
+    if strategy == "tensor":
+        return {"all nodes" if nodes > 1 else "node 1": steps}
+    order = range(1, layers + 1)
+    lines = {f"node {layer}": [step for step in steps if step.layer == layer] for layer in order}
+    if nodes > layers:
+        lines[count(nodes - layers, "idle node")] = []
+    return lines
 
 
-def list_named(steps: list[Step], end_s: Fraction) -> list[int]:
-    """List the layers with room for the longest layer number below them; none if it is alone."""
-    firsts = [step for step in steps if (step.input, step.work) == (1, "compute")]
-    most = len(firsts)
-    return [step.layer for step in firsts if most > 1 and has_room(most, step.time_s / end_s)]
-
-
-def list_lines(question: Question, is_named: bool) -> dict[str, list[str]]:
-    """List the labels of each strategy's lines, behind one for its title."""
-    network, system, inputs = question
-    nodes = [f"node {node}" for node in range(1, len(network) + 1)]
-    if system.nodes > len(network):
-        nodes.append(count(system.nodes - len(network), "idle node"))
-    layers = ["layers of input 1" if inputs > 1 else "layers"] * is_named
-    return {
-        "tensor": ["", "all nodes" if system.nodes > 1 else "node 1", *layers],
-        "pipeline": ["", *nodes],
-    }
-
-
-def describe_starts(question: Question) -> str:
-    """Say why a pipeline's first node idles between inputs, if it does."""
-    pace = find_results(question, 1).get("pipeline")
-    if not pace or question.inputs == 1 or pace.bottleneck == "node 1":
-        return ""
-    return f"Node 1 starts inputs just in time for {pace.bottleneck}."
-
-
-def describe_pace(strategy: str, pace: Result, inputs: int, unit: tuple[str, int]) -> str:
-    """Say when a strategy's outputs are done."""
+def describe_pace(pace: Result, inputs: int, unit: Unit) -> str:
+    """Describe when a strategy's outputs are done."""
     first, later = format_time(pace.latency_s, unit), format_time(pace.interval_s, unit)
     when = f"after {first}, then one every {later}" if inputs > 1 else f"after {first}"
     if inputs > 1 and pace.latency_s == pace.interval_s:
         when = f"every {first}"
-    return f"{strategy.capitalize()} parallelism: an output {when}"
+    return f"{pace.strategy.capitalize()} parallelism: an output {when}"
 
 
-def draw_steps(
-    axes: "Axes", steps: list[Step], title: int, named: list[int], per_s: int
-) -> dict[int, Fraction]:
-    """Draw bars below a title, black ones for communication, between two lines if nodes compute
-    meanwhile; those too short to be seen are wider. If there is room, they have the input's number,
-    once if all nodes work alike, and below the first input the layers'. Return when each line is
-    done with the first input."""
-    end, is_tensor, computing = axes.get_xlim()[1], steps[0].strategy == "tensor", 0.0
-    longest = max(steps, key=lambda step: (step.work == "compute", step.time_s)).layer
-    done_s = {}
+def draw_line(axes: "Axes", line: int, steps: list[Step], inputs: int, per_s: int) -> None:
+    """Draw a line's bars, those of communication wide enough to be seen, and three dots behind a
+    line that goes on."""
+    end, computing = axes.get_xlim()[1], 0.0
     for step in steps:
-        line, shade = title + (1 if is_tensor else step.layer), (step.input - 1) % 2
         start, length = float(step.start_s * per_s), float(step.time_s * per_s)
-        if step.work != "compute":
-            length = max(length, min(LEAST_PT / TIME_PT * end, computing / 4))
-            up, height = (0.5, 0.24) if step.work == "send" else (0, 0.76)
-            looks: Any = {"color": INK, "label": step.work, "zorder": 2}
-            axes.barh(line + up, min(length, end - start), height, start, **looks)
-            continue
-        computing, bar = length, (start, min(length, end - start))
-        colour = COLOURS[step.strategy][shade]
-        axes.barh(line, bar[1], 0.76, start, color=colour, label=step.work)
-        if steps[-1].input > 1 and (not is_tensor or step.layer == longest):
-            write_number(axes, step.input, bar, line, ("white", INK)[shade])
-        if step.input == 1:
-            done_s[line] = step.end_s
-            if is_tensor and step.layer in named:
-                write_number(axes, step.layer, bar, line + 1, NOTE)
-    return done_s
+        computing = length if step.work == "compute" else computing
+        length = max(length, min(LEAST_PT / TIME_PT * end, computing / 4))
+        if start < end:
+            draw_bar(axes, line, step, (start, min(length, end - start)), inputs)
+    if steps and (steps[-1].input < inputs or float(steps[-1].end_s * per_s) > end):
+        write(axes, "\N{HORIZONTAL ELLIPSIS}", end, line, 3)
 
 
-def write_number(
-    axes: "Axes", number: int, bar: tuple[float, float], line: float, colour: str
-) -> None:
-    """Write a number in the middle of a bar's length, if it has room."""
+def draw_bar(axes: "Axes", line: int, step: Step, bar: tuple[float, float], inputs: int) -> None:
+    """Draw a computation in its input's shade, with the input's number if there is room, or a
+    communication in black, between two lines if nodes compute meanwhile."""
     start, length = bar
-    if has_room(number, length / axes.get_xlim()[1]):
-        looks: Any = {"color": colour, "va": "baseline", "ha": "center"}
-        write(axes, f"{number:,}", start + length / 2, line, 0, -DIGIT_PT / 2, **looks)
-
-
-def has_room(number: int, share: float | Fraction) -> bool:
-    """Return whether a number has room, and half a letter, in this share of a timeline."""
-    return share * TIME_PT > LETTER_PT * (len(f"{number:,}") + 0.5)
+    if step.work == "compute":
+        shade, number = (step.input - 1) % 2, f"{step.input:,}"
+        axes.barh(line, length, 0.76, start, color=COLOURS[step.strategy][shade], label=step.work)
+        room_pt = length / axes.get_xlim()[1] * TIME_PT
+        if inputs > 1 and room_pt > LETTER_PT * (len(number) + 0.5):
+            write(axes, number, start + length / 2, line, color=("white", INK)[shade], ha="center")
+    else:
+        up, height = (0.5, 0.24) if step.work == "send" else (0, 0.76)
+        axes.barh(line + up, length, height, start, color=INK, label=step.work, zorder=2)
 
 
 # ------------------------------------------------ time per input
-
 DOTS = 200  # that make a curve
-CURVES_PT = {"tensor": 4, "pipeline": 2}  # how thick: both are seen where they are equal
-LIMITS_LINES, ENDS_PT = 9.8, 195  # how high; for what stands right of it
+CURVE_PT = 2.5
+LIMITS_LINES, ENDS_PT = 9.8, 195  # how high; for the text on the right
 
 
 def draw_limits(question: Question) -> "tuple[Figure, str]":
-    """Draw latency / N up to ten times the inputs, with dots for Q1 and Q2; dashed, what a curve
-    nears; dotted, from where on the pipeline is faster; an area, what no schedule can reach."""
+    """Draw latency / N up to ten times the inputs: dots for Q1 and Q2, floors dashed, the number of
+    inputs from which the pipeline is faster dotted, times that no schedule can reach as an area."""
     paces, most = find_results(question, 1), 10 * question.inputs
     most_s = max(pace.latency_s for pace in paces.values())
     unit, lead = find_unit(most_s), find_lead(paces)
     title = f"Time per input, {unit[0]} (latency / inputs)"
     if lead:
-        amount = f"from {lead:,} inputs on" if lead > 1 else "for any number of inputs"
-        title += f"; the pipeline is faster {amount}"
+        title += f"; the pipeline is faster from {count(lead, 'input')} on"
     figure, axes = make_limits_axes(question, 1.15 * float(most_s * unit[1]), title)
     bound_s = compute_bound(question, "lower bound", 1)
-    ends = {f"lower bound: {format_time(bound_s, unit)}": (float(bound_s * unit[1]), NOTE)}
-    axes.axhspan(0, float(bound_s * unit[1]), color=PALE, label="lower bound")
-    counts = [most ** (dot / DOTS) for dot in range(DOTS + 1)]
-    for name, pace in paces.items():
-        floor, rest_s = float(pace.interval_s * unit[1]), pace.latency_s - pace.interval_s
-        each, colour = [floor + float(rest_s * unit[1]) / n for n in counts], COLOURS[name][0]
-        axes.plot(counts, each, lw=CURVES_PT[name], label=name, color=colour)
-        if rest_s:
-            axes.axhline(floor, ls="--", lw=1, label=f"{name} floor", color=colour)
-        word = "nears" if rest_s else "stays at"
-        ends[f"{name} {word} {format_time(pace.interval_s, unit)}"] = floor, colour
+    bound = float(bound_s * unit[1])
+    axes.axhspan(0, bound, color=PALE, label="lower bound")
+    ends = [(bound, f"lower bound: {format_time(bound_s, unit)}", NOTE)]
+    ends += [draw_curve(axes, pace, unit) for pace in paces.values()]
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
     write_ends(axes, ends)
+    looks: Any = {"ha": "right", "va": "bottom"}
+    reason = write(axes, "all nodes always compute", most, 0, -6, 2, **looks)
+    if not is_free(axes, reason):
+        reason.remove()
     draw_dots(axes, question, unit)
-    return figure, f"{title}, for up to {most:,} inputs: {'; '.join(ends)}."
+    texts = "; ".join(text for _, text, _ in ends)
+    return figure, f"{title}, for up to {most:,} inputs: {texts}."
 
 
 def find_lead(paces: dict[str, Result]) -> int:
@@ -312,94 +253,92 @@ def find_lead(paces: dict[str, Result]) -> int:
 
 
 def make_limits_axes(question: Question, highest: float, title: str) -> "tuple[Figure, Axes]":
-    """Make axes for up to ten times the inputs, with powers of ten as far as there is room."""
+    """Make axes for up to ten times the inputs, with those powers of ten that have room."""
     left_pt = LETTER_PT * (max(4, len(f"{highest:,.0f}")) + 1.5)
     figure, axes = make_axes(question, LINE_PT * LIMITS_LINES, left_pt, ENDS_PT, title)
     most = 10 * question.inputs
-    counts, gap = {*question.amounts, most}, log10(most) / 7.5
-    for power in (10**zeros for zeros in range(1, len(f"{most}"))):
-        if all(abs(log10(power / n)) > gap for n in counts):
-            counts.add(power)
+    counts, room = {*question.amounts, most}, most ** (1 / 7.5)
+    powers = (10**zeros for zeros in range(1, len(f"{most}")))
+    counts |= {power for power in powers if all(max(power / n, n / power) > room for n in counts)}
     axes.set(xscale="log", xlim=(1, most), ylim=(0, highest))
     axes.set_xticks(sorted(counts), [f"{n:,}" for n in sorted(counts)])
     axes.minorticks_off()
-    axes.locator_params("y", nbins=5)
     axes.yaxis.set_major_formatter("{x:,.12g}")
-    looks: Any = {"xycoords": "axes fraction", "va": "top", "style": "italic"}
-    write(axes, "N inputs (log scale)", 1, 0, 42, -6, **looks)
+    write(axes, "N inputs (log scale)", 1, 0, 42, -6, xycoords="axes fraction", va="top")
     return figure, axes
 
 
-def write_ends(axes: "Axes", ends: dict[str, tuple[float, str]]) -> None:
-    """Write a text at the end of each curve, as high as its value; those above and below the second
-    lowest make room for it."""
-    gap = axes.get_ylim()[1] / LIMITS_LINES
+def draw_curve(axes: "Axes", pace: Result, unit: Unit) -> tuple[float, str, str]:
+    """Draw a strategy's time per input, and its floor. Returns the height, text and colour of the
+    curve's end."""
+    name, colour, most = pace.strategy, COLOURS[pace.strategy][0], axes.get_xlim()[1]
+    floor, rest_s = float(pace.interval_s * unit[1]), pace.latency_s - pace.interval_s
+    counts = [most ** (dot / DOTS) for dot in range(DOTS + 1)]
+    times = [floor + float(rest_s * unit[1]) / n for n in counts]
+    axes.plot(counts, times, lw=CURVE_PT, label=name, color=colour)
+    axes.axhline(floor, ls="--", lw=1, label=f"{name} floor", color=colour)
+    word = "nears" if rest_s else "stays at"
+    return floor, f"{name} {word} {format_time(pace.interval_s, unit)}", colour
+
+
+def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
+    """Write a text at the end of each curve: as high as its value, but below the text above it and
+    with room for the texts below it."""
+    gap, height = axes.get_ylim()[1] / LIMITS_LINES, inf
     looks: Any = {"xycoords": ("axes fraction", "data"), "va": "center", "weight": "bold"}
-    order = sorted(ends.items(), key=lambda end: end[1][0])
-    lowest, second, *highest = (value for _, (value, _) in order)
-    second = max(second, 1.5 * gap)
-    lowest = max(min(lowest, second - gap), 0.5 * gap)
-    heights = [lowest, second, *(max(value, second + gap) for value in highest)]
-    for (text, (_, colour)), height in zip(order, heights, strict=True):
+    for below, (value, text, colour) in reversed([*enumerate(sorted(ends))]):
+        height = max(min(value, height - gap), (below + 0.5) * gap)
         write(axes, text, 1, height, 14, color=colour, **looks)
 
 
-def draw_dots(axes: "Axes", question: Question, unit: tuple[str, int]) -> None:
-    """Draw a dot for each strategy's Q1 and Q2, one if they are equal, and its number, if there is
-    room: above the question's highest dot, below another, or on the other side."""
+def draw_dots(axes: "Axes", question: Question, unit: Unit) -> None:
+    """Draw a dot for each strategy's Q1 and Q2, one if they are equal, and its number if there is
+    room: preferably above the higher dot and below the lower one."""
+    above, below = ("bottom", "top"), ("top", "bottom")  # the edge of the number beside its dot
     for n in question.amounts:
-        results = find_results(question, n)
-        dots = {result.latency_s: name for name, result in results.items()}
-        for (latency_s, name), up in zip(sorted(dots.items(), reverse=True), (1, -1), strict=False):
-            each, colour = float(latency_s * unit[1] / n), COLOURS[name][0]
-            axes.plot(n, each, "o", color=colour, ms=7, clip_on=False, zorder=3)
-            text, _ = format_time(latency_s / n, unit).split()
-            number = write(axes, text, n, each, color=colour, weight="bold")
-            for distance, way, side in product(range(5, 150, 3), (up, -up), (1, -1)):
-                number.set(va="bottom" if way > 0 else "top", ha="left" if side > 0 else "right")
-                number.xyann = 7 * side, way * distance
-                if is_free(axes, number, name):
+        dots = {result.latency_s / n: name for name, result in find_results(question, n).items()}
+        for value_s, sides in zip(sorted(dots, reverse=True), (above, below), strict=False):
+            value, colour = float(value_s * unit[1]), COLOURS[dots[value_s]][0]
+            axes.plot(n, value, "o", color=colour, ms=7, clip_on=False, zorder=3)
+            text, _ = format_time(value_s, unit).split()
+            for va, ha in product(sides, ("left", "right")):
+                place = n, value, 7 if ha == "left" else -7, 5 if va == "bottom" else -5
+                number = write(axes, text, *place, va=va, ha=ha, color=colour, weight="bold")
+                if is_free(axes, number):
                     break
-            else:
                 number.remove()
 
 
-def is_free(axes: "Axes", text: "Annotation", name: str) -> bool:
-    """Return whether a text is in the axes, on no other text and near no line, and whether no other
-    strategy's curve is between it and its dot."""
-    from matplotlib.transforms import Bbox
-
-    (x, y), box = axes.transData.transform(text.xy), text.get_window_extent()
-    edge = Bbox.from_extents(x, y, x, y + copysign(3, text.xyann[1]))  # of the dot
-    near, reach = box.padded(3), Bbox.union([box.padded(3), edge])
-    for line in axes.lines:
-        path = line.get_transform().transform_path(line.get_path())
-        is_another = str(line.get_label()).split()[0] in {*COLOURS} - {name}
-        if path.intersects_bbox(reach if is_another else near, filled=False):
-            return False
+def is_free(axes: "Axes", text: "Annotation") -> bool:
+    """Return whether a text is in the axes, on no other text, and near no line."""
+    box = text.get_window_extent()
+    paths = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
+    is_near = any(path.intersects_bbox(box.padded(3), filled=False) for path in paths)
     others = [other.get_window_extent() for other in axes.texts if other is not text]
-    is_inside = axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max)
-    return is_inside and not any(box.overlaps(other) for other in others)
+    is_inside = axes.bbox.count_contains(box.corners()) == 4
+    return is_inside and not is_near and not box.count_overlaps(others)
 
 
 # ------------------------------------------------ the command
+PICTURES: "dict[str, Draw]" = {"timeline": draw_timeline, "limits": draw_limits}
+
+
 def add_options(parser: ArgumentParser) -> None:
     """Add which picture, the what-if options, and the file."""
-    pictures = "; ".join(f"{name}: {what}" for name, what in PICTURES.items())
-    parser.add_argument("picture", metavar="{timeline,limits}", help=pictures)
+    what = "timeline: who works when; limits: the time per input against the number of inputs"
+    parser.add_argument("picture", metavar="{timeline,limits}", help=what)
     add_question_options(parser)
     parser.add_argument("--output", metavar="FILE", help="FILE.svg or FILE.png (default: .svg)")
 
 
 def run(options: Namespace) -> int:
     """Write the picture, and print where it is."""
-    question = read_options(options)
     picture = find_name(options.picture, "picture", PICTURES)
     name = f"{picture}.svg" if options.output is None else options.output
     ending = name[-4:].lower()
     if ending not in (".svg", ".png"):
         raise ValueError(f"--output: {quote(name)} does not end in .svg or .png")
-    file, _ = draw(picture, question, ending, MARGIN_PT)
+    file, _ = render(PICTURES[picture], read_options(options), ending, MARGIN_PT)
     write_files({name: file})
     print(f"wrote {format_path(name)}")
     return 0

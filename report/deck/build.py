@@ -9,7 +9,6 @@ from typing import Any
 import lab3
 from lab3 import ConvLayer, System
 from report import pictures
-from report.check.mistakes import list_examples
 from report.deck.verdict import draw_verdict
 from report.files import write_files
 from report.model import FORMULAS
@@ -19,7 +18,6 @@ from report.text import format_json, format_path, quote
 
 HERE = Path(__file__).resolve().parent
 PAGES, README_PIXELS_PER_INCH = 6, 88
-BLOCKING = "a node does not compute while it sends"  # what `check` says of the mistake
 
 # slides.typ's sentences are written for this question.
 SIZES = ((3, 32), (128, 30), (128, 28), (128, 26))  # each layer's input channels, and its x and y
@@ -70,14 +68,11 @@ def check_handout() -> None:
 
 def collect() -> dict[str, Any]:
     """Collect what slides.typ takes from elsewhere: numbers, pictures, and how these look."""
-    examples = list_examples(LAB, "pipeline")
-    [blocking] = (example for example in examples if example.clause == BLOCKING)
-    drawn = {name: pictures.draw(name, LAB, ".svg") for name in pictures.PICTURES}
-    drawn["verdict"] = pictures.render(draw_verdict, LAB, ".svg")
+    charts = pictures.PICTURES | {"verdict": draw_verdict}
+    drawn = {name: pictures.render(draw, LAB, ".svg") for name, draw in charts.items()}
     return {
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
         "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
-        "blocking": lab3.format_decimal(blocking.latencies_s[-1]),
         "pictures": {name: {"svg": svg.decode(), "alt": alt} for name, (svg, alt) in drawn.items()},
         "chart-width": pictures.WIDTH_PT,
         "colours": pictures.COLOURS | {"ink": pictures.INK, "note": pictures.NOTE},

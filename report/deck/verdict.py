@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SLOWEST, FASTEST = 0.01, 4.0  # GB/s
 LOWEST, HIGHEST = 50, 1_000  # ms
-HEIGHT_PT, LEFT_PT, RIGHT_PT = 122, 38, 340  # on the right is room for the page's words
+HEIGHT_PT, LEFT_PT, RIGHT_PT = 100, 38, 395  # on the right is room for the page's words
 ON_RING = "tensor on a ring"
 FASTER = [["tensor", "pipeline", "tensor"], ["pipeline", "tensor"]]  # on slow links to fast ones
 
@@ -24,8 +24,7 @@ def draw_verdict(question: Question) -> "tuple[Figure, str]":
     meets the pipeline's, a circle the lab."""
     slow, fast, ring = map(float, find_flips(question))
     lab = float(question.system.link_bytes_per_s / GIGA)
-    title = f"Latency of {question.inputs} inputs, ms, against link bandwidth, GB/s"
-    title += " (both logarithmic)"
+    title = f"Latency of {question.inputs} inputs, ms, against link bandwidth, GB/s (log-log)"
     figure, axes = make_axes(question, HEIGHT_PT, LEFT_PT, RIGHT_PT, title)
     axes.set(xscale="log", xlim=(SLOWEST, FASTEST), yscale="log", ylim=(LOWEST, HIGHEST))
     axes.set_yticks([100, 200, 500], ["100", "200", "500"])
@@ -36,13 +35,14 @@ def draw_verdict(question: Question) -> "tuple[Figure, str]":
     words = {"color": COLOURS["pipeline"][0], "ha": "center", "va": "bottom", "linespacing": 1}
     write(axes, "pipeline wins\n(all-to-all)", (slow * fast) ** 0.5, LOWEST, 0, 1, **words)
     curve = [SLOWEST * (FASTEST / SLOWEST) ** (dot / DOTS) for dot in range(DOTS + 1)]
-    named = (("tensor", "-", 0.5, -12), (ON_RING, "--", 0.1, 10), ("pipeline", "-", 0.5, 12))
+    named = (("tensor", "-", 0.5, -12), (ON_RING, "--", 0.1, 10), ("pipeline", "-", 0.65, 12))
     for name, style, label_gbs, up_pt in named:
         colour = COLOURS[name.split()[0]][0]
         latencies_ms = [compute_ms(question, name, gbs) for gbs in curve]
         axes.plot(curve, latencies_ms, label=name, color=colour, ls=style, lw=2.5)
         height_ms = compute_ms(question, name, label_gbs)
         write(axes, name, label_gbs, height_ms, 0, up_pt, color=colour, weight="bold")
+    write(axes, "equal", ring, compute_ms(question, "pipeline", ring), 3, 12, color=INK)
     for gbs in (slow, fast, ring, lab):
         ends = LOWEST, compute_ms(question, "pipeline", gbs)
         fill = "white" if gbs == lab else INK

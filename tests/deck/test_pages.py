@@ -20,16 +20,17 @@ PARTS = {
         # 12.43531264 / 3.12726016 = 3.976..; 1,923,072 / 604,160; 155.7861376 / 100.07232512
         "3.98 times as fast 3.18 times as many 1.56 times as fast 3.18 times as many",
         # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
-        "lower bound: 3.03 ms tensor stays at 3.13 ms pipeline nears 4.62 ms 12.44 3.13 4.87 3.13",
-        "12.435 + (N-1)·4.624 ms, or 4.624 + 7.811/N",  # 12.43531264 - 4.62422016 = 7.81109248
+        "pipeline nears 4.62 ms tensor stays at 3.13 ms lower bound: 3.03 ms",
+        "all nodes always compute 12.44 3.13 4.87 3.13",
+        "12.435+(N-1)·4.624 ms, or 4.624+7.811/N",  # 12.43531264 - 4.62422016 = 7.81109248
         "38 % of the operations, not 25 %",  # 231,211,008 / 606,661,632 = 0.3811..
         "Tensor parallelism: 3.13 < 4.62 ms",
     ],
     2: [
-        "R=50 GOPS=50,000 ops/us, B=2 GB/s=2,000 bytes/us",
-        "3·6,144=18,432 bytes and 3.07 us more",  # 6,144 / 2,000 = 3.072
-        "inputs overlap (else 32·12.43531=397.93 ms)",
-        "computes while it sends (else 12.43531+31·(4.62422+0.10035)=158.90 ms)",
+        "R=50 GOPS=50,000 ops/us. B=2 GB/s=2,000 bytes/us.",
+        "else 3·6,144=18,432 bytes, 3.07 us more per input",  # 6,144 / 2,000 = 3.072
+        "“on the next batch” (else 32·12.43531=397.93 ms)",
+        "(else 155.78614+31·(0.11520+0.10035)=162.47 ms)",
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
@@ -40,62 +41,62 @@ PARTS = {
         "2: 128x28x28 231,211,008 200,704 1,156.05504 25.088 602,112 4,624.22016 100.352 200,704",
         "3: 128x26x26 199,360,512 173,056 996.80256 21.632 519,168 3,987.21024 86.528 173,056",
         "4: 128x24x24 169,869,312 147,456 849.34656 18.432 110,592 3,397.38624 stays",
-        "sum 606,661,632 3,033.30816 93.952 1,923,072 12,133.23264 302.080 604,160",
+        "sum 606,661,632 751,616 3,033.30816 93.952 1,923,072 12,133.23264 302.080 604,160",
         "1 input, us 3,033.30816+93.952=3,127.26016 12,133.23264+302.080=12,435.31264",
         "us 32·3,127.26016=100,072.32512 12,435.31264+31·4,624.22016=155,786.13760",
         "32 inputs, bytes 32·1,923,072=61,538,304 32·604,160=19,333,120",
         "Layer 1: C=2·128·3·3·3·30·30 ops, A=2·128·30·30, S=A/4=57,600, 12·S=691,200 bytes.",
+        "C/(4R)=31.104, S/B=57,600/2,000=28.8, C/R=124.416, A/B=115.2 us.",
         "Node 2: 231,211,008/606,661,632=38 %",
-        "C/(4R)=31.104 us, S/B=57,600/2,000=28.8 us. Pipeline: C/R=124.416 us, A/B=115.2 us.",
     ],
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
-        *("97.066 ms 32·606,661,632/(4·50,000) us", "3.006 ms 32·93.952 us"),
+        *("97.066 ms 32·606,661,632/(4·50,000) us", "3.006 ms 32·93.952 us, on up to 12 links"),
         "Tensor parallelism 100.072 ms 100.072/97.066=103 %; utilisation 97.0 %",
-        "Lower bound 97.066 ms",
-        "50.909 ms 32·(4,624.22016-3,033.30816) us",
+        "50.909 ms 32·(4,624.22016-3,033.30816) us, 87 % of the 58.720 ms above the bound",
         *("7.509 ms 12,133.23264-4,624.22016 us", "0.302 ms 302.080 us"),
         "Pipeline parallelism 155.786 ms 155.786/97.066=160 %; utilisation 62.3 %",
-        "50.909/(155.786-97.066)=87 % of what the pipeline loses",
-        # for 100 inputs, 312,732.8.. > 312,726.016 us
-        "from 101 inputs on: 12.43531+100·3.03331=315.77 < 101·3.12726=315.85 ms",
-        "3.18 times the bytes in 93.952/302.080=31 % of the time, on up to 12 links",
         # Both take 97,065.86112 us + 6,012,928 bytes / B and, where a send is the bottleneck,
         # 12,133.23264 us + 7,746,560 bytes / B; else 155,484.0576 us + 604,160 bytes / B, as on a
         # ring 97,065.86112 us + 3 * 6,012,928 bytes / B
-        "0.0204 0.0926 0.298 2 (lab) 100 200 500",
-        "below 0.0926 GB/s, the pipeline wins",
+        *("0.0204 0.0926 0.298 2 (lab) 100 200 500", "at 0.0204 to 0.0926 GB/s, the pipeline wins"),
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
-        "Below 0.0204, the busiest link's bytes decide: tensor's 751,616/4=187,904 per input, the"
-        " pipeline's 230,400. On the one-way ring, the pipeline wins below 0.298",
+        "per input, tensor parallelism's carries 751,616/4=187,904 bytes, the pipeline's 230,400.",
+        "max(3,033, 187,904/B) < max(4,624, 230,400/B) us per input",
+        "(604,160+31·230,400-32·187,904)/(97,066-12,133)=20.4. 155,484=12,133+31·4,624.22.",
+        "(32·187,904-604,160)/(155,484-97,066)=92.6.",
+        "On the ring: (3·32·187,904-604,160)/(155,484-97,066)=298.",
     ],
     5: [
         # a quarter of all weights, 891,648 / 4, layer 2's input, a quarter of its output
         "SRAM: 524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
+        "input not dropped 222,912 230,400 200,704 654,016 129,728 over",
         "pipeline, node 1 6,912 6,144 230,400 243,456 280,832 free",
         "pipeline, node 2 294,912 230,400 200,704 726,016 201,728 over",
+        "output streamed 294,912 230,400 0 525,312 1,024 over",
         "pipeline, node 3 294,912 200,704 173,056 668,672 144,384 over",
         "pipeline, node 4 294,912 173,056 147,456 615,424 91,136 over",
         "data, every node 891,648 230,400 200,704 1,322,752 798,464 over",
         "All weights, 6,912+3·294,912=891,648 bytes",
         *("SRAM, 512·1,024, by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
-        "(else 503,488+3·50,176=654,016 bytes)",
-        "in every node, 503,488+31·6,144=693,952 bytes",
-        "spread over all, 503,488+31·6,144/4=551,104",  # 503,488 + 47,616
-        "32·147,456 bytes exceed 4·524,288",  # 4,718,592 > 2,097,152
-        "294,912+230,400= 525,312 bytes",
+        # 503,488 + 31 * 6,144, or + 47,616; 4,718,592 > 2,097,152
+        "with 31·6,144 bytes more, each node needs 693,952; spread over all nodes, a quarter of"
+        " that: 551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
     ],
     6: [
         # 12 * (57,600 + 50,176 + 43,264), and 3 * 36,864 or, on a ring, 6 * 36,864 bytes
-        "tensor, all-to-all 93.952 3,127.260 1,812,480 110,592 1,923,072 100.072",
-        "tensor, ring 281.856 3,315.164 1,812,480 221,184 2,033,664 106.085",  # 3 * 93.952
-        # 3,315.16.. / 3,127.26..; 2,033,664 / 1,923,072
-        "ring/all-to-all 3.00 1.06 1.00 2.00 1.06 1.06",
-        "pipeline, on either 302.080 12,435.313 604,160 155.786",
+        "tensor, all-to-all 93.952 3,127.260 1,812,480 110,592 1,923,072 3.006 100.072",
+        "tensor, ring 281.856 3,315.164 1,812,480 221,184 2,033,664 9.019 106.085",  # 3 * 93.952
+        # 3,315.16.. / 3,127.26..; 2,033,664 / 1,923,072; a pipeline communicates once
+        "ring/all-to-all 3.00 1.06 1.00 2.00 1.06 3.00 1.06",
+        "pipeline, on either 302.080 12,435.313 604,160 0.302 155.786",
         # 604.160 / 12,435.31264; 604.160 / 155,786.1376
         "2·302.080 us more latency, 4.9 % for 1 input, 0.4 % for 32",
-        *("3.315 < 4.624 ms per input", "281.856/2=140.9 us"),  # 3 halves of a shard: 1.5 * 93.952
+        *(
+            "3.315 < 4.624 ms per input",
+            "281.856/2=140.928 us",
+        ),  # 3 halves of a shard: 1.5 * 93.952
     ],
 }
 
@@ -106,7 +107,8 @@ def find_text(page):
     assert foot
     signs = "\N{GREEK SMALL LETTER MU}\N{MULTIPLICATION SIGN}\N{MINUS SIGN}\u2019"
     text = normalize("NFKC", text).translate(str.maketrans(signs, "ux-'"))
-    return " ".join(text.replace(" :", ":").split())
+    text = " ".join(text.replace(" :", ":").split())
+    return re.sub(r" ?([=·/+-]) ?", r"\1", text)
 
 
 @pytest.mark.parametrize("number", PARTS)
@@ -123,18 +125,18 @@ def test_a_page_has_no_figures_but_those_worked_out_and_few_words(pages, reader,
 
 # ------------------------------------------------ the formulas of page 2
 
-# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P > 1 1.
+# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P * S A,
+# and P > 1 is 1.
 TYPESET = {
     "latency = N * one_input; one_input = sum(compute) + sum(transfer); compute = C / (P * R);"
     " transfer = (P > 1) * S / B": "T = N sum_(l=1)^4 (C_l / (P R) + S_l / B)",
-    "latency = one_input + (N - 1) * interval; one_input = sum(compute) + sum(transfer)": (
-        "T = sum_(l=1)^4 C_l / R + sum_(l=1)^3 A_l / B + (N - 1) I"
-    ),
-    "interval = max(compute, transfer); compute = C / R; transfer = A[:-1] / B": (
-        "I = max_(l <= 4, k <= 3) (C_l / R, A_k / B)"
+    "latency = one_input + (N - 1) * interval; one_input = sum(compute) + sum(transfer);"
+    " interval = max(compute, transfer); compute = C / R; transfer = A[:-1] / B": (
+        "T = sum_(l=1)^4 C_l / R + sum_(l=1)^3 A_l / B"
+        r" + (N minus 1) max_(l <= 4 \ k <= 3) (C_l / R, A_k / B)"
     ),
     "traffic = N * (sum(all_gathers) + gather); all_gathers = P * (P - 1) * S[:-1];"
-    " gather = (P - 1) * S[-1]": "D = N (P - 1)(P (S_1 + S_2 + S_3) + S_4)",
+    " gather = (P - 1) * S[-1]": "D = N (P minus 1)(A_1 + A_2 + A_3 + S_4)",
     "traffic = N * sum(sent); sent = A[:-1]": "D = N (A_1 + A_2 + A_3)",
 }
 
