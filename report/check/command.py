@@ -14,14 +14,13 @@ from report.question import Question, prefix_question
 from report.text import format_path, join_blocks
 
 MOST_BYTES = 10**6  # of a file
-REFUSED = OSError, UnicodeError, NoSubmissionError  # of a file that cannot be judged
 HOW_TO_MAKE = "python3 YOURS > key.txt, then --key key.txt"
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Add files, a key, what if, and --csv."""
-    what = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
-    parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
+    """Add files, a key, what-if options, and --csv."""
+    files = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
+    parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=files)
     key = "what the course's own program printed, which is then right (default: lab3.py's answers)"
     parser.add_argument("--key", metavar="FILE", help=key)
     add_question_options(parser)
@@ -31,8 +30,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
-    right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
+    """Print what is right and what makes the rest, and return the exit status. A file that cannot be
+    judged does not stop the others."""
     question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
@@ -73,17 +72,17 @@ def list_files(names: list[str]) -> list[str]:
 
 
 def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
-    """Judge a file. A refused one stops the command only if it is alone."""
+    """Judge a file. If it cannot be judged, this stops the command only if it is alone."""
     try:
         return judge(read_text(name), question, key)
-    except REFUSED as error:
+    except (OSError, UnicodeError, NoSubmissionError) as error:
         if is_alone:
             raise ValueError(refuse(name, error, HOW_TO_RUN)) from None
-        return Judgement([], [], [explain_error(error)], [], by_hand=True)
+        return Judgement([], [], [explain_error(error)], [], is_odd=True)
 
 
 def refuse(name: str, error: Exception, how: str) -> str:
-    """Say why a file is refused, and of a program, what to type."""
+    """Explain why a file is refused; if it is a program, also what to type."""
     is_program = isinstance(error, NoSubmissionError) and error.advice == HOW_TO_RUN
     file, yours = format_path(name), shlex.quote(format_path(name))
     if name == "-":
@@ -92,7 +91,7 @@ def refuse(name: str, error: Exception, how: str) -> str:
 
 
 def explain_error(error: Exception) -> str:
-    """Say why a file is refused, as a sentence goes on behind the file's name."""
+    """Explain why a file is refused: the rest of a sentence that begins with the file's name."""
     if isinstance(error, NoSubmissionError):
         return error.what if error.advice == HOW_TO_RUN else f"{error.what}: {error.advice}"
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"

@@ -5,12 +5,12 @@ is another reading of the handout, what the handout says against it. An edit mus
 and number of nodes, and any other mistake's edit. How to add one: tests/README.md.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from report.model import KINDS, RING, STRATEGIES, Model, parse
+from report.check.submission import Line, list_lines
+from report.model import RING, STRATEGIES, Model, parse
 from report.question import Question
 from report.text import Exact
 
@@ -63,7 +63,6 @@ BOTH = [
     ("the filters are forgotten in the ops", "macs = macs / filters"),
     ("the last layer is missing", "C = C[:-1] or C; A = A[:-1] or A"),
     ("1 MAC is 1 op", "ops = macs"),
-    ("1 MAC is 4 ops", "ops = 4 * macs"),
     ("each output's bias is an op more", "ops = ops + filters * out_x * out_y"),
     ("each output's bias is a MAC more", "ops = ops + 2 * filters * out_x * out_y"),
     ("an output of K products has K - 1 additions", "ops = ops - filters * out_x * out_y"),
@@ -243,48 +242,46 @@ MISTAKES = [
 
 # ------------------------------------------------ what mistakes make
 @lru_cache(maxsize=16)
-def make_model(question: Question, strategy: str, inputs: int, real: Any = Fraction) -> Model:
+def make_model(question: Question, strategy: str, inputs: int, real: Any) -> Model:
     """Make the model that mistakes edit, exact or of floats."""
     return Model(strategy, question.network, question.system, inputs, real)
 
 
-def compute_printed(model: Model, kind: str, mistakes: Sequence[Mistake]) -> Any:
-    """Compute what is printed with mistakes, in seconds or bytes. Raises ValueError, which names
-    the mistakes, if an edit does not fit the formulas."""
-    edited = model.edit(*(mistake.edit for mistake in mistakes))
+@lru_cache(maxsize=100_000)
+def compute_line(
+    question: Question, line: Line, mistakes: tuple[Mistake, ...] = (), real: Any = Fraction
+) -> Any:
+    """Compute a line's number with mistakes, in seconds or bytes, exactly or as a float. Raises
+    ValueError, which names the mistakes, if an edit does not fit the formulas."""
+    inputs = question.inputs if line.question == "Q2" else 1
+    model = make_model(question, line.strategy, inputs, real)
     try:
-        return edited[f"printed_{kind}"]
+        return model.edit(*(mistake.edit for mistake in mistakes))[f"printed_{line.kind}"]
     except Exception as error:
         rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
-        where = f"report/check/mistakes.py: {rows}, {model.strategy} parallelism"
-        raise ValueError(f"{where}: {error}") from error
+        where = f"report/check/mistakes.py: {rows} of {line.strategy} parallelism"
+        raise ValueError(
+            f"{where} does not fit the formulas in report/model.py: {error}"
+        ) from error
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:
     """List what is printed with mistakes: Q1's latency and traffic, then Q2's."""
-    models = [make_model(question, strategy, inputs) for inputs in question.amounts]
-    return [compute_printed(model, kind, mistakes) for model in models for kind in KINDS]
+    lines = [line for line in list_lines(question, ()) if line.strategy == strategy]
+    return [compute_line(question, line, mistakes) for line in lines]
 
 
-class Example(NamedTuple):
-    """What a strategy takes as it is read here, or with a mistake."""
-
-    clause: str  # empty as it is read here
-    edit: str
-    latencies_s: list[Exact]  # for one input, and for all
-    traffic_bytes: Exact  # for all
-
-
-def list_examples(question: Question, strategy: str, only_readings: bool = False) -> list[Example]:
-    """List what a strategy takes, then what with each mistake of the table, or with each reading,
-    that makes a difference, and is not printed in another unit."""
+def list_examples(
+    question: Question, strategy: str, only_readings: bool = False
+) -> list[tuple[Mistake, list[Exact]]]:
+    """List what is printed as the handout is read here, without a clause, then with each mistake of
+    the table, or with each reading, that makes a difference, but not only another unit."""
     right = list_printed(question, strategy)
-    examples = {"": Example("", "", right[::2], right[-1])}
+    examples = {"": (Mistake("", ""), right)}
     for mistake in MISTAKES:
         is_asked = (mistake.handout or not only_readings) and "printed" not in mistake.clause
         if is_asked and strategy in mistake.strategies:
             numbers = list_printed(question, strategy, mistake)
-            example = Example(mistake.clause, mistake.edit, numbers[::2], numbers[-1])
             if numbers != right:
-                examples.setdefault(mistake.clause, example)
+                examples.setdefault(mistake.clause, (mistake, numbers))
     return [*examples.values()]

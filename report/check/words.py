@@ -17,6 +17,10 @@ from report.text import EXACT_DIGITS, count, format_path, format_table, join_blo
 MOST_ALTERNATIVES = 3
 MARK = " (another reading of the handout)"  # behind a mistake that is one, in a class
 READING = ". The handout says that {}: you read it otherwise"
+UNKNOWN = (
+    "Numbers of {} parallelism are right if they are as the key prints them; no causes are looked"
+    " for, because the key's fit no known reading of the handout, or several."
+)
 
 
 # ------------------------------------------------ parts of sentences
@@ -66,17 +70,15 @@ def describe_key(reading: Reading) -> str:
     pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
     causes = "; ".join(describe_causes(list_causes([pair]), ""))
     unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
-    sentences = [f"Noted of the key: {note}." for note in reading.notes]
-    if reading.missing:
-        sentences.insert(0, f"It lacks {describe_lines(reading.missing)}.")
-    if unknown:
-        what = f"Numbers of {unknown} parallelism are right if they are as the key prints them"
-        why = "because the key's fit no known reading of the handout, or several"
-        sentences.insert(0, f"{what}; no causes are looked for, {why}.")
+    sentences = list[str]()
     if causes or not unknown:
         how = f"as follows: {causes}" if causes else "as this project does"
-        doubt = ", as far as it goes" * bool(reading.missing and not causes)
-        sentences.insert(0, f"The key reads the handout {how}{doubt}.")
+        sentences.append(f"The key reads the handout {how}.")
+    if unknown:
+        sentences.append(UNKNOWN.format(unknown))
+    if reading.missing:
+        sentences.append(f"It lacks {describe_lines(reading.missing)}.")
+    sentences += [f"Noted of the key: {note}." for note in reading.notes]
     return " ".join(sentences) if reading.is_key else ""
 
 

@@ -71,13 +71,13 @@ def check_handout() -> None:
 def collect() -> dict[str, Any]:
     """Collect what slides.typ takes from elsewhere: numbers, pictures, and how these look."""
     examples = list_examples(LAB, "pipeline")
-    [blocking] = (example for example in examples if example.clause == BLOCKING)
+    [blocking] = (numbers for mistake, numbers in examples if mistake.clause == BLOCKING)
     drawn = {name: pictures.draw(name, LAB, ".svg") for name in pictures.PICTURES}
     drawn["verdict"] = pictures.render(draw_verdict, LAB, ".svg")
     return {
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
         "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
-        "blocking": lab3.format_decimal(blocking.latencies_s[-1]),
+        "blocking": lab3.format_decimal(blocking[-2]),
         "pictures": {name: {"svg": svg.decode(), "alt": alt} for name, (svg, alt) in drawn.items()},
         "chart-width": pictures.WIDTH_PT,
         "colours": pictures.COLOURS | {"ink": pictures.INK, "note": pictures.NOTE},
