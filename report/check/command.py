@@ -5,6 +5,7 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from io import TextIOWrapper
+from pathlib import Path
 
 from report.check.judge import Judgement, judge, read_key
 from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
@@ -30,8 +31,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is right and what makes the rest, and return the exit status. A file that cannot be
-    judged does not stop the others."""
+    """Print what is right and what makes the rest, and return the exit status. A file that cannot
+    be judged does not stop the others."""
     question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
@@ -41,7 +42,7 @@ def run(options: Namespace) -> int:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, ValueError) as error:
-            raise ValueError(f"--key {refuse(options.key, error, HOW_TO_MAKE)}") from None
+            raise ValueError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
     is_alone = len(names) == 1 and names[0] in options.files and not options.csv
     files = {name: judge_file(name, question, key, is_alone) for name in names}
@@ -59,16 +60,13 @@ def run(options: Namespace) -> int:
 
 def list_files(names: list[str]) -> list[str]:
     """List each file once; of a folder, those whose names end with .txt."""
-    files = dict[str, None]()
+    files = list[str]()
     for name in names:
-        texts = [name]
-        if os.path.isdir(name):
-            entries = sorted(os.listdir(name))
-            texts = [os.path.join(name, entry) for entry in entries if entry.endswith(".txt")]
+        texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]
         if not texts:
             raise ValueError(f"{format_path(name)} is a folder that has no .txt file")
-        files |= dict.fromkeys(texts)
-    return [*files]
+        files += texts
+    return [*dict.fromkeys(files)]
 
 
 def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
@@ -76,25 +74,21 @@ def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -
     try:
         return judge(read_text(name), question, key)
     except (OSError, UnicodeError, NoSubmissionError) as error:
-        if is_alone:
-            raise ValueError(refuse(name, error, HOW_TO_RUN)) from None
-        return Judgement([], [], [explain_error(error)], [], is_odd=True)
+        refusal = explain_refusal(name, error)
+    if is_alone:
+        raise ValueError(refusal)
+    return Judgement([], [], [refusal], [], is_odd=True)
 
 
-def refuse(name: str, error: Exception, how: str) -> str:
-    """Explain why a file is refused; if it is a program, also what to type."""
-    is_program = isinstance(error, NoSubmissionError) and error.advice == HOW_TO_RUN
-    file, yours = format_path(name), shlex.quote(format_path(name))
-    if name == "-":
-        file, yours = "standard input", "YOURS"
-    return f"{file} {explain_error(error)}{f': {how}' * is_program}".replace("YOURS", yours)
-
-
-def explain_error(error: Exception) -> str:
-    """Explain why a file is refused: the rest of a sentence that begins with the file's name."""
+def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
+    """Explain why a file is refused, and what to do, or how to run it if it is a program."""
+    yours, file = "YOURS", "standard input"
+    if name != "-":
+        yours, file = shlex.quote(format_path(name)), format_path(name)
     if isinstance(error, NoSubmissionError):
-        return error.what if error.advice == HOW_TO_RUN else f"{error.what}: {error.advice}"
-    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        advice = how.replace("YOURS", yours) if error.advice == HOW_TO_RUN else error.advice
+        return f"{file} {error.what}: {advice}"
+    return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def read_text(name: str) -> str:

@@ -259,10 +259,8 @@ def compute_line(
         return model.edit(*(mistake.edit for mistake in mistakes))[f"printed_{line.kind}"]
     except Exception as error:
         rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
-        where = f"report/check/mistakes.py: {rows} of {line.strategy} parallelism"
-        raise ValueError(
-            f"{where} does not fit the formulas in report/model.py: {error}"
-        ) from error
+        where = f"report/check/mistakes.py: the edit of {rows} for {line.strategy} parallelism"
+        raise ValueError(f"{where} does not fit report/model.py: {error}") from error
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:

@@ -168,10 +168,8 @@ def format_csv(files: Mapping[str, Judgement], lines: Iterable[Line]) -> str:
     writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes", "by hand"])
     for name, judged in files.items():
         kinds = [number.kind for number in judged.numbers]
-        cells: list[object] = [judged.right, len(kinds), *kinds]
-        cells += ["differs" if judged.format else "right"]
-        if not judged.numbers:
-            cells = [""] * (len(asked) + 3)
+        layout = "differs" if judged.format else "right"
+        cells = [judged.right, len(kinds), *kinds, layout] if kinds else [""] * (len(asked) + 3)
         causes, notes = describe_causes(judged.causes), [*list_rest(judged), *judged.notes]
         cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]
         # UTF-8, of which wrong bytes are Latin-1, whatever the terminal takes
