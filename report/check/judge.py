@@ -196,21 +196,21 @@ def judge_number(
     right = reading.right[line]
     if line not in submission.numbers:
         unread = submission.unread.get(line)
-        return MISSING, f"missing; {unread}" if unread else "missing"
+        return MISSING, f"not found; {unread}" if unread else "not found"
     number = submission.numbers[line]
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):
         if number.suffices_for(right.amount):
             return RIGHT, "right"
-        return FEW_DIGITS, f"{shorten(number.text)} agrees, but has too few digits"
+        return FEW_DIGITS, f"{shorten(number.text)} may be right; print more digits"
     if other := find_other(line, numbers, reading):
         words = sorted({*line} ^ {*other})
         if len(words) == 2 and other in numbers and numbers[other].equals(right):
             return OTHER_LINE, f"{' and '.join(words)} are swapped"
-        return OTHER_LINE, f"this is {other}'s right number"
+        return OTHER_LINE, f"equals {other}'s right number"
     if times := find_times(line, numbers, reading):
-        return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} your wrong Q1"
+        return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} Q1's wrong number"
     return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}"
 
 

@@ -21,7 +21,7 @@ class Mistake(NamedTuple):
     clause: str  # what stands behind "if"; N is the number of inputs
     edit: str
     strategies: tuple[str, ...] = STRATEGIES
-    handout: str = ""  # what it says against this reading
+    handout: str = ""  # what the handout says against this reading, behind "says"
 
     @property
     def names(self) -> frozenset[str]:
@@ -29,22 +29,22 @@ class Mistake(NamedTuple):
         return frozenset(formula.name for formula in parse(self.edit))
 
 
-GIGA_IS = 'giga is 10^9, as in "giga operations per second"'
-BYTES = 'a B is a byte, as in "traffic (in bytes)"'
-OVERLAP = 'a node is "simultaneously working on the next batch"'
-INPUT = '"the initial inputs are already in the SRAM"'
-END = 'the output is "stored in a single node"'
+GIGA_IS = '"giga operations per second", and giga is 10^9'
+BYTES = '"traffic (in bytes)", so B is a byte'
+OVERLAP = 'that a node is "simultaneously working on the next batch"'
+INPUT = 'that "the initial inputs are already in the SRAM"'
+END = 'that the output is "stored in a single node"'
 
 # fmt: off
 BOTH = [
-    ("an element is 1 byte (INT8)", "element_bytes = 1"),
-    ("an element is 4 bytes (FP32)", "element_bytes = 4"),
-    ("an element is 8 bytes (double)", "element_bytes = 8"),
+    ("an element is 1 byte", "element_bytes = 1"),
+    ("an element is 4 bytes", "element_bytes = 4"),
+    ("an element is 8 bytes", "element_bytes = 8"),
     ("16 bits are counted as 16 bytes", "element_bytes = 16"),
     ("each output is as large (x and y) as its layer's input", "out_x = x; out_y = y"),
-    ("ops are counted with the input's x and y", "macs = weights * x * y"),
+    ("ops are counted with the input's x and y, not the output's", "macs = weights * x * y"),
     ("outputs are sent with the input's x and y", "output_bytes = filters * x * y * element_bytes"),
-    ("the + 1 is forgotten in the output's x and y", "out_x = x - fx; out_y = y - fy"),
+    ("the output's x and y are each 1 too small", "out_x = x - fx; out_y = y - fy"),
     ("x and y are halved by each layer", "out_x = x // 2; out_y = y // 2"),
     ("all outputs are as large (x and y) as the network's input",
      "out_x = 0 * x + x[0]; out_y = 0 * y + y[0]"),
@@ -98,15 +98,13 @@ BOTH = [
     ("traffic counts elements, not bytes",
      "printed_traffic = printed_traffic / max(element_bytes)"),
     ("traffic is counted in bits", "printed_traffic = 8 * printed_traffic"),
-    ("traffic is counted at both ends, when sent and when received",
+    ("traffic counts each byte twice, when sent and when received",
      "printed_traffic = 2 * printed_traffic"),
     ("traffic is that of one node on average", "printed_traffic = printed_traffic / P"),
-    ("latency is 1,000 times that, as if ms were printed as seconds",
-     "printed_latency = 1000 * printed_latency"),
-    ("latency is 1,000,000 times that, as if us were printed as seconds",
-     "printed_latency = 10**6 * printed_latency"),
-    ("KiB are printed as bytes", "printed_traffic = printed_traffic / 2**10"),
-    ("MB are printed as bytes", "printed_traffic = printed_traffic / 10**6"),
+    ("latency is in ms, but labelled seconds", "printed_latency = 1000 * printed_latency"),
+    ("latency is in us, but labelled seconds", "printed_latency = 10**6 * printed_latency"),
+    ("traffic is in KiB, but labelled bytes", "printed_traffic = printed_traffic / 2**10"),
+    ("traffic is in MB, but labelled bytes", "printed_traffic = printed_traffic / 10**6"),
 ]
 TENSOR = [  # some clauses are above, too: there they count twice if one strategy alone has them
     ("the network's input is sent, too",
@@ -116,7 +114,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
      "gather = gather + (P - 1) * input_bytes[0]"),
     ("whole outputs are sent, not parts",
      "transfer = P * transfer; all_gathers = P * all_gathers; gather = P * gather"),
-    ("a node sends and receives one part at a time", "transfer = (P - 1) * transfer"),
+    ("a node uses one link at a time", "transfer = (P - 1) * transfer"),
     ("a node sends to one node after the other",
      "transfer = (P - 1) * transfer[:-1], transfer[-1]"),
     ("one node collects each output and sends it to all",
@@ -145,7 +143,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
      "all_gathers = put(all_gathers, L - 2, (P - 1) * S[L - 2]) if L > 1 else all_gathers"),
     ("two nodes exchange their parts as one", "all_gathers = all_gathers / 2"),
     ("sending is divided by the nodes twice", "transfer = transfer / P"),
-    ("sending takes the time of whole outputs, not parts", "transfer = P * transfer"),
+    ("whole outputs are sent in the latency, parts in the traffic", "transfer = P * transfer"),
     ("only the last output is gathered, nothing is sent between layers",
      "transfer = 0 * transfer[:-1], transfer[-1]; all_gathers = 0 * all_gathers"),
     ("all parts of outputs go over one link", "transfer = join(all_gathers, gather) / B"),
@@ -167,7 +165,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
     ("a later input takes the slowest layer's computing, as in a pipeline",
      "latency = one_input + (N - 1) * max(compute)"),
     ("traffic counts each output once", "all_gathers = (P > 1) * A[:-1]; gather = (P > 1) * A[-1]"),
-    ("traffic counts each part of an output once", "all_gathers = (P > 1) * A[:-1]"),
+    ("traffic counts a part of an output once, not per receiver", "all_gathers = (P > 1) * A[:-1]"),
     ("traffic is that of one link", "all_gathers = (P > 1) * S[:-1]; gather = (P > 1) * S[-1]"),
     ("traffic is what one node sends", "all_gathers = all_gathers / P; gather = (P > 1) * S[-1]"),
     ("traffic counts each output as sent to one node only", "all_gathers = (P - 1) * S[:-1]"),
@@ -203,13 +201,13 @@ PIPELINE = [
      "interval = max(join(0, transfer)[:L] + compute + join(transfer, 0)[:L])"),
     ("a later input takes the last stage's time, not the slowest's", "interval = compute[-1]"),
     ("a later input takes the first stage's time, not the slowest's", "interval = compute[0]"),
-    ("a later input takes layer 1's computing and sending",
+    ("a later input takes layer 1's computing and sending, not the slowest stage's",
      "interval = compute[0] + sum(transfer[:1])"),
     ("a later input takes the longest transfer", "interval = max(0, transfer)"),
     ("a later input takes the average stage's time, not the slowest's",
      "interval = sum(compute) / L"),
     ("inputs do not overlap", "latency = N * one_input", OVERLAP),
-    ("transfers of all inputs are added",
+    ("each input adds all its transfers",
      "latency = sum(compute) + (N - 1) * max(compute) + N * sum(transfer)"),
     ("Q2's latency leaves out sending",
      "latency = sum(compute) + (N - 1) * max(compute) if Q2 else one_input"),
@@ -277,7 +275,7 @@ def list_examples(
     right = list_printed(question, strategy)
     examples = {"": (Mistake("", ""), right)}
     for mistake in MISTAKES:
-        is_asked = (mistake.handout or not only_readings) and "printed" not in mistake.clause
+        is_asked = (mistake.handout or not only_readings) and "labelled" not in mistake.clause
         if is_asked and strategy in mistake.strategies:
             numbers = list_printed(question, strategy, mistake)
             if numbers != right:

@@ -90,10 +90,7 @@ def test_what_is_noted_of_a_key_and_what_it_lacks(tmp_path):
     (tmp_path / "key.txt").write_text(key + crash)
     (tmp_path / "a.txt").write_text(OUTPUT)
     told = " ".join(output(f"check --key {tmp_path}/key.txt {tmp_path}/a.txt").split())
-    assert (
-        "reads the handout as this project does. It lacks Q2 tensor traffic."
-        in told
-    )
+    assert "reads the handout as this project does. It lacks Q2 tensor traffic." in told
     assert "Q2 tensor latency is printed 2 times; 0.10007232512 counts" in told
     assert "your program failed: ValueError" in told
 
@@ -122,7 +119,7 @@ CLASS = {  # a file: its text, how many numbers are right, what others are, whet
 }
 
 
-OVERLAP = "pipeline parallelism: inputs do not overlap (another reading of the handout)"
+OVERLAP = "pipeline parallelism: inputs do not overlap (against the handout's words)"
 
 
 @pytest.fixture

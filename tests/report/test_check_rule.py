@@ -70,7 +70,7 @@ def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are(inputs, tensor, pipe
 
 def test_two_mistakes_are_not_tried_in_more_than_20_layers():
     """Each of 100 nodes does 20,000 ops in 20/3 us, and sends 2 bytes to 99 others in 99 ns."""
-    for layers, clauses in ((20, "a node sends and receives one part at a time; "), (21, "")):
+    for layers, clauses in ((20, "a node uses one link at a time; "), (21, "")):
         network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1),) * layers
         question = Question(network, lab3.System(nodes=100, ops_per_s=3 * 10**9), 1)
         latency_s = lab3.format_decimal(layers * Fraction(20_297, 3 * 10**9))
@@ -111,7 +111,7 @@ CLOSE = "tensor right 1923456 right right"  # which no mistake makes
         (
             "tensor 0.00322121216 3846144 0.10307878912 123076608",
             "tensor 0.00308028416 961536 0.09856909312 30769152",
-            ["tensor parallelism: an element is 1 byte (INT8)"],
+            ["tensor parallelism: an element is 1 byte"],
             4,
         ),
         # what a key lacks is read as lab3.py does

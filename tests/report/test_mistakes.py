@@ -85,7 +85,7 @@ def work_out(ops, sizes, heights, nodes, ops_per_s, bytes_per_s, inputs, element
         return [latency, traffic, latency + (inputs - 1) * interval, inputs * traffic]
 
     tensor = {
-        "an element is 8 bytes (double)": split(
+        "an element is 8 bytes": split(
             shared + 8 * gathers / element_bytes, 8 * gathered // element_bytes
         ),
         "the height (y) is forgotten in the bytes": split(
@@ -97,7 +97,9 @@ def work_out(ops, sizes, heights, nodes, ops_per_s, bytes_per_s, inputs, element
             *(shared + gathers + (inputs - 1) * max(stages) / nodes, inputs * gathered),
         ],
         "sending takes the time of elements, not bytes": split(shared + gathers / element_bytes),
-        "sending takes the time of whole outputs, not parts": split(shared + nodes * gathers),
+        "whole outputs are sent in the latency, parts in the traffic": split(
+            shared + nodes * gathers
+        ),
         # each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
         "links form the ring of Q4": split(
             shared + (nodes - 1) * gathers, nodes * (nodes - 1) * inner + sum(range(nodes)) * last
@@ -114,7 +116,7 @@ def work_out(ops, sizes, heights, nodes, ops_per_s, bytes_per_s, inputs, element
     elements = [send / element_bytes for send in sends]
     slots = inputs + len(ops) - 1
     pipeline = {
-        "an element is 8 bytes (double)": overlap(
+        "an element is 8 bytes": overlap(
             sum(stages + doubles), max(stages + doubles), 8 * sent // element_bytes
         ),
         "the height (y) is forgotten in the bytes": overlap(
@@ -163,7 +165,7 @@ def test_each_row_has_a_second_source():
 
 PAIRS = [  # of the lab, whose shards are 57,600, 50,176, 43,264 and 36,864 bytes, 187,904 in all
     (  # 3,033.30816 + 3 * 93.952 us; 12 * 187,904 bytes
-        "a node sends and receives one part at a time",
+        "a node uses one link at a time",
         "the last output goes to all nodes",
         "0.00331516416 2254848 0.10608525312 72155136",
     ),
