@@ -91,8 +91,8 @@ def test_what_is_noted_of_a_key_and_what_it_lacks(tmp_path):
     (tmp_path / "a.txt").write_text(OUTPUT)
     told = " ".join(output(f"check --key {tmp_path}/key.txt {tmp_path}/a.txt").split())
     assert "reads the handout as this project does. It lacks Q2 tensor traffic." in told
-    assert "Q2 tensor latency is printed 2 times; 0.10007232512 counts" in told
-    assert "your program failed: ValueError" in told
+    assert "Q2 tensor latency was found 2 times; 0.10007232512 is used" in told
+    assert "the program failed: ValueError" in told
 
 
 # ------------------------------------------------ a class
@@ -201,8 +201,8 @@ def test_a_class_as_csv(names):
     assert [name for name in found if found[name][10] == "differs"] == [
         *("format.txt", "half.txt", "two runs.txt")
     ]
-    assert "printed 2 times" in found["two runs.txt"][-2]
-    assert "has no results: it ends with: hello" in found["'=no results.txt"][-2]
+    assert "was found 2 times" in found["two runs.txt"][-2]
+    assert "has no results that can be read: it ends with: hello" in found["'=no results.txt"][-2]
     assert {name for name in found if found[name][-1] == "yes"} == {
         name.replace("=", "'=") for name in CLASS if CLASS[name][-1]
     }
