@@ -23,6 +23,7 @@ SAMPLE = (
 )
 HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "this can be read: Total latency of tensor parallelism is 0.1 seconds"
+UNREAD = "has no results that can be read"
 FREE = "Format: no row is as the handout asks."
 PLAIN_DIGITS = '  "..." stands for plain digits, without comma or exponent'
 RUN = "report run: "  # begins what the `run` command writes behind what a program printed
@@ -237,7 +238,7 @@ def _refuse(
 ) -> NoSubmissionError:
     """Say why a text without results is refused."""
     if not printed and run_notes:
-        return NoSubmissionError("has no results that can be read", "; ".join(run_notes))
+        return NoSubmissionError(UNREAD, "; ".join(run_notes))
     if not printed:
         return NoSubmissionError("is empty", "did your program fail?")
     if printed[0].lstrip().startswith("%PDF"):
@@ -247,7 +248,7 @@ def _refuse(
     unread = [f"{_explain(row.text)} ({EXAMPLE})" for row in rows if row.results or row.seeming]
     last = f"it ends with: {shorten(printed[-1], 100)}"
     odd = [note for note in run_notes if not CRASH.match(note)]
-    return NoSubmissionError("has no results that can be read", "; ".join([*[*failure, *unread, last][:1], *odd]))
+    return NoSubmissionError(UNREAD, "; ".join([*[*failure, *unread, last][:1], *odd]))
 
 
 def _find_failure(rows: Iterable[str]) -> list[str]:

@@ -35,6 +35,7 @@ WIDE = Question(
     (ConvLayer(2, 8, 3, 2, 9, 7, 1), ConvLayer(4, 2, 2, 3, 7, 6, 1)), System(2, 5_000, 100), 5
 )
 ALONE = Question(ODD.network[:1], ODD.system._replace(nodes=1), 8)
+RECORDED = LAB, ODD, WIDE, ALONE
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def record(pytestconfig):
     """Return what is recorded. --update-mistakes writes a strategy's numbers that differ anew."""
     updated, written = pytestconfig.getoption("update_mistakes"), 0
     for row in MADE:
-        for place, question in enumerate((LAB, ODD, WIDE, ALONE), 2):
+        for place, question in enumerate(RECORDED, 2):
             if row[1] == updated:
                 numbers = list_printed(question, updated, find_mistakes(*row[:2])[0])
                 if numbers != [*map(Fraction, row[place].split())]:
@@ -57,9 +58,7 @@ def record(pytestconfig):
 @pytest.mark.parametrize(("clause", "strategy"), [row[:2] for row in MADE])
 def test_a_mistake_makes_what_was_recorded(clause, strategy, record):
     for mistake in find_mistakes(clause, strategy):
-        for question, numbers in zip(
-            (LAB, ODD, WIDE, ALONE), record[clause, strategy], strict=True
-        ):
+        for question, numbers in zip(RECORDED, record[clause, strategy], strict=True):
             assert list_printed(question, strategy, mistake) == [*map(Fraction, numbers.split())]
 
 
