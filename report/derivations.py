@@ -231,9 +231,9 @@ def list_mistake_tables(question: Question, only_readings: bool = False) -> list
     blocks = []
     for strategy in list_possible(question):
         rows: list[tuple[object, ...]] = []
-        for example in list_examples(question, strategy, only_readings):
-            rows.append((*example.latencies_s, example.traffic_bytes, example.clause or AS_READ))
-            if example.edit and not only_readings:
-                rows.append((*[""] * len(heads[1:]), example.edit))
+        for mistake, numbers in list_examples(question, strategy, only_readings):
+            rows.append((*numbers[::2], numbers[-1], mistake.clause or AS_READ))
+            if mistake.edit and not only_readings:
+                rows.append((*[""] * len(heads[1:]), mistake.edit))
         blocks += [f"{strategy.capitalize()} parallelism:", format_table(heads, rows)]
     return blocks

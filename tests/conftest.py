@@ -22,4 +22,6 @@ if find_spec("hypothesis"):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--update", action="store_true", help="write tests/transcripts anew")
+    parser.addoption("--update", action="store_true", help="write transcripts and rule.txt anew")
+    says = "write the numbers of a strategy in mistakes.json anew"
+    parser.addoption("--update-mistakes", choices=["tensor", "pipeline"], help=says)

@@ -1,4 +1,4 @@
-"""Which numbers of a submission are right, and which mistake makes the others.
+"""Which numbers of a submission are right, and which mistake explains the others.
 
 How a row becomes a cause, module by module:
 

@@ -5,6 +5,7 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from io import TextIOWrapper
+from pathlib import Path
 
 from report.check.judge import Judgement, judge, read_key
 from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
@@ -14,14 +15,13 @@ from report.question import Question, prefix_question
 from report.text import format_path, join_blocks
 
 MOST_BYTES = 10**6  # of a file
-REFUSED = OSError, UnicodeError, NoSubmissionError  # of a file that cannot be judged
 HOW_TO_MAKE = "python3 YOURS > key.txt, then --key key.txt"
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Add files, a key, what if, and --csv."""
-    what = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
-    parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=what)
+    """Add files, a key, what-if options, and --csv."""
+    files = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
+    parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=files)
     key = "what the course's own program printed, which is then right (default: lab3.py's answers)"
     parser.add_argument("--key", metavar="FILE", help=key)
     add_question_options(parser)
@@ -31,8 +31,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is right and what makes the rest. The status is 0 if all numbers and formats are
-    right, 1 if not, 2 if a file cannot be judged, which does not stop the others."""
+    """Print what is right and what makes the rest, and return the exit status. A file that cannot
+    be judged does not stop the others."""
     question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
@@ -42,7 +42,7 @@ def run(options: Namespace) -> int:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, ValueError) as error:
-            raise ValueError(f"--key {refuse(options.key, error, HOW_TO_MAKE)}") from None
+            raise ValueError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
     is_alone = len(names) == 1 and names[0] in options.files and not options.csv
     files = {name: judge_file(name, question, key, is_alone) for name in names}
@@ -60,42 +60,35 @@ def run(options: Namespace) -> int:
 
 def list_files(names: list[str]) -> list[str]:
     """List each file once; of a folder, those whose names end with .txt."""
-    files = dict[str, None]()
+    files = list[str]()
     for name in names:
-        texts = [name]
-        if os.path.isdir(name):
-            entries = sorted(os.listdir(name))
-            texts = [os.path.join(name, entry) for entry in entries if entry.endswith(".txt")]
+        texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]
         if not texts:
             raise ValueError(f"{format_path(name)} is a folder that has no .txt file")
-        files |= dict.fromkeys(texts)
-    return [*files]
+        files += texts
+    return [*dict.fromkeys(files)]
 
 
 def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
-    """Judge a file. A refused one stops the command only if it is alone."""
+    """Judge a file. If it cannot be judged, this stops the command only if it is alone."""
     try:
         return judge(read_text(name), question, key)
-    except REFUSED as error:
-        if is_alone:
-            raise ValueError(refuse(name, error, HOW_TO_RUN)) from None
-        return Judgement([], [], [explain_error(error)], [], by_hand=True)
+    except (OSError, UnicodeError, NoSubmissionError) as error:
+        refusal = explain_refusal(name, error)
+    if is_alone:
+        raise ValueError(refusal)
+    return Judgement([], [], [refusal], [], is_odd=True)
 
 
-def refuse(name: str, error: Exception, how: str) -> str:
-    """Say why a file is refused, and of a program, what to type."""
-    is_program = isinstance(error, NoSubmissionError) and error.advice == HOW_TO_RUN
-    file, yours = format_path(name), shlex.quote(format_path(name))
-    if name == "-":
-        file, yours = "standard input", "YOURS"
-    return f"{file} {explain_error(error)}{f': {how}' * is_program}".replace("YOURS", yours)
-
-
-def explain_error(error: Exception) -> str:
-    """Say why a file is refused, as a sentence goes on behind the file's name."""
+def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
+    """Explain why a file is refused, and what to do, or how to run it if it is a program."""
+    yours, file = "YOURS", "standard input"
+    if name != "-":
+        yours, file = shlex.quote(format_path(name)), format_path(name)
     if isinstance(error, NoSubmissionError):
-        return error.what if error.advice == HOW_TO_RUN else f"{error.what}: {error.advice}"
-    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        advice = how.replace("YOURS", yours) if error.advice == HOW_TO_RUN else error.advice
+        return f"{file} {error.what}: {advice}"
+    return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 def read_text(name: str) -> str:

@@ -11,12 +11,12 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from report.check.mistakes import MISTAKES, Mistake, compute_printed, make_model
+from report.check.mistakes import MISTAKES, Mistake, compute_line
 from report.check.number import LEAST_DIGITS, Number
 from report.check.submission import Line
-from report.model import LAYER_SIZES, STRATEGIES, parse
+from report.model import STRATEGIES
 from report.question import Question
 from report.text import GIGA, Exact, format_number, round_to
 
@@ -26,7 +26,7 @@ MOST_LEFT = {1: 1, 2: 0}  # wrong numbers, by one mistake, by two: one of four m
 NEEDED_DIGITS = 2, 4, 6  # by 0, 1, 2 mistakes that the other strategy does not share: 0.00161 of
 # both; 0.01223 undivided, not 0.0122; 0.0124151 undivided and sent one by one, not 0.012415
 ONLY_ONE = 1  # digit less for the only single mistake: 0.398 if inputs do not overlap, not 0.40
-SLIP = 1  # digit more if each number is within a reach of the right one, for which it may be a slip
+SLIP = 1  # digit more if each number is within reach of the right one, because it may be a slip
 SLIP_REACH = 0, 10, 100  # last places, by mistakes as above: 0.1555 is no cause, 0.15548 is one
 CONSTANT_DIGITS = 1, 2  # of a constant typed wrong: 5 GOPS, 25 GOPS
 CONSTANT_MARGIN = 2  # digits more that tell it: of 750 other factors on sending, 3 seem a constant
@@ -37,19 +37,18 @@ CONSTANTS = [  # a symbol, the System's field, and what stands behind "if"
     ("R", "ops_per_s", "a node has {} GOPS"),
     ("B", "link_bytes_per_s", "links have {} GB/s"),
 ]
-SIZES = {formula.name for formula in parse(LAYER_SIZES)}  # of layers, the same in both strategies
 
 Mistakes = tuple[Mistake, ...]
 Numbers = Mapping[Line, Number]
 
 
 class Case(NamedTuple):
-    """A strategy's numbers in a submission, and what may have made them."""
+    """A strategy's numbers in a submission, and how the course computes them."""
 
     question: Question
     strategy: str
     readings: Mistakes  # what the course computes otherwise than lab3.py
-    more: Mistakes  # that are tried before those of the table
+    extra: Mistakes  # mistakes that are tried before those of the table
     right: Numbers
     wrong: Numbers
 
@@ -60,30 +59,21 @@ class Case(NamedTuple):
 
     def compute(self, line: Line, mistakes: Mistakes = ()) -> Exact:
         """Compute a line's number as the course reads the handout, or with mistakes."""
-        number: Exact = recall_line(self.question, line, list_edits(self.readings, mistakes))
+        number: Exact = compute_line(self.question, line, list_edits(self.readings, mistakes))
         return number
 
 
 class Explanation(NamedTuple):
-    """Mistakes that make wrong numbers."""
+    """Mistakes, and the lines whose wrong numbers they make."""
 
     mistakes: Mistakes = ()
-    lines: tuple[Line, ...] = ()  # of the numbers
+    lines: tuple[Line, ...] = ()
 
 
-Pair = tuple[Explanation, ...]  # of tensor and of pipeline parallelism, as are cases
+Pair = tuple[Explanation, ...]  # of tensor and of pipeline parallelism, in this order as are cases
 
 
 # ------------------------------------------------ what mistakes make
-def compute_line(question: Question, line: Line, mistakes: Mistakes, real: Any = Fraction) -> Any:
-    """Compute a line's number with mistakes, in seconds or bytes."""
-    inputs = question.inputs if line.question == "Q2" else 1
-    return compute_printed(make_model(question, line.strategy, inputs, real), line.kind, mistakes)
-
-
-recall_line = lru_cache(maxsize=100_000)(compute_line)
-
-
 def list_edits(readings: Mistakes, mistakes: Mistakes) -> Mistakes:
     """List a course's readings, then mistakes. A mistake that edits the same name as a reading
     takes its place."""
@@ -92,10 +82,10 @@ def list_edits(readings: Mistakes, mistakes: Mistakes) -> Mistakes:
 
 
 @lru_cache(maxsize=64)
-def list_candidates(strategy: str, more: Mistakes, size: int) -> list[Mistakes]:
+def list_candidates(strategy: str, extra: Mistakes, size: int) -> list[Mistakes]:
     """List each mistake, or each two that do not edit the same names: those that share one in both
     orders, because each edits what the one before it made."""
-    known = [mistake for mistake in (*more, *MISTAKES) if strategy in mistake.strategies]
+    known = [mistake for mistake in (*extra, *MISTAKES) if strategy in mistake.strategies]
     if size == 1:
         return [(mistake,) for mistake in known]
     pairs = [(one, two) for one, two in combinations(known, 2) if one.names != two.names]
@@ -104,10 +94,10 @@ def list_candidates(strategy: str, more: Mistakes, size: int) -> list[Mistakes]:
 
 @lru_cache(maxsize=256)
 def list_estimates(
-    question: Question, line: Line, readings: Mistakes, more: Mistakes, size: int
+    question: Question, line: Line, readings: Mistakes, extra: Mistakes, size: int
 ) -> list[float]:
     """List, in floats, a line's number with each of the candidates."""
-    candidates = list_candidates(line.strategy, more, size)
+    candidates = list_candidates(line.strategy, extra, size)
     edits = [list_edits(readings, mistakes) for mistakes in candidates]
     return [compute_line(question, line, mistakes, float) for mistakes in edits]
 
@@ -115,8 +105,6 @@ def list_estimates(
 # ------------------------------------------------ one strategy
 def find_explanations(case: Case, size: int) -> list[Explanation]:
     """Find the explanations of a strategy by one mistake, or by two."""
-    if not case.wrong:
-        return []
     least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers that are made
     unique: dict[frozenset[Mistake], Explanation] = {}  # of two orders the first
     for lines in combinations(case.wrong, least):
@@ -129,32 +117,29 @@ def find_explanations(case: Case, size: int) -> list[Explanation]:
 
 def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
     """Find the candidates whose estimates are near the numbers of all these lines."""
-    if size == 2 and len(case.question.network) > MOST_LAYERS:
-        return []
-    candidates = list_candidates(case.strategy, case.more, size)
+    candidates = list_candidates(case.strategy, case.extra, size)
     places: Iterable[int] = range(len(candidates))
     for line in lines:
-        estimates = list_estimates(case.question, line, case.readings, case.more, size)
+        estimates = list_estimates(case.question, line, case.readings, case.extra, size)
         spans = case.numbers[line].near
-        places = [at for low, high in spans for at in places if low <= estimates[at] < high]
+        places = [n for low, high in spans for n in places if low <= estimates[n] < high]
         if not places:  # other lines need not be estimated
             break
     return [candidates[place] for place in places]
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the wrong numbers that mistakes make, exactly. None, if they contradict a right number,
-    or make one number alone and change a wrong one of Q1 into something else; if no number has
-    three digits; or if one of two mistakes has no part in any (if both only cancel each other out
-    in right numbers, that is a coincidence)."""
+    """List the wrong numbers that mistakes make, exactly. There are none if the mistakes contradict
+    a right number; if they make one number alone and change a wrong one of Q1 into something else;
+    if no number has three digits; or if one of two mistakes has no part in any."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
-    is_evident = any(case.wrong[line].digits >= LEAST_DIGITS for line in lines)
-    agree = [number.agrees(answers[line]) for line, number in case.right.items()]
-    if not is_evident or not all(agree):
-        return ()
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
+    if not all(number.agrees(answers[line]) for line, number in case.right.items()):
+        return ()
     if len(lines) == 1 and any(answers[line] != case.compute(line) for line in others):
+        return ()
+    if all(case.wrong[line].digits < LEAST_DIGITS for line in lines):
         return ()
     for rest in combinations(mistakes, len(mistakes) - 1):
         if all(case.compute(line, rest) == answers[line] for line in lines):
@@ -165,17 +150,17 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
 # ------------------------------------------------ both strategies
 def diagnose(cases: Sequence[Case]) -> list[Pair]:
     """Find the best explanations of both strategies; several if they are equally good. A wrong
-    constant, then two mistakes are tried only if one mistake leaves something."""
+    constant, then two mistakes are tried only if one mistake leaves a wrong number."""
     explanations = [[Explanation()] for _ in cases]
-    for size in 1, 2:
-        best = choose(cases, explanations)
-        if all(len(best[0][at].lines) == len(case.wrong) for at, case in enumerate(cases)):
-            return best
-        if size == 2 and (constant := find_constant(cases)):
+    for size in (1, 2) if len(cases[0].question.network) <= MOST_LAYERS else (1,):
+        for case, known in zip(cases, explanations, strict=True):
+            known.extend(find_explanations(case, size))
+        pairs = choose(cases, explanations)
+        if sum(len(each.lines) for each in pairs[0]) == sum(len(case.wrong) for case in cases):
+            return pairs
+        if size == 1 and (constant := find_constant(cases)):
             return [tuple(Explanation(constant, (*case.wrong,)) for case in cases)]
-        longer = [find_explanations(case, size) for case in cases]
-        explanations = [[*old, *new] for old, new in zip(explanations, longer, strict=True)]
-    return choose(cases, explanations)
+    return pairs
 
 
 def find_constant(cases: Sequence[Case]) -> Mistakes:
@@ -193,19 +178,19 @@ def find_constant(cases: Sequence[Case]) -> Mistakes:
             top, bottom = (constant / value).as_integer_ratio()
             edit = f"{name} = {name} * {top} / {bottom}"
             mistakes = (Mistake(clause.format(format_number(constant / GIGA)), edit),)
-            makes_all = [list_explained(each, mistakes) == (*each.wrong,) for each in cases]
-            if all(makes_all) and all(each.wrong for each in cases):
+            explained = [list_explained(case, mistakes) for case in cases]
+            if all(explained) and explained == [(*case.wrong,) for case in cases]:
                 return mistakes
     return ()
 
 
-def choose(cases: Sequence[Case], explanations: Sequence[list[Explanation]]) -> list[Pair]:
-    """Choose the explanations of the most numbers, then of them those of the fewest mistakes. If
-    one is not credible, its strategy's that make as many are dropped, and it is chosen again."""
+def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> list[Pair]:
+    """Choose the pairs that make the most numbers by the fewest mistakes. If an explanation is not
+    credible, drop its strategy's that make as many numbers, and choose again."""
     left = [*explanations]
     while True:
         most = [max(len(each.lines) for each in known) for known in left]
-        best = [[each for each in left[at] if len(each.lines) == most[at]] for at in (0, 1)]
+        best = [[each for each in left[n] if len(each.lines) == most[n]] for n in (0, 1)]
         costs = {pair: count_mistakes(cases, pair) for pair in product(*best)}
         fewest = min(costs.values())
         pairs = [pair for pair, cost in costs.items() if cost == fewest]
@@ -220,48 +205,31 @@ def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
     """Count the mistakes of both strategies: one that both share once, one that the other's numbers
     contradict twice. Where only tensor parallelism takes four times as long to compute, "computing
     is not divided by the nodes" is 1, "all nodes together have the GOPS of one" 2."""
-    return len({*pair[0].mistakes, *pair[1].mistakes}) + len(list_contradicted(cases, pair))
+    changes = [
+        [case.compute(line, (mistake,)) != case.compute(line) for line in case.numbers]
+        for each, other, case in zip(pair, pair[::-1], cases[::-1], strict=True)
+        for mistake in each.mistakes
+        if case.strategy in mistake.strategies and mistake not in other.mistakes
+    ]
+    return len({*pair[0].mistakes, *pair[1].mistakes}) + sum(map(any, changes))
 
 
-def list_contradicted(cases: Sequence[Case], pair: Pair) -> list[Mistake]:
-    """List the mistakes of one strategy alone that would change the other one's numbers."""
-    contradicted = list[Mistake]()
-    for each, other, case in zip(pair, pair[::-1], cases[::-1], strict=True):
-        for mistake in each.mistakes:
-            if case.strategy in mistake.strategies and mistake not in other.mistakes:
-                with_it = [case.compute(line, (mistake,)) for line in case.numbers]
-                if with_it != [case.compute(line) for line in case.numbers]:
-                    contradicted.append(mistake)
-    return contradicted
-
-
-# ------------------------------------------------ digits
 def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
-    """Return whether an explanation has digits enough, without those of Q2 that follow from Q1's:
-    0.01223 and 0.3913 have four. Nor may it have a layer's size in another way than the other: "1
-    MAC is 4 ops" in one is no explanation beside "1 MAC is 1 op", an earlier row, in the other."""
-    case, (mistakes, lines), others = cases[side], pair[side], pair[1 - side].mistakes
-    unshared = [mistake for mistake in mistakes if mistake not in others]
-    rows = (*case.more, *MISTAKES)
-    for mistake, other in product(unshared, others):
-        if mistake.names & other.names & SIZES and rows.index(other) < rows.index(mistake):
-            return False
-    numbers = [case.wrong[line] for line in lines if find_source(line) not in lines]
-    needed = count_needed(case, pair[side], len(unshared))
-    return sum(number.digits for number in numbers) >= needed
-
-
-def count_needed(case: Case, explanation: Explanation, unshared: int) -> int:
-    """Count the digits that the numbers of an explanation need, if so many of its mistakes are not
-    shared with the other strategy."""
-    needed = NEEDED_DIGITS[unshared] * bool(explanation.mistakes)
+    """Return whether the numbers that one side of a pair makes have enough digits. Digits of Q2
+    that only repeat Q1 do not count: 0.01223 and 0.3913 have four."""
+    case, (mistakes, lines) = cases[side], pair[side]
+    if not mistakes:
+        return True
+    numbers = {line: case.wrong[line] for line in lines}
+    unshared = len({*mistakes} - {*pair[1 - side].mistakes})
+    needed = NEEDED_DIGITS[unshared]
     reach = 2 * SLIP_REACH[unshared]  # of a rounding, which is half of a last place
-    numbers = {line: case.wrong[line] for line in explanation.lines}
     off = {line: abs(number.amount - case.compute(line)) for line, number in numbers.items()}
     if all(off[line] < reach * number.rounding for line, number in numbers.items()):
-        return needed + SLIP * bool(explanation.mistakes)
-    is_only = len(explanation.mistakes) == len(find_explanations(case, 1)) == 1
-    return needed - ONLY_ONE * is_only
+        needed += SLIP
+    elif len(mistakes) == len(find_explanations(case, 1)) == 1:
+        needed -= ONLY_ONE
+    return sum(numbers[line].digits for line in lines if find_source(line) not in lines) >= needed
 
 
 def find_source(line: Line) -> Line | None:
@@ -272,23 +240,23 @@ def find_source(line: Line) -> Line | None:
 
 # ------------------------------------------------ causes
 def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
-    """List what explains numbers: first what both strategies share, then what each has for itself;
-    whole pairs if not all of these go together. Those that make the same lines are alternatives."""
+    """List the mistakes that both strategies share, then those of each; or whole pairs, if not all
+    of these go together. Causes that make the same lines are alternatives."""
     lines = tuple(dict.fromkeys(line for pair in pairs for each in pair for line in each.lines))
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]
     if len(rows) < prod(map(len, columns)):
-        return [Explanation(sum((part.mistakes for part in row), ()), lines) for row in rows]
-    return [part for column in columns for part in column if part.mistakes]
+        return [Explanation(sum((cause.mistakes for cause in row), ()), lines) for row in rows]
+    return [cause for column in columns for cause in column if cause.mistakes]
 
 
 def split_pair(pair: Pair, lines: tuple[Line, ...]) -> list[Explanation]:
-    """Split a pair into what both strategies share, and what each has for itself. Of a mistake's
-    strategies those remain of which it makes numbers."""
+    """Split a pair into the mistakes that both strategies share, and those of each, of whose
+    strategies only that one remains."""
     shared = tuple(mistake for mistake in pair[0].mistakes if mistake in pair[1].mistakes)
-    parts = [Explanation(shared, lines)]
+    causes = [Explanation(shared, lines)]
     for strategy, each in zip(STRATEGIES, pair, strict=True):
         rest = [mistake for mistake in each.mistakes if mistake not in shared]
         mistakes = tuple(mistake._replace(strategies=(strategy,)) for mistake in rest)
-        parts.append(Explanation(mistakes, each.lines))
-    return parts
+        causes.append(Explanation(mistakes, each.lines))
+    return causes

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from report.check import diagnosis
-from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Mistakes, Numbers, Pair
-from report.check.mistakes import MISTAKES, Mistake
+from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Mistakes, Numbers
+from report.check.mistakes import MISTAKES, Mistake, compute_line
 from report.check.number import Number
 from report.check.submission import Line, Submission, list_lines, read_submission, shorten
 from report.model import STRATEGIES
@@ -17,11 +17,10 @@ from report.text import format_rounded
 ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: told in per cent
 TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
 
-# The kinds of a number; judge_number has their words
-RIGHT, EXPLAINED = "right", "explained"
-FOLLOWS, AS_Q1, OTHER_LINE = "follows from Q1", "Q1's number", "another line's number"
-UNEXPLAINED, MISSING = "unexplained", "missing"
-FEW_DIGITS, NO_NUMBER = "too few digits", "no number"
+# The kinds of a number
+RIGHT, EXPLAINED, UNEXPLAINED = "right", "explained", "unexplained"
+FOLLOWS, OTHER_LINE = "follows from Q1", "another line's number"
+MISSING, FEW_DIGITS, NO_NUMBER = "missing", "too few digits", "no number"
 DOUBTFUL = {UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER}  # somebody should look at these
 
 
@@ -32,7 +31,7 @@ class JudgedNumber(NamedTuple):
     number: Number  # without a text if it is missing
     right: Fraction
     kind: str
-    words: str  # that tell the kind
+    words: str  # that describe the kind
 
 
 class Judgement(NamedTuple):
@@ -42,7 +41,7 @@ class Judgement(NamedTuple):
     causes: list[Explanation]  # alternatives make the same lines
     notes: list[str]  # what is doubtful, how the program failed, or why the text is refused
     format: list[str]  # rows of a diff: what is printed, and what the handout asks for
-    by_hand: bool  # whether somebody should look at it
+    is_odd: bool  # whether a line has several numbers, or the `run` command noted something
 
     @property
     def right(self) -> int:
@@ -54,18 +53,27 @@ class Judgement(NamedTuple):
         """Return whether all numbers are right, and in the handout's format."""
         return 0 < self.right == len(self.numbers) and not self.format
 
+    @property
+    def by_hand(self) -> bool:
+        """Return whether somebody should look at the submission: it may also have alternatives, or
+        more mistakes than the numbers that they make."""
+        kinds = {number.kind for number in self.numbers}
+        has_alternatives = len({cause.lines for cause in self.causes}) < len(self.causes)
+        has_more = any(len(cause.mistakes) > len(cause.lines) for cause in self.causes)
+        return self.is_odd or bool(kinds & DOUBTFUL) or has_alternatives or has_more
+
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
-    """Judge what somebody's lab3.py printed, by what the course's own program printed, by default
-    by lab3.py's answers. Raises ValueError if no strategy is possible, NoSubmissionError for a text
+    """Judge what somebody's lab3.py printed by the answers of lab3.py, or by what the course's own
+    program printed. Raises ValueError if no strategy is possible, NoSubmissionError for a text
     without results."""
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
     evidence = {line: numbers[line] for line in numbers if not find_other(line, numbers, reading)}
     cases = make_cases(reading, evidence, submission.other_inputs.get("Q2"))
-    pairs = diagnosis.diagnose(cases)
-    explained = {line for pair in pairs for explanation in pair for line in explanation.lines}
+    causes = diagnosis.list_causes(diagnosis.diagnose(cases))
+    explained = {line for cause in causes for line in cause.lines}
     judged = []
     for line, right in reading.right.items():
         kind, words = judge_number(line, submission, numbers, reading)
@@ -73,23 +81,11 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
             kind = words = EXPLAINED
         number = submission.numbers.get(line, Number())
         judged.append(JudgedNumber(line, number, right.amount, kind, words))
-    kinds = {number.kind for number in judged}
-    is_open = UNEXPLAINED in kinds and len(question.network) > MOST_LAYERS
-    notes = [*submission.notes, *[TOO_LARGE] * is_open]
-    is_doubtful = kinds & DOUBTFUL or submission.repeated or submission.run_notes
-    by_hand = bool(is_doubtful) or is_guess(cases, pairs)
-    return Judgement(judged, diagnosis.list_causes(pairs), notes, submission.format, by_hand)
-
-
-def is_guess(cases: Sequence[Case], pairs: Sequence[Pair]) -> bool:
-    """Return whether there are alternatives, more mistakes than the numbers that they make, or two
-    mistakes of one strategy where the other's numbers contradict one."""
-    causes = diagnosis.list_causes(pairs)
-    are_two = any(each.mistakes[1:] for each in pairs[0])
-    are_more = any(len(cause.mistakes) > len(cause.lines) for cause in causes)
-    are_alternatives = len({cause.lines for cause in causes}) < len(causes)
-    is_contradicted = are_two and len(diagnosis.list_contradicted(cases, pairs[0])) > 0
-    return are_alternatives or are_more or is_contradicted
+    is_open = any(number.kind == UNEXPLAINED for number in judged)
+    is_large = is_open and len(question.network) > MOST_LAYERS
+    notes = [*submission.notes, *[TOO_LARGE] * is_large]
+    is_odd = bool(submission.repeated or submission.run_notes)
+    return Judgement(judged, causes, notes, submission.format, is_odd)
 
 
 # ------------------------------------------------ how the course reads the handout
@@ -97,7 +93,7 @@ class Reading(NamedTuple):
     """How the course reads the handout, and what is right by that."""
 
     question: Question
-    mistakes: Mapping[str, Mistakes]  # what it computes otherwise than lab3.py, where that is known
+    mistakes: Mapping[str, Mistakes]  # of strategies: what it computes otherwise, if that is known
     right: Numbers
     missing: Sequence[Line] = ()  # what a key lacks
     notes: Sequence[str] = ()  # of a key
@@ -106,10 +102,9 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Reading:
-    """Read what is right from what the course's own program printed, by default from lab3.py's
-    answers. If the course's reading of a strategy is known, the strategy's numbers are exact, and
-    those that the key lacks follow. If not, they are right as they are printed. Raises the
-    ValueErrors of judge."""
+    """Read what is right from what the course's own program printed, or else from lab3.py. If it is
+    known how the course reads a strategy, the strategy's numbers are exact, and those that the key
+    lacks follow. If not, they are right as they are printed. Raises the ValueErrors of judge."""
     make_models(question)  # refuses a lab3.py that computes anything else
     readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
     lab = Reading(question, readings, find_right(question, readings, {}))
@@ -121,7 +116,7 @@ def read_key(question: Question, text: str | None = None) -> Reading:
         raise ValueError("none of its numbers is positive")
     cases = make_cases(lab, numbers)
     best = zip(cases, diagnosis.diagnose(cases)[0], strict=True)
-    readings = {case.strategy: each.mistakes for case, each in best if tells_reading(case, each)}
+    readings = {case.strategy: each.mistakes for case, each in best if is_reading(case, each)}
     right = find_right(question, readings, numbers)
     missing = [line for line in lab.right if line not in numbers]
     return Reading(question, readings, right, missing, submission.notes, is_key=True)
@@ -132,18 +127,18 @@ def find_right(question: Question, readings: Mapping[str, Mistakes], key: Number
     right = {}
     for line in list_lines(question, find_impossible(question)):
         if line.strategy in readings:
-            answer = diagnosis.recall_line(question, line, readings[line.strategy])
+            answer = compute_line(question, line, readings[line.strategy])
             right[line] = Number(amounts=(answer,))
         elif line in key:
             right[line] = key[line]
     return right
 
 
-def tells_reading(case: Case, explanation: Explanation) -> bool:
-    """Return whether a key's numbers tell how the course reads a strategy: as lab3.py does, or with
-    mistakes that make all of them, each exact or of four digits. No wrong constant is a reading,
-    and none is told if the digits leave another choice: 0.01243 is what lab3.py computes if it is
-    truncated, and if it is rounded, what K - 1 additions make."""
+def is_reading(case: Case, explanation: Explanation) -> bool:
+    """Return whether it is known from a key that the course computes a strategy with these mistakes
+    or with none: they make all numbers, each exact or of four digits. A wrong constant is no
+    reading. Nothing is known if the digits leave a choice: 0.01243 is truncated what lab3.py
+    computes, and rounded what K - 1 additions make."""
     mistakes, lines = explanation
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     rounded = [n for line, n in case.numbers.items() if answers[line] not in n.amounts]
@@ -161,20 +156,20 @@ def tells_reading(case: Case, explanation: Explanation) -> bool:
 
 # ------------------------------------------------ what is to be explained
 def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
-    """Select those that are numbers. Zero is none, unless it is right."""
+    """Select the positive numbers, and zeros that are right."""
     right = reading.right
     known = {line: numbers[line] for line in numbers if line in right and numbers[line].amounts}
     return {line: n for line, n in known.items() if n.amount or n.equals(right[line])}
 
 
 def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) -> list[Case]:
-    """Make the cases of both strategies. Before the table's mistakes stand that the course's
-    readings are not followed, and that Q2 is of as many inputs as it says."""
+    """Make the cases of both strategies. Two mistakes are tried before those of the table: not to
+    follow the course's readings, and to have in Q2 the inputs that the submission says."""
     readings = {mistake for mistakes in reading.mistakes.values() for mistake in mistakes}
-    more = [ignore(mistake) for mistake in MISTAKES if mistake in readings]
+    extra = [ignore(mistake) for mistake in MISTAKES if mistake in readings]
     in_table = {1, reading.question.inputs - 1, reading.question.inputs + 1}
     if inputs is not None and inputs not in in_table:
-        more.append(Mistake(f"Q2 is of {inputs:,} inputs", f"N = {inputs} if Q2 else 1"))
+        extra.append(Mistake(f"Q2 is of {inputs:,} inputs", f"N = {inputs} if Q2 else 1"))
     cases = []
     for strategy in STRATEGIES:
         is_known = strategy in reading.mistakes
@@ -182,7 +177,7 @@ def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) ->
         right = {line: n for line, n in known.items() if n.equals(reading.right[line])}
         wrong = {line: n for line, n in known.items() if line not in right}
         edits = reading.mistakes.get(strategy, ())
-        cases.append(Case(reading.question, strategy, edits, tuple(more), right, wrong))
+        cases.append(Case(reading.question, strategy, edits, tuple(extra), right, wrong))
     return cases
 
 
@@ -201,24 +196,21 @@ def judge_number(
     right = reading.right[line]
     if line not in submission.numbers:
         unread = submission.unread.get(line)
-        return MISSING, f"missing; {unread}" if unread else "missing"
+        return MISSING, f"not found; {unread}" if unread else "not found"
     number = submission.numbers[line]
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):
         if number.suffices_for(right.amount):
             return RIGHT, "right"
-        return FEW_DIGITS, f"{shorten(number.text)} agrees, but has too few digits"
+        return FEW_DIGITS, f"{shorten(number.text)} may be right; print more digits"
     if other := find_other(line, numbers, reading):
         words = sorted({*line} ^ {*other})
         if len(words) == 2 and other in numbers and numbers[other].equals(right):
             return OTHER_LINE, f"{' and '.join(words)} are swapped"
-        return OTHER_LINE, f"this is {other}'s right number"
-    times = find_times(line, numbers, reading)
-    if times > 1:
-        return FOLLOWS, f"{times:,} times your wrong Q1"
-    if times:
-        return AS_Q1, f"the same as your Q1's, not {reading.question.inputs:,} times that"
+        return OTHER_LINE, f"equals {other}'s right number"
+    if times := find_times(line, numbers, reading):
+        return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} Q1's wrong number"
     return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}"
 
 
@@ -236,7 +228,7 @@ def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
 
 
 def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
-    """Find how many times the submission's own wrong number of Q1 one of Q2 is; 0 if none."""
+    """Find how many times a number of Q2 is the submission's own wrong one of Q1: N, 1, or 0."""
     source = diagnosis.find_source(line)
     if source is None or source not in numbers or numbers[source].equals(reading.right[source]):
         return 0
@@ -254,8 +246,7 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
     if not right:
         return "the right number is 0"
     times = number.amount / right
-    if ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
-        many, few = ("long", "short") if kind == "latency" else ("many bytes", "few bytes")
-        percent = format_rounded(abs(times - 1) * 100, 2)
-        return f"{percent} % too {many if times > 1 else few}"
-    return f"{shorten(format_rounded(times, 3))} times the right number"
+    if not ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
+        return f"{shorten(format_rounded(times, 3))} times the right number"
+    few, many = ("short", "long") if kind == "latency" else ("few bytes", "many bytes")
+    return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"

@@ -5,12 +5,12 @@ is another reading of the handout, what the handout says against it. An edit mus
 and number of nodes, and any other mistake's edit. How to add one: tests/README.md.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from report.model import KINDS, RING, STRATEGIES, Model, parse
+from report.check.submission import Line, list_lines
+from report.model import RING, STRATEGIES, Model, parse
 from report.question import Question
 from report.text import Exact
 
@@ -21,7 +21,7 @@ class Mistake(NamedTuple):
     clause: str  # what stands behind "if"; N is the number of inputs
     edit: str
     strategies: tuple[str, ...] = STRATEGIES
-    handout: str = ""  # what it says against this reading
+    handout: str = ""  # what the handout says against this reading, behind "says"
 
     @property
     def names(self) -> frozenset[str]:
@@ -29,22 +29,22 @@ class Mistake(NamedTuple):
         return frozenset(formula.name for formula in parse(self.edit))
 
 
-GIGA_IS = 'giga is 10^9, as in "giga operations per second"'
-BYTES = 'a B is a byte, as in "traffic (in bytes)"'
-OVERLAP = 'a node is "simultaneously working on the next batch"'
-INPUT = '"the initial inputs are already in the SRAM"'
-END = 'the output is "stored in a single node"'
+GIGA_IS = '"giga operations per second", and giga is 10^9'
+BYTES = '"traffic (in bytes)", so B is a byte'
+OVERLAP = 'that a node is "simultaneously working on the next batch"'
+INPUT = 'that "the initial inputs are already in the SRAM"'
+END = 'that the output is "stored in a single node"'
 
 # fmt: off
 BOTH = [
-    ("an element is 1 byte (INT8)", "element_bytes = 1"),
-    ("an element is 4 bytes (FP32)", "element_bytes = 4"),
-    ("an element is 8 bytes (double)", "element_bytes = 8"),
+    ("an element is 1 byte", "element_bytes = 1"),
+    ("an element is 4 bytes", "element_bytes = 4"),
+    ("an element is 8 bytes", "element_bytes = 8"),
     ("16 bits are counted as 16 bytes", "element_bytes = 16"),
     ("each output is as large (x and y) as its layer's input", "out_x = x; out_y = y"),
-    ("ops are counted with the input's x and y", "macs = weights * x * y"),
+    ("ops are counted with the input's x and y, not the output's", "macs = weights * x * y"),
     ("outputs are sent with the input's x and y", "output_bytes = filters * x * y * element_bytes"),
-    ("the + 1 is forgotten in the output's x and y", "out_x = x - fx; out_y = y - fy"),
+    ("the output's x and y are each 1 too small", "out_x = x - fx; out_y = y - fy"),
     ("x and y are halved by each layer", "out_x = x // 2; out_y = y // 2"),
     ("all outputs are as large (x and y) as the network's input",
      "out_x = 0 * x + x[0]; out_y = 0 * y + y[0]"),
@@ -63,7 +63,6 @@ BOTH = [
     ("the filters are forgotten in the ops", "macs = macs / filters"),
     ("the last layer is missing", "C = C[:-1] or C; A = A[:-1] or A"),
     ("1 MAC is 1 op", "ops = macs"),
-    ("1 MAC is 4 ops", "ops = 4 * macs"),
     ("each output's bias is an op more", "ops = ops + filters * out_x * out_y"),
     ("each output's bias is a MAC more", "ops = ops + 2 * filters * out_x * out_y"),
     ("an output of K products has K - 1 additions", "ops = ops - filters * out_x * out_y"),
@@ -99,15 +98,13 @@ BOTH = [
     ("traffic counts elements, not bytes",
      "printed_traffic = printed_traffic / max(element_bytes)"),
     ("traffic is counted in bits", "printed_traffic = 8 * printed_traffic"),
-    ("traffic is counted at both ends, when sent and when received",
+    ("traffic counts each byte twice, when sent and when received",
      "printed_traffic = 2 * printed_traffic"),
     ("traffic is that of one node on average", "printed_traffic = printed_traffic / P"),
-    ("latency is 1,000 times that, as if ms were printed as seconds",
-     "printed_latency = 1000 * printed_latency"),
-    ("latency is 1,000,000 times that, as if us were printed as seconds",
-     "printed_latency = 10**6 * printed_latency"),
-    ("KiB are printed as bytes", "printed_traffic = printed_traffic / 2**10"),
-    ("MB are printed as bytes", "printed_traffic = printed_traffic / 10**6"),
+    ("latency is in ms, but labelled seconds", "printed_latency = 1000 * printed_latency"),
+    ("latency is in us, but labelled seconds", "printed_latency = 10**6 * printed_latency"),
+    ("traffic is in KiB, but labelled bytes", "printed_traffic = printed_traffic / 2**10"),
+    ("traffic is in MB, but labelled bytes", "printed_traffic = printed_traffic / 10**6"),
 ]
 TENSOR = [  # some clauses are above, too: there they count twice if one strategy alone has them
     ("the network's input is sent, too",
@@ -117,7 +114,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
      "gather = gather + (P - 1) * input_bytes[0]"),
     ("whole outputs are sent, not parts",
      "transfer = P * transfer; all_gathers = P * all_gathers; gather = P * gather"),
-    ("a node sends and receives one part at a time", "transfer = (P - 1) * transfer"),
+    ("a node uses one link at a time", "transfer = (P - 1) * transfer"),
     ("a node sends to one node after the other",
      "transfer = (P - 1) * transfer[:-1], transfer[-1]"),
     ("one node collects each output and sends it to all",
@@ -146,7 +143,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
      "all_gathers = put(all_gathers, L - 2, (P - 1) * S[L - 2]) if L > 1 else all_gathers"),
     ("two nodes exchange their parts as one", "all_gathers = all_gathers / 2"),
     ("sending is divided by the nodes twice", "transfer = transfer / P"),
-    ("sending takes the time of whole outputs, not parts", "transfer = P * transfer"),
+    ("whole outputs are sent in the latency, parts in the traffic", "transfer = P * transfer"),
     ("only the last output is gathered, nothing is sent between layers",
      "transfer = 0 * transfer[:-1], transfer[-1]; all_gathers = 0 * all_gathers"),
     ("all parts of outputs go over one link", "transfer = join(all_gathers, gather) / B"),
@@ -168,7 +165,7 @@ TENSOR = [  # some clauses are above, too: there they count twice if one strateg
     ("a later input takes the slowest layer's computing, as in a pipeline",
      "latency = one_input + (N - 1) * max(compute)"),
     ("traffic counts each output once", "all_gathers = (P > 1) * A[:-1]; gather = (P > 1) * A[-1]"),
-    ("traffic counts each part of an output once", "all_gathers = (P > 1) * A[:-1]"),
+    ("traffic counts a part of an output once, not per receiver", "all_gathers = (P > 1) * A[:-1]"),
     ("traffic is that of one link", "all_gathers = (P > 1) * S[:-1]; gather = (P > 1) * S[-1]"),
     ("traffic is what one node sends", "all_gathers = all_gathers / P; gather = (P > 1) * S[-1]"),
     ("traffic counts each output as sent to one node only", "all_gathers = (P - 1) * S[:-1]"),
@@ -204,13 +201,13 @@ PIPELINE = [
      "interval = max(join(0, transfer)[:L] + compute + join(transfer, 0)[:L])"),
     ("a later input takes the last stage's time, not the slowest's", "interval = compute[-1]"),
     ("a later input takes the first stage's time, not the slowest's", "interval = compute[0]"),
-    ("a later input takes layer 1's computing and sending",
+    ("a later input takes layer 1's computing and sending, not the slowest stage's",
      "interval = compute[0] + sum(transfer[:1])"),
     ("a later input takes the longest transfer", "interval = max(0, transfer)"),
     ("a later input takes the average stage's time, not the slowest's",
      "interval = sum(compute) / L"),
     ("inputs do not overlap", "latency = N * one_input", OVERLAP),
-    ("transfers of all inputs are added",
+    ("each input adds all its transfers",
      "latency = sum(compute) + (N - 1) * max(compute) + N * sum(transfer)"),
     ("Q2's latency leaves out sending",
      "latency = sum(compute) + (N - 1) * max(compute) if Q2 else one_input"),
@@ -243,48 +240,44 @@ MISTAKES = [
 
 # ------------------------------------------------ what mistakes make
 @lru_cache(maxsize=16)
-def make_model(question: Question, strategy: str, inputs: int, real: Any = Fraction) -> Model:
+def make_model(question: Question, strategy: str, inputs: int, real: Any) -> Model:
     """Make the model that mistakes edit, exact or of floats."""
     return Model(strategy, question.network, question.system, inputs, real)
 
 
-def compute_printed(model: Model, kind: str, mistakes: Sequence[Mistake]) -> Any:
-    """Compute what is printed with mistakes, in seconds or bytes. Raises ValueError, which names
-    the mistakes, if an edit does not fit the formulas."""
-    edited = model.edit(*(mistake.edit for mistake in mistakes))
+@lru_cache(maxsize=100_000)
+def compute_line(
+    question: Question, line: Line, mistakes: tuple[Mistake, ...] = (), real: Any = Fraction
+) -> Any:
+    """Compute a line's number with mistakes, in seconds or bytes, exactly or as a float. Raises
+    ValueError, which names the mistakes, if an edit does not fit the formulas."""
+    inputs = question.inputs if line.question == "Q2" else 1
+    model = make_model(question, line.strategy, inputs, real)
     try:
-        return edited[f"printed_{kind}"]
+        return model.edit(*(mistake.edit for mistake in mistakes))[f"printed_{line.kind}"]
     except Exception as error:
         rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
-        where = f"report/check/mistakes.py: {rows}, {model.strategy} parallelism"
-        raise ValueError(f"{where}: {error}") from error
+        where = f"report/check/mistakes.py: the edit of {rows} for {line.strategy} parallelism"
+        raise ValueError(f"{where} does not fit report/model.py: {error}") from error
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:
     """List what is printed with mistakes: Q1's latency and traffic, then Q2's."""
-    models = [make_model(question, strategy, inputs) for inputs in question.amounts]
-    return [compute_printed(model, kind, mistakes) for model in models for kind in KINDS]
+    lines = [line for line in list_lines(question, ()) if line.strategy == strategy]
+    return [compute_line(question, line, mistakes) for line in lines]
 
 
-class Example(NamedTuple):
-    """What a strategy takes as it is read here, or with a mistake."""
-
-    clause: str  # empty as it is read here
-    edit: str
-    latencies_s: list[Exact]  # for one input, and for all
-    traffic_bytes: Exact  # for all
-
-
-def list_examples(question: Question, strategy: str, only_readings: bool = False) -> list[Example]:
-    """List what a strategy takes, then what with each mistake of the table, or with each reading,
-    that makes a difference, and is not printed in another unit."""
+def list_examples(
+    question: Question, strategy: str, only_readings: bool = False
+) -> list[tuple[Mistake, list[Exact]]]:
+    """List what is printed as the handout is read here, without a clause, then with each mistake of
+    the table, or with each reading, that makes a difference, but not only another unit."""
     right = list_printed(question, strategy)
-    examples = {"": Example("", "", right[::2], right[-1])}
+    examples = {"": (Mistake("", ""), right)}
     for mistake in MISTAKES:
-        is_asked = (mistake.handout or not only_readings) and "printed" not in mistake.clause
+        is_asked = (mistake.handout or not only_readings) and "labelled" not in mistake.clause
         if is_asked and strategy in mistake.strategies:
             numbers = list_printed(question, strategy, mistake)
-            example = Example(mistake.clause, mistake.edit, numbers[::2], numbers[-1])
             if numbers != right:
-                examples.setdefault(mistake.clause, example)
+                examples.setdefault(mistake.clause, (mistake, numbers))
     return [*examples.values()]

@@ -16,15 +16,16 @@ from report.text import COLUMNS, count
 from report.whatif import answer
 
 MOST_SHOWN = 10  # rows of the diff
-NO_Q2 = "no heading of Q2 is read; of two rows with one label the second is taken as Q2's"
+NO_Q2 = "Q2's heading was not recognised; the second row of each label is taken as Q2's"
 SAMPLE = (
-    "Q2's labels are those of the handout's sample, which repeats two and lacks pipeline traffic:"
-    " where a second number differs from the first, it is taken as that"
+    "Q2 has the labels of the handout's sample, which prints two rows twice and omits pipeline"
+    " traffic; a repeated row with a new number is taken as pipeline traffic"
 )
 HOW_TO_RUN = "python3 YOURS | python3 report check"
-EXAMPLE = "such as this is read: Total latency of tensor parallelism is 0.1 seconds"
-FREE = "Format: no row is the handout's."
-PLAIN_DIGITS = "  ... is a number in plain digits, without comma or exponent"
+EXAMPLE = "this can be read: Total latency of tensor parallelism is 0.1 seconds"
+UNREAD = "has no results that can be read"
+FREE = "Format: no row is as the handout asks."
+PLAIN_DIGITS = '  "..." stands for plain digits, without comma or exponent'
 RUN = "report run: "  # begins what the `run` command writes behind what a program printed
 
 
@@ -128,7 +129,7 @@ def _note_others(line: Line, chosen: Result, results: Iterable[Result]) -> str:
     numbers = [result.number for result in results if result.said.is_vague <= chosen.said.is_vague]
     if all(not number.amounts or number.equals(chosen.number) for number in numbers):
         return ""
-    return f"{line} is printed {len(numbers)} times; {shorten(chosen.number.text)} counts"
+    return f"{line} was found {len(numbers)} times; {shorten(chosen.number.text)} is used"
 
 
 # ------------------------------------------------ submissions
@@ -228,7 +229,7 @@ CRASH = re.compile(  # of Python, what ends a program, a shell, or the `run` com
 def _explain(row: str) -> str:
     """Say that a row is not read, and for which of its words, if one is not known."""
     unknown = [word for role, word in tokenize(row) if role in ("unknown", "sign")]
-    reason = f" for its '{shorten(unknown[0])}'" if unknown else ""
+    reason = f" because of '{shorten(unknown[0])}'" if unknown else ""
     return f"not read{reason}: '{shorten(row, 90)}'"
 
 
@@ -237,7 +238,7 @@ def _refuse(
 ) -> NoSubmissionError:
     """Say why a text without results is refused."""
     if not printed and run_notes:
-        return NoSubmissionError("has no results", "; ".join(run_notes))
+        return NoSubmissionError(UNREAD, "; ".join(run_notes))
     if not printed:
         return NoSubmissionError("is empty", "did your program fail?")
     if printed[0].lstrip().startswith("%PDF"):
@@ -247,7 +248,7 @@ def _refuse(
     unread = [f"{_explain(row.text)} ({EXAMPLE})" for row in rows if row.results or row.seeming]
     last = f"it ends with: {shorten(printed[-1], 100)}"
     odd = [note for note in run_notes if not CRASH.match(note)]
-    return NoSubmissionError("has no results", "; ".join([*[*failure, *unread, last][:1], *odd]))
+    return NoSubmissionError(UNREAD, "; ".join([*[*failure, *unread, last][:1], *odd]))
 
 
 def _find_failure(rows: Iterable[str]) -> list[str]:
@@ -258,7 +259,7 @@ def _find_failure(rows: Iterable[str]) -> list[str]:
             is_traceback = not before.startswith("Exception ignored")
         elif CRASH.match(row) or (is_traceback and ERROR.fullmatch(row)):
             reason, is_traceback = row.lstrip(" |"), False
-    return [f"your program failed: {shorten(reason, 100).rstrip('.')}"] if reason else []
+    return [f"the program failed: {shorten(reason, 100).rstrip('.')}"] if reason else []
 
 
 # ------------------------------------------------ the format

@@ -2,21 +2,26 @@
 
 import csv
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
 import lab3
 from report.check.diagnosis import Explanation, list_causes
-from report.check.judge import EXPLAINED, RIGHT, Judgement, Reading
+from report.check.judge import EXPLAINED, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.number import ASKED_UNIT
-from report.check.submission import FREE, LATIN_1, SAMPLE, Line, shorten
+from report.check.submission import FREE, LATIN_1, Line, shorten
 from report.model import STRATEGIES
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
 MOST_ALTERNATIVES = 3
-MARK = " (another reading of the handout)"  # behind a mistake that is one, in a class
-READING = ". The handout says that {}: you read it otherwise"
+MARK = " (against the handout's words)"  # behind another reading of the handout, in a class
+READING = ", but the handout says {}"
+UNKNOWN = (
+    "Numbers of {} parallelism are right if they are as the key prints them; no causes are looked"
+    " for, because the key's fit no known reading of the handout, or several."
+)
 
 
 # ------------------------------------------------ parts of sentences
@@ -32,8 +37,7 @@ def group_causes(causes: Sequence[Explanation]) -> list[list[Explanation]]:
 
 
 def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]:
-    """List the mistakes of alternatives: with their strategies, and what is said of another
-    reading."""
+    """List the mistakes of alternatives with their strategies, and a remark on another reading."""
     clauses = list[str]()
     for alternative in alternatives[:MOST_ALTERNATIVES]:
         begin = "or " * bool(clauses)
@@ -46,7 +50,7 @@ def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]
 
 
 def list_rest(judged: Judgement) -> list[str]:
-    """List what else is wrong: for which lines, and in words."""
+    """List which lines are not right for no known cause, and how, in words."""
     lines: dict[str, list[Line]] = {}
     for number in judged.numbers:
         if number.kind not in (RIGHT, EXPLAINED):
@@ -66,23 +70,21 @@ def describe_key(reading: Reading) -> str:
     pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
     causes = "; ".join(describe_causes(list_causes([pair]), ""))
     unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
-    sentences = [f"Noted of the key: {note}." for note in reading.notes]
-    if reading.missing:
-        sentences.insert(0, f"It lacks {describe_lines(reading.missing)}.")
-    if unknown:
-        what = f"Numbers of {unknown} parallelism are right if they are as the key prints them"
-        why = "because the key's fit no known reading of the handout, or several"
-        sentences.insert(0, f"{what}; no causes are looked for, {why}.")
+    sentences = list[str]()
     if causes or not unknown:
         how = f"as follows: {causes}" if causes else "as this project does"
-        doubt = ", as far as it goes" * bool(reading.missing and not causes)
-        sentences.insert(0, f"The key reads the handout {how}{doubt}.")
+        sentences.append(f"The key reads the handout {how}.")
+    if unknown:
+        sentences.append(UNKNOWN.format(unknown))
+    if reading.missing:
+        sentences.append(f"It lacks {describe_lines(reading.missing)}.")
+    sentences += [f"Noted of the key: {note}." for note in reading.notes]
     return " ".join(sentences) if reading.is_key else ""
 
 
 # ------------------------------------------------ one submission
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
-    """Say how many numbers are right and what makes the others; a table; then the format."""
+    """Describe how many numbers are right, what makes the others, a table, and the format."""
     total, right = len(judged.numbers), judged.right
     lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
     if right == total:
@@ -91,18 +93,17 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] not in '.?')}" for note in judged.notes]
     groups = group_causes(judged.causes)
     clauses = [clause for group in groups for clause in list_clauses(group, READING)]
+    amount = f"{reading.question.inputs:,}"
+    clauses = [re.sub(r"\bN\b", amount, clause) for clause in clauses]
     lines += list_points("The wrong ones are what you get if:", clauses)
-    lines += list_points(f"What {'else ' * bool(clauses)}is wrong:", list_rest(judged))
+    lines += list_points("Also:" if clauses else "What is wrong:", list_rest(judged))
     if any(mistake.handout for cause in judged.causes for mistake in cause.mistakes):
-        lines.append(
-            "If your course reads it so, too: --key FILE, what the course's program prints"
-        )
+        lines.append("If your course reads the handout as you did, add its output: --key FILE")
     if right == total and not reading.is_key:
-        lines.append("How the handout is read: python3 report explain readings")
+        lines.append("For the assumptions: python3 report explain readings")
     table, rows = "" if right == total else tabulate(judged), judged.format
     if rows and rows != [FREE]:
-        asks = "lab3.py prints" if SAMPLE in judged.notes else "the handout asks for"
-        rows = [f"Format: what is printed (-), and what {asks} (+):", *rows]
+        rows = ["Format: your rows (-), and the expected ones (+):", *rows]
     return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(rows))
 
 
@@ -118,10 +119,10 @@ def tabulate(judged: Judgement) -> str:
         unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
         yours = shorten(f"{number.text} {unit}".strip()) or "-"
         name = f"{line.kind} {'s' if line.kind == 'latency' else 'bytes'}"
-        verdict = "wrong" if kind == EXPLAINED else kind
+        verdict = "wrong" if kind in (EXPLAINED, OTHER_LINE) else kind
         right_text = lab3.format_decimal(right, EXACT_DIGITS)
         rows.append((f"{line.question} {line.strategy}", name, yours, right_text, verdict))
-    return format_table(["", "", "yours", "right", ""], rows)
+    return format_table(["", "", "yours", "expected", ""], rows)
 
 
 # ------------------------------------------------ a class
@@ -139,7 +140,7 @@ def describe_class(files: Mapping[str, Judgement]) -> str:
         clauses = dict.fromkeys(mistake.clause for mistakes in firsts for mistake in mistakes)
         often.update([*clauses, *list_rest(judged)])
     frequent = [(times, what) for what, times in often.most_common() if times > 1]
-    table = format_table(["files", "what"], frequent) if frequent else ""
+    table = format_table(["files", "mistake"], frequent) if frequent else ""
     return join_blocks("\n".join(rows), table, summarize(files))
 
 
@@ -153,7 +154,7 @@ def summarize(files: Mapping[str, Judgement]) -> str:
     return join_blocks(
         f"{right} of {count(len(files), 'file')} {'has' if right == 1 else 'have'} every number"
         f" right, {in_format} also in the handout's format.",
-        f"{count(refused, 'file')} could not be read." if refused else "",
+        f"{count(refused, 'file')} could not be judged." if refused else "",
         "\n".join(["Look at by hand:", *by_hand]) if by_hand else "Look at by hand: none",
         gap="\n",
     )
@@ -166,10 +167,8 @@ def format_csv(files: Mapping[str, Judgement], lines: Iterable[Line]) -> str:
     writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes", "by hand"])
     for name, judged in files.items():
         kinds = [number.kind for number in judged.numbers]
-        cells: list[object] = [judged.right, len(kinds), *kinds]
-        cells += ["differs" if judged.format else "right"]
-        if not judged.numbers:
-            cells = [""] * (len(asked) + 3)
+        layout = "differs" if judged.format else "right"
+        cells = [judged.right, len(kinds), *kinds, layout] if kinds else [""] * (len(asked) + 3)
         causes, notes = describe_causes(judged.causes), [*list_rest(judged), *judged.notes]
         cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]
         # UTF-8, of which wrong bytes are Latin-1, whatever the terminal takes

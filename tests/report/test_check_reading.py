@@ -450,7 +450,7 @@ def test_how_a_program_failed(reason):
     for text in (OUTPUT + failure, half + failure, failure + half):
         [note] = read(text).notes
         assert f" failed: {reason}" in note
-    with pytest.raises(NoSubmissionError, match=f"no results; .* failed: {reason}"):
+    with pytest.raises(NoSubmissionError, match=f"can be read; .* failed: {reason}"):
         read(failure)
     assert read(failure + OUTPUT).notes == []  # for the results are behind it
 
@@ -459,7 +459,7 @@ def test_what_report_run_writes_behind_an_output():
     notes = ["'main.py' was run", "stopped after 10 s"]
     rows = "".join(f"report run: {note}\n" for note in notes)
     found = read(OUTPUT + rows)
-    assert (found.notes, found.format) == ([f"your program failed: {notes[1]}", notes[0]], [])
+    assert (found.notes, found.format) == ([f"the program failed: {notes[1]}", notes[0]], [])
     assert found.run_notes == notes and read(rows + OUTPUT).run_notes == []
     with pytest.raises(NoSubmissionError) as refused:
         read(rows)
