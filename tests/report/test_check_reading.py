@@ -463,7 +463,7 @@ def test_what_report_run_writes_behind_an_output():
     assert found.run_notes == notes and read(rows + OUTPUT).run_notes == []
     with pytest.raises(NoSubmissionError) as refused:
         read(rows)
-    assert refused.value.advice == "; ".join(notes)
+    assert refused.value.advice == f"your program failed: {notes[1]}; {notes[0]}"
 
 
 @pytest.mark.parametrize("end", "\v\f\u2028\u2003")
