@@ -25,23 +25,28 @@ PATTERNS = {  # the first that matches counts; text that matches none is a separ
     r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
     "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
     r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?",
-    "harmless": "paral[a-z]*|end-to-end|over the network"
-    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])",  # between two results; not of "/ 32 inputs"
+    "harmless": "paral[a-z]*|end-to-end|between (?:the )?nodes"
+    "|(?:over|across|on) (?:the |all )+(?:links|network)(?![a-z])"
+    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not of "/ 32 inputs"
+    "|(?<=[a-z]) +/ +(?=tensor|tp|pipe|pp|lat|traffic)",  # between labels
     "latency": r"(?:total|execution|running)[\s_]time(?![a-z])",
-    "traffic": r"(?:network[\s_]data|data[\s_](?:moved|sent|transferred))(?![a-z])",
-    "unknown": "[a-z]+",
+    "traffic": r"(?:network[\s_]data|data(?:[\s_](?:moved|sent|transferred))?)(?!\s?paral|[a-z])",
+    "unknown": r"data[\s-]paral[a-z]*|[a-z]+",
     "sign": r"(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-]",
 }
 VOCABULARY = {  # a role and a meaning, by default the word itself: how it is spelt
     ("strategy", "tensor"): "tensor tp",
-    ("strategy", "pipeline"): "pipeline pipelined pp",
-    ("kind", "latency"): "latency time",
+    ("strategy", "pipeline"): "pipeline pipelined pipe pp",
+    ("kind", "latency"): "latency lat delay time",
     ("kind", "traffic"): "traffic",
     **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
     # a latency beside one of these is only a part of the latency
-    ("network", ""): "network communication comm moved moves sent transferred",
-    ("harmless", ""): "a about all and approximately are by equal for has in inference is method of"
-    " overall result results strategy takes the to total using volume with",
+    ("network", ""): "network communication comm moved moves puts sends sent transferred",
+    (
+        "harmless",
+        "",
+    ): "a about all and approximately are by equal for has in inference is method needs"
+    " of only overall result results strategy takes the to total uses using volume while with",
     ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
 }
 WORDS = {
@@ -54,6 +59,14 @@ TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that e
 BULLET = re.compile(r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])", re.IGNORECASE)
 GROUPS = (f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items())
 TOKEN = re.compile("|".join(GROUPS), re.ASCII | re.IGNORECASE)
+
+
+def _name_inputs(row: str, inputs: int) -> str:
+    """Write (32), x32, N = 32 and "batch of 32" as "32 inputs", and likewise 1 and "single"."""
+    amount = rf"({inputs}|1)(?:[ _-](?:input|image)s?)?(?![\w.])"
+    forms = rf" ?\((?:N ?= ?)?{amount}\)|(?<![^\s(\[|,;:'\"])(?:N ?= ?|x|batch of ){amount}"
+    row = re.sub(r"(?<![\w-])single(?=\s*(?:[:|)]|$))", "x1", row, flags=re.IGNORECASE)
+    return re.sub(forms, lambda form: f" {form[1] or form[2]} inputs", row, flags=re.IGNORECASE)
 
 
 def tokenize(row: str) -> list[Token]:
@@ -136,10 +149,15 @@ class Result(NamedTuple):
 def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
     """Read the results of a row: none if a part is no result, or two of one line disagree."""
     *parts, end = _split_parts(tokens)
-    if not _has_only_results(tokens, end, above):
+    if not parts or not _has_only_results(tokens, end):
         return []
+    questions = [token for token in tokens if token[0] == "question"]
+    is_mixed = above.add(questions).question == OTHER
+    if is_mixed and questions and questions[0] not in parts[0]:
+        return []
+    parts[-1] = parts[-1] + end
     said, results = above, dict[tuple[str, str, str], Result]()
-    for part in ([*part, *end] for part in parts):
+    for part in (part + questions * (not is_mixed) for part in parts):
         said = said.add(part)
         unit, text = "".join(_find("unit", part)), "".join(_find("number", part))
         number = read_number(text, unit, said.kind) if said.strategy and said.kind else None
@@ -163,13 +181,12 @@ def _split_parts(tokens: Sequence[Token]) -> list[list[Token]]:
     return parts
 
 
-def _has_only_results(tokens: Sequence[Token], end: Sequence[Token], above: Said) -> bool:
-    """Return whether a row is understood: its words name a strategy or a kind, none is unknown, and
-    behind its last number there are only words of MAY_END, with a question if no other is named."""
-    roles, end_roles = _find_roles(tokens), _find_roles(end)
-    is_mixed = "question" in end_roles and above.add(tokens).question == OTHER
-    is_understood = not roles & {"unknown", "sign"} and end_roles <= MAY_END
-    return is_understood and not is_mixed and bool(roles & {"strategy", "kind"})
+def _has_only_results(tokens: Sequence[Token], end: Sequence[Token]) -> bool:
+    """Return whether a row is understood: it names a strategy or a kind (or a question, and units),
+    no word is unknown, and behind its last number there are only words of MAY_END."""
+    roles = _find_roles(tokens)
+    is_labelled = bool(roles & {"strategy", "kind"}) or roles >= {"question", "unit"}
+    return is_labelled and not roles & {"unknown", "sign"} and _find_roles(end) <= MAY_END
 
 
 # ------------------------------------------------ tables
@@ -178,6 +195,15 @@ def _split_cells(row: str) -> tuple[str, ...]:
     cells = re.split(r"\s*[|\t;]\s*|\s{2,}", row.strip("| \t"))
     cells = cells if len(cells) > 1 else row.split(",")
     return tuple(cells if len(cells) > 1 else [])
+
+
+def _join_columns(upper: Sequence[str], cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Join cells to a heading of fewer columns above them, if each is a question or a strategy."""
+    times = len(cells) // max(len(upper), 1)
+    is_shared = all(_find_roles(tokenize(cell)) <= {"question", "strategy"} for cell in upper)
+    if not upper or times < 2 or len(cells) % len(upper) or not is_shared:
+        return cells
+    return tuple(f"{upper[place // times]} {cell}" for place, cell in enumerate(cells))
 
 
 def _write_out(row: str, columns: Sequence[str]) -> str:
@@ -222,16 +248,27 @@ def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
 @lru_cache(maxsize=1000)  # a long text, or a class, may have one row very often
 def _read_row(row: str, above: Said) -> Row:
     """Read the results of a row, or else what it says of the rows below it."""
-    tokens = tokenize(row) if len(row) <= MOST_CHARACTERS else []
+    text = _name_inputs(row, above.inputs)
+    tokens = tokenize(text) if len(row) <= MOST_CHARACTERS else []
     table = above._replace(is_vague=above.is_table_vague)
     results = _read_results(tokens, above)
     if tokens and not results:
-        results = _read_results(tokenize(_write_out(row, above.columns)), table)
-    if results or not _find_roles(tokens) & TELLING:
-        return Row(row, results, [], above.question, above)
+        results = _read_results(tokenize(_write_out(text, above.columns)), table)
+    if results:
+        return Row(row, results, [], above.question, _keep_question(tokens, above))
+    if not _find_roles(tokens) & TELLING:
+        return Row(row, [], [], above.question, above)
     said = above._replace(strategy="", kind="").add(tokens)
-    below = _read_heading(row, tokens, said, above)
+    below = _read_heading(text, tokens, said, above)
     return Row(row, [], _list_seeming(tokens, said), said.question, below)
+
+
+def _keep_question(tokens: Sequence[Token], above: Said) -> Said:
+    """Keep the question with which a row of results begins for the rows below that name none."""
+    first = next(token for token in tokens if token[0] != "harmless")
+    if first[0] != "question":
+        return above
+    return above.add_question({first[1]})._replace(is_vague=above.is_vague)
 
 
 def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, str]]:
@@ -254,6 +291,6 @@ def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) ->
     is_kind_clear = said.kind != "" or not roles & {"kind", "network"}
     is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
     if not cells or not numbers:
-        columns = cells or said.columns * is_clear
+        columns = _join_columns(said.columns, cells) or said.columns * is_clear
         said = said._replace(columns=columns, is_table_vague=said.is_vague)
     return said._replace(strategy=said.strategy or above.strategy) if is_clear else said.doubt()
