@@ -64,7 +64,7 @@ TOKEN = re.compile("|".join(GROUPS), re.ASCII | re.IGNORECASE)
 def _name_inputs(row: str, inputs: int) -> str:
     """Write (32), x32, N = 32 and "batch of 32" as "32 inputs", and likewise 1 and "single"."""
     amount = rf"({inputs}|1)(?:[ _-](?:input|image)s?)?(?![\w.])"
-    forms = rf" ?\((?:N ?= ?)?{amount}\)|(?<![^\s(\[|,;:'\"])(?:N ?= ?|x|batch of ){amount}"
+    forms = rf" ?\((?:N ?= ?)?{amount}\)| ?(?<![^\s(\[|,;:'\"])(?:N ?= ?|x|batch of ){amount}"
     row = re.sub(r"(?<![\w-])single(?=\s*(?:[:|)]|$))", "x1", row, flags=re.IGNORECASE)
     return re.sub(forms, lambda form: f" {form[1] or form[2]} inputs", row, flags=re.IGNORECASE)
 
@@ -256,7 +256,7 @@ def _read_row(row: str, above: Said) -> Row:
         results = _read_results(tokenize(_write_out(text, above.columns)), table)
     if results:
         return Row(row, results, [], above.question, _keep_question(tokens, above))
-    if not _find_roles(tokens) & TELLING:
+    if not _find_roles(tokens) & TELLING and _find_roles(tokens) != {"unit"}:
         return Row(row, [], [], above.question, above)
     said = above._replace(strategy="", kind="").add(tokens)
     below = _read_heading(text, tokens, said, above)
