@@ -143,7 +143,9 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
     printed, run_notes = _split_off_notes(_split_rows(text))
     stripped, wanted = [row.strip() for row in printed], lab3.answers(*question).splitlines()
-    relabelled, sample = _relabel_sample(stripped, wanted)
+    is_source = [SOURCE.match(before) is not None for before in ["", *printed][:-1]]
+    output = [row * (not quoted) for row, quoted in zip(stripped, is_source, strict=True)]
+    relabelled, sample = _relabel_sample(output, wanted)
     rows, lines = read_rows(relabelled, question.inputs), list_lines(question, impossible)
     groups = _group(rows, lines)
     is_whole = len(groups) == len(lines)
@@ -198,8 +200,10 @@ def _relabel_sample(rows: Sequence[str], wanted: Iterable[str]) -> tuple[list[st
 # ------------------------------------------------ what is missing, refused, or failed
 CODE = re.compile(r"import [\w., ]+$|from [\w.]+ import\b|def \w|print ?[(\"']")
 ERROR = re.compile(r"(?: *\| )?[A-Za-z_][\w.]*(?:: .*)?")  # the last row of a traceback
+SOURCE = re.compile(r'\s+File ".*", line \d+')  # above a quoted row of a program
 CRASH = re.compile(  # said by `timeout`, Python, a shell, or the `run` command
-    r"timeout: |Fatal Python error: |.*Segmentation fault|stopped |killed: "
+    r"(?:timeout|Fatal Python error|(?:Syntax|Indentation|Tab)Error|killed): |stopped after "
+    r"|.*Segmentation fault"
     r"|(?:.*sh: .*)?(?:Killed|Terminated|Aborted)(?: \(core dumped\))?(?: {2,}.*)?$",
     re.IGNORECASE,
 )
@@ -244,7 +248,8 @@ def _find_failure(rows: Iterable[str]) -> list[str]:
             is_traceback = not before.startswith("Exception ignored")
         elif CRASH.match(row) or (is_traceback and ERROR.fullmatch(row)):
             reason, is_traceback = row.lstrip(" |"), False
-    return [f"your program failed: {shorten(reason, 100).rstrip('.')}"] if reason else []
+    fate = "was" if reason.startswith("stopped ") else "failed:"
+    return [f"your program {fate} {shorten(reason, 100).rstrip('.')}"] if reason else []
 
 
 # ------------------------------------------------ the format

@@ -268,7 +268,7 @@ COUNTED_ONCE = {
     "below unknown words, Q1": "Q1\nTP latency: 3\nRing topology\nQ1: TP latency: 9\nQ2",
     "below other inputs": "Q1\nTP latency: 3\nQ1 (64 inputs)\nTP latency: 9\nQ2",
     "below what may be a heading": "Q1\nTP latency: 3\nQ2, 0.5 MB of SRAM\nTP latency: 9",
-    "of no strategy or kind of its own": "Q1\nTP latency\nTP: 3\nQ1: 9 s\nQ2",
+    "of no strategy, kind or unit of its own": "Q1\nTP latency\nTP: 3\nQ1: 9\nQ2",
     "nobody's": "16 inputs\nTP latency: 9\nQ1\nTP latency: 3",
     "the same": "Q1\nTP latency: 3\nTP latency: 3.0 s",
     "no number": "Q1\nTP latency: nan\nTP latency: 3\nTP latency: None\nQ2",
@@ -384,6 +384,8 @@ FAILURES = {
     '  |   File "lab3.py", line 3, in <module>\n  | ExceptionGroup: one (1 sub-exception)\n',
     "KeyboardInterrupt": TRACEBACK[: TRACEBACK.index("Name")] + "KeyboardInterrupt\n",
 }
+SYNTAX = '  File "lab3.py", line 3\n    print "TP latency: 3"\n    ^^^^^\n'
+FAILURES |= {"SyntaxError: invalid syntax": f"{SYNTAX}SyntaxError: invalid syntax\n"}
 CRASHES = [
     "Killed",
     "bash: line 1: 7 Aborted",
@@ -425,7 +427,7 @@ def test_how_a_program_failed(reason):
 def test_the_rows_that_report_run_writes_are_notes():
     notes = ["'main.py' was run", "stopped after 10 s"]
     rows = "".join(f"report run: {note}\n" for note in notes)
-    submission, told = read(OUTPUT + rows), [f"your program failed: {notes[1]}", notes[0]]
+    submission, told = read(OUTPUT + rows), [f"your program was {notes[1]}", notes[0]]
     assert (submission.notes, submission.run_notes, submission.format) == (told, notes, [])
     assert read(rows + OUTPUT).run_notes == []
     with pytest.raises(NoSubmissionError, match="; ".join(told)):
