@@ -26,7 +26,7 @@ PATTERNS = {  # the first that matches counts; text that matches none is a separ
     "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
     r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?",
     "harmless": "paral[a-z]*|end-to-end|between (?:the )?nodes"
-    "|(?:over|across|on) (?:the |all )+(?:links|network)(?![a-z])"
+    "|(?<!latency )(?<!delay )(?<!time )(?:over|across|on) (?:the |all )+(?:links|network)(?![a-z])"
     r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not of "/ 32 inputs"
     "|(?<=[a-z]) +/ +(?=tensor|tp|pipe|pp|lat|traffic)",  # between labels
     "latency": r"(?:total|execution|running)[\s_]time(?![a-z])",
@@ -192,8 +192,9 @@ def _has_only_results(tokens: Sequence[Token], end: Sequence[Token]) -> bool:
 # ------------------------------------------------ tables
 def _split_cells(row: str) -> tuple[str, ...]:
     """Split a row of a table: at bars, tabs, semicolons and wide gaps, or else at commas."""
-    cells = re.split(r"\s*[|\t;]\s*|\s{2,}", row.strip("| \t"))
-    cells = cells if len(cells) > 1 else row.split(",")
+    text = row.strip().removeprefix("|").removesuffix("|").strip()
+    cells = re.split(r"\s*[|\t;]\s*|\s{2,}", text)
+    cells = cells if len(cells) > 1 else text.split(",")
     return tuple(cells if len(cells) > 1 else [])
 
 
@@ -291,6 +292,8 @@ def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) ->
     is_kind_clear = said.kind != "" or not roles & {"kind", "network"}
     is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
     if not cells or not numbers:
-        columns = _join_columns(said.columns, cells) or said.columns * is_clear
+        columns = (
+            _join_columns(said.columns, cells[cells[:1] == ("",) :]) or said.columns * is_clear
+        )
         said = said._replace(columns=columns, is_table_vague=said.is_vague)
     return said._replace(strategy=said.strategy or above.strategy) if is_clear else said.doubt()

@@ -105,11 +105,19 @@ TENSOR_LATENCIES = [
     *("Q1 \u2013 TP latency is 3 s", "TP latency is 3 s for a single input"),
     *("Q1 (one input): TP latency: 3", "Strategy: TP, latency: 3 s", "TP total time: 3 s"),
     *("The end-to-end latency of the tensor method is 3 seconds", "tensor execution time: 3 s"),
+    *("Single: TP 3 s", "latency (single): TP 3 s", "TP latency (1): 3 s"),
 ]
 PIPELINE_TRAFFICS = [
     *("Total network traffic of pipeline parallelism is 3 bytes", "PP traffic (KB): 0.003"),
     *("total communication traffic, pipelined = 3", "PP bytes sent: 3", "PP: 3 B"),
-    *("PP data moved: 3 B", "PP: 3 bytes sent", "Bits of pipeline traffic: 24"),
+    *("PP data moved: 3 B", "PP: 3 bytes sent", "Bits of pipeline traffic: 24", "Pipe data: 3 B"),
+]
+EIGHT = [
+    "TP lat (8): 4",
+    "Tensor x8: 4 s",
+    "TP delay (N=8) 4",
+    "N = 8: TP: 4 s",
+    "batch of 8: TP 4 s",
 ]
 RESULTS = {row: {"Q1 tensor latency": 3} for row in TENSOR_LATENCIES}
 RESULTS |= {row: {"Q1 pipeline traffic": 3} for row in PIPELINE_TRAFFICS}
@@ -121,6 +129,15 @@ RESULTS |= {
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: time(s) = 3  bytes = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "TP takes 3 s for one input and moves 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "TP: 3 s, 7 B sent over the links": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "8 inputs: TP needs 4 s and puts 7 B on the network, while PP needs only 5 s": {
+        "Q2 tensor latency": 4,
+        "Q2 tensor traffic": 7,
+        "Q2 pipeline latency": 5,
+    },
+    "TP latency: x1 3 s / pipe x1 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
+    **{row: {"Q2 tensor latency": 4} for row in EIGHT},
     "Q2 PP: 5 s and 7 bytes": {"Q2 pipeline latency": 5, "Q2 pipeline traffic": 7},
 }
 NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
@@ -141,6 +158,13 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("TP latency: 3 s (Q1), 4 s (Q2)", "Q1 and Q2: TP latency: 3 s", "3 s is the TP latency"),
     *("Q3: TP latency: 3 s", "16 inputs: TP latency: 3 s", "Total latency: 3 s", "TP: 3", "3 s"),
     *("TP: 3 s / 8 inputs", "TP latency: 3 / 2 s", "TP sent in 3 s", "Total data moved: 3 bytes"),
+    *(
+        "TP takes 3 s for one input and 4 s for 8 inputs",
+        "TP: 3 s, 7 B for one input; 4 s, 8 inputs",
+    ),
+    *("Data parallelism: 3 B", "TP delay on the network: 3 s", "TP latency / PP latency: 3 s"),
+    *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
+    *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
     *("+ TP latency: 3 s", f"TP latency: {' ' * 190}3 s"),
 ]
 NO_TABLES = [  # a number may be something else
@@ -224,6 +248,28 @@ LAYOUTS = {
     Ring topology
     | | Latency (s) | Traffic (bytes) |
     | Q1 TP | 9 | 9 |""",
+    "questions over kinds": """
+        +----------+----------------+----------------+
+        |          |     1 input    |    8 inputs    |
+        |          | ms    | bytes  | ms     | bytes |
+        | tensor   | 1250  | 1200   | 10,000 | 9600  |
+        | pipeline | 2500  | 640    | 7750   | 5120  |""",
+    "questions and kinds": """
+                     lat x1 (s)    bytes x1    lat x8 (s)    bytes x8
+        tensor       1.25          1200        10            9600
+        pipeline     2.5           640         7.75          5120""",
+    "questions at the beginning of rows": """
+        {'Q1': {'pipeline': {'latency_s': 2.5, 'traffic_bytes': 640},
+                'tensor': {'latency_s': 1.25, 'traffic_bytes': 1200}},
+         'Q2': {'pipeline': {'latency_s': 7.75, 'traffic_bytes': 5120},
+                'tensor': {'latency_s': 10, 'traffic_bytes': 9600}}}""",
+    "blank cells, and units that say the kind": """
+        | Q1 | TP | 1.25 s | 1200 B |
+        |    | PP | 2.5 s  | 640 B  |
+        tensor parallelism
+        - 8 inputs : 10 s, 9600 B
+        pipeline parallelism
+        - 8 inputs : 7.75 s, 5120 B""",
 }
 OTHER_HEADINGS = [  # another question or other inputs; unknown words, or two meanings
     *("Q3", "Q12", "16 inputs", "Question 4 (ring)", "Q1/Q2", "1 input, 8 inputs"),
