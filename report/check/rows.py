@@ -1,9 +1,9 @@
 """What the rows of a text say, by their words.
 
 A row is split into tokens. It has results, or it is a heading of the rows below it, or neither. A
-result says a strategy, a kind and a number, and nothing that is not understood; headings say what
-its row leaves open. A row of a table is written out as a row of results. Unread is better than
-misread.
+result has a strategy, a kind and a number, and no word that is not understood; headings supply the
+words that its row leaves out. A row of a table is written out as a row of results. Unread is better
+than misread.
 """
 
 import re
@@ -16,40 +16,44 @@ from report.check.number import ASKED_UNIT, UNITS, Number, read_number
 from report.model import STRATEGIES
 
 MOST_CHARACTERS = 200  # of a row that is read
-OTHER = "other"  # than Q1 and Q2, or both of them
+OTHER = "other"  # a question that is neither Q1 nor Q2, or both
 
 # ------------------------------------------------ tokens
-
-Token = tuple[str, str]  # a role, which is a key of PATTERNS or stands in VOCABULARY; a meaning
-PATTERNS = {  # what is in none of them is a separator; of two that fit the first counts
+Token = tuple[str, str]  # a role, which is a key of PATTERNS or VOCABULARY, and a meaning
+PATTERNS = {  # the first that matches counts; text that matches none is a separator
     "question": r"q(?:uestion)? ?\d+(?![a-z\d])"
     r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
     "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
     r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?",
-    "harmless": "paral[a-z]*|end-to-end|over the network"
-    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])",  # of two results; not of "/ 32 inputs"
-    "duration": r"(?:total|execution|running)[\s_]time(?![a-z])",
-    "data": r"(?:network[\s_]data|data[\s_](?:moved|sent|transferred))(?![a-z])",
-    "unknown": "[a-z]+",
+    "harmless": "paral[a-z]*|end-to-end|between (?:the )?nodes"
+    "|(?<!latency )(?<!delay )(?<!time )(?:over|across|on) (?:the |all )+(?:links|network)(?![a-z])"
+    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not of "/ 32 inputs"
+    "|(?<=[a-z]) +/ +(?=tensor|tp|pipe|pp|lat|traffic)",  # between labels
+    "latency": r"(?:total|execution|running)[\s_]time(?![a-z])",
+    "traffic": r"(?:network[\s_]data|data(?:[\s_](?:moved|sent|transferred))?)(?!\s?paral|[a-z])",
+    "unknown": r"data[\s-]paral[a-z]*|[a-z]+",
     "sign": r"(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-]",
 }
-VOCABULARY = [  # a role, what is meant if not the word itself, and how it is spelt
-    ("strategy", "tensor", "tensor tp"),
-    ("strategy", "pipeline", "pipeline pipelined pp"),
-    ("kind", "latency", "latency time"),
-    ("kind", "traffic", "traffic"),
-    *(("unit", name, spelt) for name, (_, _, spelt) in UNITS.items()),
-    # without "traffic" or bytes, of a part of a latency
-    ("network", "", "network communication comm moved moves sent transferred"),
-    ("harmless", "", "a about all and approximately are by equal for has in inference is method"),
-    ("harmless", "", "of overall result results strategy takes the to total using volume with"),
-    ("unknown", "", "Kb Mb Gb Kib Mib Gib"),  # bits
-]
-WORDS = {word: (role, name or word) for role, name, words in VOCABULARY for word in words.split()}
-PHRASES = {
-    "duration": "latency",
-    "data": "traffic",
-}  # beside a strategy; else the program's own: unknown
+VOCABULARY = {  # a role and a meaning, by default the word itself: how it is spelt
+    ("strategy", "tensor"): "tensor tp",
+    ("strategy", "pipeline"): "pipeline pipelined pipe pp",
+    ("kind", "latency"): "latency lat delay time",
+    ("kind", "traffic"): "traffic",
+    **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
+    # a latency beside one of these is only a part of the latency
+    ("network", ""): "network communication comm moved moves puts sends sent transferred",
+    (
+        "harmless",
+        "",
+    ): "a about all and approximately are by equal for has in inference is method needs"
+    " of only overall result results strategy takes the to total uses using volume while with",
+    ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
+}
+WORDS = {
+    word: (role, name or word)
+    for (role, name), spelt in VOCABULARY.items()
+    for word in spelt.split()
+}
 MAY_END = {"harmless", "question", "network"}  # roles behind the last number of a row
 TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that end a heading
 BULLET = re.compile(r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])", re.IGNORECASE)
@@ -57,17 +61,26 @@ GROUPS = (f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items())
 TOKEN = re.compile("|".join(GROUPS), re.ASCII | re.IGNORECASE)
 
 
+def _name_inputs(row: str, inputs: int) -> str:
+    """Write (32), x32, N = 32 and "batch of 32" as "32 inputs", and likewise 1 and "single"."""
+    amount = rf"({inputs}|1)(?:[ _-](?:input|image)s?)?(?![\w.])"
+    forms = rf" ?\((?:N ?= ?)?{amount}\)| ?(?<![^\s(\[|,;:'\"])(?:N ?= ?|x|batch of ){amount}"
+    row = re.sub(r"(?<![\w-])single(?=\s*(?:[:|)]|$))", "x1", row, flags=re.IGNORECASE)
+    return re.sub(forms, lambda form: f" {form[1] or form[2]} inputs", row, flags=re.IGNORECASE)
+
+
 def tokenize(row: str) -> list[Token]:
-    """Split a row into tokens, without a bullet or a number of a list before them."""
+    """Split a row into tokens, without a bullet or the number of an item before them."""
     matches = [(str(match.lastgroup), match[0]) for match in TOKEN.finditer(BULLET.sub("", row))]
     tokens = [WORDS.get(word) or WORDS.get(word.lower()) or (role, word) for role, word in matches]
-    beside = "kind" if _find("strategy", tokens) else "unknown"
-    return [(beside, PHRASES[role]) if role in PHRASES else (role, word) for role, word in tokens]
+    # a bare "total time" is the program's own
+    phrase_role = "kind" if _find("strategy", tokens) else "unknown"
+    return [(phrase_role, role) if role in ASKED_UNIT else (role, word) for role, word in tokens]
 
 
 def _find(role: str, tokens: Iterable[Token]) -> set[str]:
-    """Find the meanings of a role's tokens."""
-    return {meaning for other, meaning in tokens if other == role}
+    """Find the meanings of the tokens that have a role."""
+    return {meaning for token_role, meaning in tokens if token_role == role}
 
 
 def _find_roles(tokens: Iterable[Token]) -> set[str]:
@@ -77,13 +90,13 @@ def _find_roles(tokens: Iterable[Token]) -> set[str]:
 
 # ------------------------------------------------ what words say
 class Said(NamedTuple):
-    """What words say, and the headings above them; empty if nothing does, or two differ."""
+    """What words and the headings above them say. Empty: unsaid, or said in two ways."""
 
     inputs: int  # of Q2
     question: str = ""  # Q1, Q2 or OTHER
     strategy: str = ""
     kind: str = ""
-    other_inputs: int = 0  # that are named with the question, and are not its own
+    other_inputs: int = 0  # an amount that is named with the question, and is not the question's
     is_vague: bool = True  # whether the question is in doubt
     columns: tuple[str, ...] = ()  # of the table
     is_table_vague: bool = True  # whether the question was in doubt above the table
@@ -130,16 +143,21 @@ class Result(NamedTuple):
 
     said: Said
     number: Number
-    label: tuple[Token, ...]  # what stands beside the number
+    label: tuple[Token, ...]  # the words beside the number
 
 
 def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
     """Read the results of a row: none if a part is no result, or two of one line disagree."""
-    *parts, behind = _split_parts(tokens)
-    if not _has_only_results(tokens, behind, above):
+    *parts, end = _split_parts(tokens)
+    if not parts or not _has_only_results(tokens, end):
         return []
+    questions = [token for token in tokens if token[0] == "question"]
+    is_mixed = above.add(questions).question == OTHER
+    if is_mixed and questions and questions[0] not in parts[0]:
+        return []
+    parts[-1] = parts[-1] + end
     said, results = above, dict[tuple[str, str, str], Result]()
-    for part in ([*part, *behind] for part in parts):
+    for part in (part + questions * (not is_mixed) for part in parts):
         said = said.add(part)
         unit, text = "".join(_find("unit", part)), "".join(_find("number", part))
         number = read_number(text, unit, said.kind) if said.strategy and said.kind else None
@@ -153,8 +171,7 @@ def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
 
 
 def _split_parts(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Split a row behind each number and its unit, which may also stand before it. The last part is
-    what stands behind the last number."""
+    """Split a row behind each number, and its unit if none stands before it."""
     parts: list[list[Token]] = [[]]
     for token in tokens:
         is_next = token[0] == "unit" and len(parts) > 1 and not parts[-1]
@@ -164,26 +181,35 @@ def _split_parts(tokens: Sequence[Token]) -> list[list[Token]]:
     return parts
 
 
-def _has_only_results(tokens: Sequence[Token], behind: Sequence[Token], above: Said) -> bool:
-    """Return whether all words of a row are understood, some name what it is about, and what stands
-    behind its last number may stand there: a question if the row names no other."""
-    roles, roles_behind = _find_roles(tokens), _find_roles(behind)
-    is_mixed = "question" in roles_behind and above.add(tokens).question == OTHER
-    is_understood = not roles & {"unknown", "sign"} and roles_behind <= MAY_END
-    return is_understood and not is_mixed and bool(roles & {"strategy", "kind"})
+def _has_only_results(tokens: Sequence[Token], end: Sequence[Token]) -> bool:
+    """Return whether a row is understood: it names a strategy or a kind (or a question, and units),
+    no word is unknown, and behind its last number there are only words of MAY_END."""
+    roles = _find_roles(tokens)
+    is_labelled = bool(roles & {"strategy", "kind"}) or roles >= {"question", "unit"}
+    return is_labelled and not roles & {"unknown", "sign"} and _find_roles(end) <= MAY_END
 
 
 # ------------------------------------------------ tables
 def _split_cells(row: str) -> tuple[str, ...]:
     """Split a row of a table: at bars, tabs, semicolons and wide gaps, or else at commas."""
-    cells = re.split(r"\s*[|\t;]\s*|\s{2,}", row.strip("| \t"))
-    cells = cells if len(cells) > 1 else row.split(",")
+    text = row.strip().removeprefix("|").removesuffix("|").strip()
+    cells = re.split(r"\s*[|\t;]\s*|\s{2,}", text)
+    cells = cells if len(cells) > 1 else text.split(",")
     return tuple(cells if len(cells) > 1 else [])
 
 
+def _join_columns(upper: Sequence[str], cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Join cells to a heading of fewer columns above them, if each is a question or a strategy."""
+    times = len(cells) // max(len(upper), 1)
+    is_shared = all(_find_roles(tokenize(cell)) <= {"question", "strategy"} for cell in upper)
+    if not upper or times < 2 or len(cells) % len(upper) or not is_shared:
+        return cells
+    return tuple(f"{upper[place // times]} {cell}" for place, cell in enumerate(cells))
+
+
 def _write_out(row: str, columns: Sequence[str]) -> str:
-    """Write a row of a table as a row of results: before each number what the row and its column
-    say. Empty if it is no row of the table."""
+    """Write a row of a table as a row of results: before each number the words of its row and of
+    its column. Empty if it is no row of the table."""
     cells, labels, results = _split_cells(row), list[str](), list[str]()
     if not columns or len(cells) - len(columns) not in (0, 1):  # the first may have no heading
         return ""
@@ -223,21 +249,31 @@ def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
 @lru_cache(maxsize=1000)  # a long text, or a class, may have one row very often
 def _read_row(row: str, above: Said) -> Row:
     """Read the results of a row, or else what it says of the rows below it."""
-    tokens = tokenize(row) if len(row) <= MOST_CHARACTERS else []
+    text = _name_inputs(row, above.inputs)
+    tokens = tokenize(text) if len(row) <= MOST_CHARACTERS else []
+    table = above._replace(is_vague=above.is_table_vague)
     results = _read_results(tokens, above)
     if tokens and not results:
-        table = above._replace(is_vague=above.is_table_vague)
-        results = _read_results(tokenize(_write_out(row, above.columns)), table)
-    if results or not _find_roles(tokens) & TELLING:
-        return Row(row, results, [], above.question, above)
+        results = _read_results(tokenize(_write_out(text, above.columns)), table)
+    if results:
+        return Row(row, results, [], above.question, _keep_question(tokens, above))
+    if not _find_roles(tokens) & TELLING and _find_roles(tokens) != {"unit"}:
+        return Row(row, [], [], above.question, above)
     said = above._replace(strategy="", kind="").add(tokens)
-    below = _read_heading(row, tokens, said, above)
+    below = _read_heading(text, tokens, said, above)
     return Row(row, [], _list_seeming(tokens, said), said.question, below)
 
 
+def _keep_question(tokens: Sequence[Token], above: Said) -> Said:
+    """Keep the question with which a row of results begins for the rows below that name none."""
+    first = next(token for token in tokens if token[0] != "harmless")
+    if first[0] != "question":
+        return above
+    return above.add_question({first[1]})._replace(is_vague=above.is_vague)
+
+
 def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, str]]:
-    """List the lines that an unread row seems to be of: it has a number, and says strategy or kind;
-    what it leaves open may be either."""
+    """List the lines that an unread row with a number and a strategy or a kind seems to be of."""
     roles = _find_roles(tokens)
     if "number" not in roles or not roles & {"strategy", "kind"}:
         return []
@@ -248,22 +284,16 @@ def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, s
 def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) -> Said:
     """Read what is said above the next row. A row with a number of four digits is no heading, but
     may end what is said above it."""
-    numbers, cells = _find("number", tokens), _split_cells(row)
+    numbers, strategies = _find("number", tokens), _find("strategy", tokens)
     if not all(re.fullmatch(r"\d{1,3}", number) for number in numbers):
-        is_other = _find("strategy", tokens) and above.strategy not in ("", said.strategy)
+        is_other = strategies and above.strategy not in ("", said.strategy)
         return above.doubt() if is_other or said.question != above.question else above
-    is_clear = _is_clear(tokens, said)
-    if cells and not numbers:
-        said = said._replace(columns=cells, is_table_vague=said.is_vague)
-    elif not cells:
-        said = said._replace(columns=said.columns * is_clear, is_table_vague=said.is_vague)
+    roles, cells = _find_roles(tokens), _split_cells(row)
+    is_kind_clear = said.kind != "" or not roles & {"kind", "network"}
+    is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
+    if not cells or not numbers:
+        columns = (
+            _join_columns(said.columns, cells[cells[:1] == ("",) :]) or said.columns * is_clear
+        )
+        said = said._replace(columns=columns, is_table_vague=said.is_vague)
     return said._replace(strategy=said.strategy or above.strategy) if is_clear else said.doubt()
-
-
-def _is_clear(tokens: Sequence[Token], said: Said) -> bool:
-    """Return whether a heading has no word that is not understood, no number and no unit, and does
-    not name two strategies or kinds."""
-    roles = _find_roles(tokens)
-    is_settled = bool(said.strategy) or "strategy" not in roles
-    is_kind_settled = bool(said.kind) or not roles & {"kind", "network"}
-    return is_settled and is_kind_settled and not roles & {"unknown", "number", "unit"}

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import unified_diff
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -30,7 +30,7 @@ RUN = "report run: "  # begins what the `run` command writes behind what a progr
 
 
 class NoSubmissionError(ValueError):
-    """A text that cannot be judged: what it is, and what to do."""
+    """A text that cannot be judged: what is wrong with it, and what to do."""
 
     def __init__(self, what: str, advice: str):
         super().__init__(f"text {what}; {advice}")
@@ -56,13 +56,12 @@ def list_lines(question: Question, impossible: Collection[str]) -> list[Line]:
 
 
 def shorten(text: str, most: int = 24) -> str:
-    """Make a text printable ASCII of so many characters or fewer."""
+    """Make a text printable ASCII, and truncate it."""
     printable = re.sub("[^ -~]", "?", text[: most + 1]).strip()
     return printable if len(printable) <= most else f"{printable[: most - 3]}..."
 
 
 # ------------------------------------------------ text
-
 ESCAPE = re.compile(  # CSI; OSC, DCS and other strings; the rest
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\a\x1b\n]*(?:\a|\x1b\\)|\x1b[ -/]*[0-~]"
 )
@@ -71,8 +70,8 @@ ALIKE = str.maketrans("\u00b5\u03bc\u2212\u2013\u2014\u2248\u2502", "uu---~|")  
 
 
 def decode(data: bytes) -> str:
-    """Decode UTF-16, which a mark or zero bytes tell, or else UTF-8, whose wrong bytes are Latin-1.
-    UTF-32 is UTF-16 between zeros."""
+    """Decode UTF-16 (or UTF-32, which is UTF-16 between zeros) if a mark or zero bytes show it, or
+    else UTF-8, whose wrong bytes are Latin-1."""
     for mark, place, encoding in ((b"\xff\xfe", 1, "utf-16-le"), (b"\xfe\xff", 0, "utf-16-be")):
         if data.startswith(mark) or data[place::2].count(0) > len(data) // 3:
             return data.decode(encoding, "replace")
@@ -80,27 +79,23 @@ def decode(data: bytes) -> str:
 
 
 def _split_rows(text: str) -> list[str]:
-    """Split a text into rows that are not blank, without escapes and characters that are not seen.
-    If it has line feeds, a row does not end at other separators: they are blanks."""
-    text = ESCAPE.sub("", text)
-    ends = (
-        "\t\r\n" if re.search("[\r\n]", text.strip()) else "\t\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-    )
-    changes = dict[int, str]()
-    for character in {*text} - {*ends}:
-        if character.isspace() or unicodedata.category(character) in ("Cc", "Cf"):
-            changes[ord(character)] = " " * character.isspace()
-    rows = text.translate(ALIKE).translate(changes).splitlines()
-    return [row for row in rows if row.strip()]
+    """Split a text into rows that are not blank, without escapes and invisible characters. If it
+    has line feeds, a row does not end at other separators: they are blanks."""
+    text = ESCAPE.sub("", text.translate(ALIKE))
+    rows = re.split("[\r\n]+", text) if re.search("[\r\n]", text.strip()) else text.splitlines()
+    changes = {
+        ord(character): " " * character.isspace()
+        for character in {*text} - {"\t"}
+        if character.isspace() or unicodedata.category(character) in ("Cc", "Cf")
+    }
+    return [row for row in (row.translate(changes) for row in rows) if row.strip()]
 
 
 # ------------------------------------------------ which number counts
-
-
-def _group(rows: Iterable[Row], lines: Iterable[Line]) -> dict[Line, list[Result]]:
+def _group(rows: Sequence[Row], lines: Sequence[Line]) -> dict[Line, list[Result]]:
     """Group results by their lines. If Q2 is asked and not named, the second of two equal labels is
     Q2's, unless its number is the same."""
-    results, groups = [result for row in rows for result in row.results], dict[Line, list[Result]]()
+    groups, results = dict[Line, list[Result]](), [result for row in rows for result in row.results]
     named = {row.question for row in rows} | {result.said.question for result in results}
     lacks_q2 = "Q2" in {line.question for line in lines} - named
     for result in results:
@@ -111,11 +106,11 @@ def _group(rows: Iterable[Row], lines: Iterable[Line]) -> dict[Line, list[Result
         if lacks_q2 and is_second and all(role != "question" for role, _ in result.label):
             line = line._replace(question="Q2")
         groups.setdefault(line, []).append(result)
-    return groups
+    return {line: groups[line] for line in lines if line in groups}
 
 
 def _choose(results: Iterable[Result], labels: Collection[tuple[Token, ...]]) -> Result:
-    """Choose the last of the best results: with the handout's label, in no doubt, a number."""
+    """Choose the last of the best: with the handout's label, then in no doubt, then a number."""
 
     def rank(result: Result) -> tuple[bool, bool, bool]:
         return result.label in labels, not result.said.is_vague, result.number.amounts != ()
@@ -133,65 +128,53 @@ def _note_others(line: Line, chosen: Result, results: Iterable[Result]) -> str:
 
 
 # ------------------------------------------------ submissions
-
-
 class Submission(NamedTuple):
     """What a text says."""
 
     numbers: dict[Line, Number]  # without lines that are missing
-    unread: dict[Line, str]  # why the first row is not that seems to be of a line that is missing
+    unread: dict[Line, str]  # why the first row that seems to be of a missing line is not read
     repeated: list[Line]  # that have different numbers
-    other_inputs: dict[str, int]  # of which a question says it is
-    notes: list[str]  # what is doubtful in all this, and how the program failed
-    run_notes: list[str]  # those of them that the `run` command wrote
+    other_inputs: dict[str, int]  # that a question is said to be of
+    notes: list[str]  # what is doubtful, and how the program failed
+    run_notes: list[str]  # those of the notes that the `run` command wrote
     format: list[str]  # the rows of a diff; none if the format is the handout's
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
     printed, run_notes = _split_off_notes(_split_rows(text))
-    stripped, lines = [row.strip() for row in printed], list_lines(question, impossible)
-    wanted = lab3.answers(*question).splitlines()
-    relabelled, sample = _relabel_sample(stripped, wanted)
-    rows = read_rows(relabelled, question.inputs)
-    labels = {row.results[0].label for row in read_rows(wanted, question.inputs) if row.results}
+    stripped, wanted = [row.strip() for row in printed], lab3.answers(*question).splitlines()
+    is_source = [SOURCE.match(before) is not None for before in ["", *printed][:-1]]
+    output = [row * (not quoted) for row, quoted in zip(stripped, is_source, strict=True)]
+    relabelled, sample = _relabel_sample(output, wanted)
+    rows, lines = read_rows(relabelled, question.inputs), list_lines(question, impossible)
     groups = _group(rows, lines)
-    chosen = {line: _choose(groups[line], labels) for line in lines if line in groups}
-    is_whole = len(chosen) == len(lines)
+    is_whole = len(groups) == len(lines)
     end = max(place for place, row in enumerate(rows, 1) if row.results) if is_whole else 0
     failure = _find_failure([*printed[end:], *run_notes])
-    if not chosen:
-        raise _refuse(printed, rows, failure, run_notes)
-    repeated = {line: _note_others(line, chosen[line], groups[line]) for line in chosen}
-    seeming = {words: row.text for row in reversed(rows) for words in row.seeming}
-    numbers = {line: result.number for line, result in chosen.items()}
     odd = [note for note in run_notes if not CRASH.match(note)]
+    if not groups:
+        raise _refuse(printed, rows, failure, odd)
+    labels = {row.results[0].label for row in read_rows(wanted, question.inputs) if row.results}
+    chosen = {line: _choose(results, labels) for line, results in groups.items()}
+    numbers = {line: result.number for line, result in chosen.items()}
+    repeated = {line: _note_others(line, chosen[line], groups[line]) for line in groups}
+    others = {said.question: said.other_inputs for said, *_ in chosen.values() if said.other_inputs}
+    notes = [NO_Q2] * any(result.said.line != line for line, result in chosen.items())
+    notes += [f"{name} is of {count(inputs, 'input')}" for name, inputs in others.items()]
     return Submission(
         numbers,
-        {line: _explain(seeming[line]) for line in lines if line in seeming and line not in chosen},
+        _explain_missing(rows, [line for line in lines if line not in groups]),
         [line for line, note in repeated.items() if note],
-        _find_other_inputs(chosen),
-        [*sample, *_note_questions(chosen), *filter(None, repeated.values()), *failure, *odd],
+        others,
+        [*sample, *notes, *filter(None, repeated.values()), *failure, *odd],
         run_notes,
         _compare(stripped, [numbers.get(line, Number()) for line in lines], question),
     )
 
 
-def _find_other_inputs(chosen: Mapping[Line, Result]) -> dict[str, int]:
-    """Find the questions that are said to be of other inputs, and of how many."""
-    said = [result.said for result in chosen.values()]
-    return {words.question: words.other_inputs for words in said if words.other_inputs}
-
-
-def _note_questions(chosen: Mapping[Line, Result]) -> list[str]:
-    """Note that Q2 is not named, and which question is said to be of other inputs."""
-    notes = [NO_Q2] * any(result.said.line != line for line, result in chosen.items())
-    others = _find_other_inputs(chosen)
-    return notes + [f"{name} is of {count(inputs, 'input')}" for name, inputs in others.items()]
-
-
 def _split_off_notes(rows: list[str]) -> tuple[list[str], list[str]]:
-    """Split the rows off that the `run` command wrote behind what a program printed."""
+    """Split off the rows that the `run` command wrote behind what a program printed."""
     end = len(rows)
     while end and rows[end - 1].startswith(RUN):
         end -= 1
@@ -199,56 +182,63 @@ def _split_off_notes(rows: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _relabel_sample(rows: Sequence[str], wanted: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Label pipeline traffic as that if Q2 has the labels of the handout's sample: tensor traffic
-    twice, pipeline latency twice, or one of them, and no pipeline traffic. Note that."""
+    """Relabel pipeline traffic if Q2 has the labels of the handout's sample: tensor traffic twice,
+    pipeline latency twice, or one of them, and no pipeline traffic. Note that."""
     labels = [row.partition(" is ")[0] for row in wanted if row.startswith("Total ")][:4]
     parts, relabelled = [row.partition(" is ") for row in rows], [*rows]
     places = "".join(str(labels.index(part[0])) if part[0] in labels else "-" for part in parts)
     samples = [*re.finditer("3-*(0(?:11?22|112))(?![23])", places)]  # behind Q1's
-    for sample in samples:
-        for place in range(sample.start(1) + 1, sample.end()):
-            said, said_before = parts[place][2], parts[place - 1][2]
-            is_second = places[place] == places[place - 1] and said != said_before
-            if is_second and (places[place] == "1" or WHOLE_BYTES.match(said)):
-                relabelled[place] = f"{labels[3]} is {said.replace('seconds', 'bytes')}"
+    for place in (
+        place for sample in samples for place in range(sample.start(1) + 1, sample.end())
+    ):
+        label, _, said = parts[place]
+        is_second = label == parts[place - 1][0] and said != parts[place - 1][2]
+        if is_second and (label == labels[1] or WHOLE_BYTES.match(said)):
+            relabelled[place] = f"{labels[3]} is {said.replace('seconds', 'bytes')}"
     return relabelled, [SAMPLE] * bool(samples)
 
 
 # ------------------------------------------------ what is missing, refused, or failed
-
 CODE = re.compile(r"import [\w., ]+$|from [\w.]+ import\b|def \w|print ?[(\"']")
 ERROR = re.compile(r"(?: *\| )?[A-Za-z_][\w.]*(?:: .*)?")  # the last row of a traceback
-CRASH = re.compile(  # of Python, what ends a program, a shell, or the `run` command
-    r"(?:timeout: |Fatal Python error: |.*Segmentation fault|stopped |killed: )"
-    r"|(?:.*sh: .*|\d+ )?(?:Killed|Terminated|Aborted|Abort trap|Bus error|Illegal instruction"
-    r"|Floating point exception)(?:: \d+)?(?: \(core dumped\))?(?: {2,}.*)?$",
+SOURCE = re.compile(r'\s+File ".*", line \d+')  # above a quoted row of a program
+CRASH = re.compile(  # said by `timeout`, Python, a shell, or the `run` command
+    r"(?:timeout|Fatal Python error|(?:Syntax|Indentation|Tab)Error|killed): |stopped after "
+    r"|.*Segmentation fault"
+    r"|(?:.*sh: .*)?(?:Killed|Terminated|Aborted)(?: \(core dumped\))?(?: {2,}.*)?$",
     re.IGNORECASE,
 )
 
 
-def _explain(row: str) -> str:
-    """Say that a row is not read, and for which of its words, if one is not known."""
+def _explain_unread(row: str) -> str:
+    """Say that a row is not read, and for which word if one is unknown."""
     unknown = [word for role, word in tokenize(row) if role in ("unknown", "sign")]
     reason = f" because of '{shorten(unknown[0])}'" if unknown else ""
     return f"not read{reason}: '{shorten(row, 90)}'"
 
 
+def _explain_missing(rows: Sequence[Row], missing: Iterable[Line]) -> dict[Line, str]:
+    """Explain for each missing line why the first row that seems to be of it is not read."""
+    seeming = {line: row.text for row in reversed(rows) for line in row.seeming}
+    return {line: _explain_unread(seeming[line]) for line in missing if line in seeming}
+
+
 def _refuse(
-    printed: Sequence[str], rows: Iterable[Row], failure: Sequence[str], run_notes: Sequence[str]
+    printed: Sequence[str], rows: Iterable[Row], failure: Sequence[str], odd: Sequence[str]
 ) -> NoSubmissionError:
     """Say why a text without results is refused."""
-    if not printed and run_notes:
-        return NoSubmissionError(UNREAD, "; ".join(run_notes))
-    if not printed:
-        return NoSubmissionError("is empty", "did your program fail?")
-    if printed[0].lstrip().startswith("%PDF"):
+    if not printed and not failure and not odd:
+        return NoSubmissionError("is empty", "did the program fail?")
+    if printed and printed[0].lstrip().startswith("%PDF"):
         return NoSubmissionError("is a PDF", "check reads what a program prints, not a report")
     if sum(CODE.match(row) is not None for row in printed) > 1:
         return NoSubmissionError("is a program", HOW_TO_RUN)
-    unread = [f"{_explain(row.text)} ({EXAMPLE})" for row in rows if row.results or row.seeming]
-    last = f"it ends with: {shorten(printed[-1], 100)}"
-    odd = [note for note in run_notes if not CRASH.match(note)]
-    return NoSubmissionError(UNREAD, "; ".join([*[*failure, *unread, last][:1], *odd]))
+    unread = [
+        f"{_explain_unread(row.text)} ({EXAMPLE})" for row in rows if row.results or row.seeming
+    ]
+    last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
+    reasons = [*failure, *unread, *last]
+    return NoSubmissionError(UNREAD, "; ".join([*reasons[:1], *odd]))
 
 
 def _find_failure(rows: Iterable[str]) -> list[str]:
@@ -259,32 +249,34 @@ def _find_failure(rows: Iterable[str]) -> list[str]:
             is_traceback = not before.startswith("Exception ignored")
         elif CRASH.match(row) or (is_traceback and ERROR.fullmatch(row)):
             reason, is_traceback = row.lstrip(" |"), False
-    return [f"the program failed: {shorten(reason, 100).rstrip('.')}"] if reason else []
+    fate = "was" if reason.startswith("stopped ") else "failed:"
+    return [f"the program {fate} {shorten(reason, 100).rstrip('.')}"] if reason else []
 
 
 # ------------------------------------------------ the format
-
-WHOLE_BYTES = re.compile(r"[\d,]+(?:\.0*)? [bs]")  # also of those called seconds
+WHOLE_BYTES = re.compile(r"[\d,]+(?:\.0*)? [bs]")  # also if they are called seconds
 PLAIN = re.compile(r"\d+(?:\.\d+)?|\.\d+")
 MARKS = {"-": "+", "+": "-", " ": " "}  # of a diff whose "+" is wanted
 
 
 def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
     """List the rows that differ from the answers with one's own numbers, and a row around each; of
-    many, the first ten. What `whatif` adds is no difference."""
-    answers, own = lab3.answers(*question).splitlines(), iter(numbers)
+    many, the first ten. The rows that `whatif` adds are no difference."""
+    answers, numbers_left = lab3.answers(*question).splitlines(), iter(numbers)
     whatif = prefix_question(question, answer(question), "\n").splitlines()
     wanted = [row for row in answers if row.startswith(("-", "Total "))]
     added = {row.strip() for row in answers + whatif} - {*wanted}
-    filled_in = [row if row[0] == "-" else _fill_in(row, next(own)) for row in wanted]
+    filled_in = [row if row[0] == "-" else _fill_in(row, next(numbers_left)) for row in wanted]
     printed = [row for row in rows if row not in added]
     if not {*printed} & {*filled_in}:
         return [FREE]
-    diff = unified_diff(filled_in, printed, n=1, lineterm="")
-    marked = [f"{MARKS[row[0]]} {shorten(row[1:], COLUMNS - 2)}" for row in diff if row[0] in MARKS]
-    shown, more = marked[2 : 2 + MOST_SHOWN], len(marked[2:]) - MOST_SHOWN  # without two headers
+    diff = [row for row in unified_diff(filled_in, printed, n=1, lineterm="") if row[0] in MARKS][
+        2:
+    ]
+    shown = [f"{MARKS[row[0]]} {shorten(row[1:], COLUMNS - 2)}" for row in diff[:MOST_SHOWN]]
+    rest = [f"  and {count(len(diff) - MOST_SHOWN, 'more row')}"] * (len(diff) > MOST_SHOWN)
     reason = [PLAIN_DIGITS] * any(row.startswith("+ ") and " ... " in row for row in shown)
-    return shown + [f"  and {count(more, 'more row')}"] * (more > 0) + reason
+    return shown + rest + reason
 
 
 def _fill_in(row: str, number: Number) -> str:
