@@ -66,7 +66,7 @@ PARTS = {
     ],
     5: [
         # a quarter of all weights, 891,648 / 4, layer 2's input, a quarter of its output
-        "SRAM: 524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
+        "SRAM: 512·1,024=524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
         "input not dropped 222,912 230,400 200,704 654,016 129,728 over",
         "pipeline, node 1 6,912 6,144 230,400 243,456 280,832 free",
         "pipeline, node 2 294,912 230,400 200,704 726,016 201,728 over",
@@ -74,8 +74,8 @@ PARTS = {
         "pipeline, node 3 294,912 200,704 173,056 668,672 144,384 over",
         "pipeline, node 4 294,912 173,056 147,456 615,424 91,136 over",
         "data, every node 891,648 230,400 200,704 1,322,752 798,464 over",
-        "All weights, 6,912+3·294,912=891,648 bytes",
-        *("SRAM, 512·1,024, by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
+        "weights, 6,912+3·294,912=891,648 bytes",
+        *("exceed one SRAM by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
         # 503,488 + 31 * 6,144, or + 47,616; 4,718,592 > 2,097,152
         "with 31·6,144 bytes more, each node needs 693,952; spread over all nodes, a quarter of"
         " that: 551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
