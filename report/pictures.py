@@ -234,8 +234,7 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
     write_ends(axes, ends)
-    looks: Any = {"ha": "right", "va": "bottom"}
-    reason = write(axes, "all nodes always compute", most, 0, -6, 2, **looks)
+    reason = write(axes, "all nodes always compute", most, 0, -6, 2, ha="right", va="bottom")
     if not is_free(axes, reason):
         reason.remove()
     draw_dots(axes, question, unit)

@@ -1,7 +1,4 @@
-"""The deck, built once for all tests of a process.
-
-Imports are below because this file is read where report/ cannot be imported, too.
-"""
+"""The deck, built once. Imports are below: this file is read without report/, too."""
 
 from io import BytesIO
 

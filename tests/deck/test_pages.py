@@ -22,15 +22,13 @@ PARTS = {
         # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
         "pipeline nears 4.62 ms tensor stays at 3.13 ms lower bound: 3.03 ms",
         "all nodes always compute 12.44 3.13 4.87 3.13",
-        "12.435+(N-1)·4.624 ms, or 4.624+7.811/N",  # 12.43531264 - 4.62422016 = 7.81109248
-        "38 % of the operations, not 25 %",  # 231,211,008 / 606,661,632 = 0.3811..
-        "Tensor parallelism: 3.13 < 4.62 ms",
+        # 12.43531264 - 4.62422016 = 7.81109248; 231,211,008 / 606,661,632 = 0.3811..
+        *("12.435+(N-1)·4.624 ms, or 4.624+7.811/N", "38 % of the operations", "3.13 < 4.62 ms"),
     ],
     2: [
         "R=50 GOPS=50,000 ops/us. B=2 GB/s=2,000 bytes/us.",
         "else 3·6,144=18,432 bytes, 3.07 us more per input",  # 6,144 / 2,000 = 3.072
-        "“on the next batch” (else 32·12.43531=397.93 ms)",
-        "(else 155.78614+31·(0.11520+0.10035)=162.47 ms)",
+        *("else 32·12.43531=397.93 ms", "else 155.78614+31·(0.11520+0.10035)=162.47 ms"),
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
@@ -53,24 +51,22 @@ PARTS = {
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
         *("97.066 ms 32·606,661,632/(4·50,000) us", "3.006 ms 32·93.952 us, on up to 12 links"),
-        "Tensor parallelism 100.072 ms 100.072/97.066=103 %; utilisation 97.0 %",
+        *("100.072 ms 100.072/97.066=103 %", "97.0 %", "155.786 ms 155.786/97.066=160 %", "62.3 %"),
         "50.909 ms 32·(4,624.22016-3,033.30816) us, 87 % of the 58.720 ms above the bound",
         *("7.509 ms 12,133.23264-4,624.22016 us", "0.302 ms 302.080 us"),
-        "Pipeline parallelism 155.786 ms 155.786/97.066=160 %; utilisation 62.3 %",
-        # Both take 97,065.86112 us + 6,012,928 bytes / B and, where a send is the bottleneck,
-        # 12,133.23264 us + 7,746,560 bytes / B; else 155,484.0576 us + 604,160 bytes / B, as on a
-        # ring 97,065.86112 us + 3 * 6,012,928 bytes / B
+        # 97,065.86112 us + 6,012,928 bytes / B, times 3 on a ring; 155,484.0576 us + 604,160 bytes
+        # / B, or 12,133.23264 us + 7,746,560 bytes / B if a send is the bottleneck
         *("0.0204 0.0926 0.298 2 (lab) 100 200 500", "at 0.0204 to 0.0926 GB/s, the pipeline wins"),
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
         "per input, tensor parallelism's carries 751,616/4=187,904 bytes, the pipeline's 230,400.",
         "max(3,033, 187,904/B) < max(4,624, 230,400/B) us per input",
         "(604,160+31·230,400-32·187,904)/(97,066-12,133)=20.4. 155,484=12,133+31·4,624.22.",
-        "(32·187,904-604,160)/(155,484-97,066)=92.6.",
-        "On the ring: (3·32·187,904-604,160)/(155,484-97,066)=298.",
+        "(32·187,904-604,160)/(155,484-97,066)=92.6. On the ring:"
+        " (3·32·187,904-604,160)/(155,484-97,066)=298.",
     ],
     5: [
         # a quarter of all weights, 891,648 / 4, layer 2's input, a quarter of its output
-        "SRAM: 524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
+        "SRAM: 512·1,024=524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
         "input not dropped 222,912 230,400 200,704 654,016 129,728 over",
         "pipeline, node 1 6,912 6,144 230,400 243,456 280,832 free",
         "pipeline, node 2 294,912 230,400 200,704 726,016 201,728 over",
@@ -78,8 +74,8 @@ PARTS = {
         "pipeline, node 3 294,912 200,704 173,056 668,672 144,384 over",
         "pipeline, node 4 294,912 173,056 147,456 615,424 91,136 over",
         "data, every node 891,648 230,400 200,704 1,322,752 798,464 over",
-        "All weights, 6,912+3·294,912=891,648 bytes",
-        *("SRAM, 512·1,024, by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
+        "weights, 6,912+3·294,912=891,648 bytes",
+        *("exceed one SRAM by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
         # 503,488 + 31 * 6,144, or + 47,616; 4,718,592 > 2,097,152
         "with 31·6,144 bytes more, each node needs 693,952; spread over all nodes, a quarter of"
         " that: 551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
@@ -93,10 +89,7 @@ PARTS = {
         "pipeline, on either 302.080 12,435.313 604,160 0.302 155.786",
         # 604.160 / 12,435.31264; 604.160 / 155,786.1376
         "2·302.080 us more latency, 4.9 % for 1 input, 0.4 % for 32",
-        *(
-            "3.315 < 4.624 ms per input",
-            "281.856/2=140.928 us",
-        ),  # 3 halves of a shard: 1.5 * 93.952
+        *("3.315 < 4.624 ms per input", "281.856/2=140.928 us"),  # 1.5 * 93.952
     ],
 }
 
@@ -107,8 +100,7 @@ def find_text(page):
     assert foot
     signs = "\N{GREEK SMALL LETTER MU}\N{MULTIPLICATION SIGN}\N{MINUS SIGN}\u2019"
     text = normalize("NFKC", text).translate(str.maketrans(signs, "ux-'"))
-    text = " ".join(text.replace(" :", ":").split())
-    return re.sub(r" ?([=·/+-]) ?", r"\1", text)
+    return re.sub(r" ?([=·/+-]) ?", r"\1", " ".join(text.replace(" :", ":").split()))
 
 
 @pytest.mark.parametrize("number", PARTS)
@@ -119,14 +111,12 @@ def test_a_page_has_no_figures_but_those_worked_out_and_few_words(pages, reader,
         text = text.replace(part, "", 1)
     numbers = [it for it in re.findall(r"[\d.,]+", text) if len(re.findall(r"\d", it)) > 2]
     assert {*numbers} <= {"128", "100", "320"}  # channels, and an axis
-    words = reader.pages[number - 1].extract_text().split()
-    assert len(words) <= (260 if number == 2 else 230)
+    assert len(reader.pages[number - 1].extract_text().split()) <= (260 if number == 2 else 230)
 
 
 # ------------------------------------------------ the formulas of page 2
 
-# Lines of lab3.py's docstrings, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P * S A,
-# and P > 1 is 1.
+# lab3.py's lines, and how they are set: A[:-1] is A_1 to A_3, S[-1] S_4, P * S A, and P > 1 1.
 TYPESET = {
     "latency = N * one_input; one_input = sum(compute) + sum(transfer); compute = C / (P * R);"
     " transfer = (P > 1) * S / B": "T = N sum_(l=1)^4 (C_l / (P R) + S_l / B)",
