@@ -154,15 +154,18 @@ def test_bars_are_where_the_working_says_and_look_as_the_legend_says():
 @pytest.mark.parametrize(
     ("line", "numbers"),
     [
-        # layer 1's bars are too narrow, and so is the last of all nodes
-        ("", "111 222 333 444 555 6 1234 123 12"),
+        # layer 1's bars are too narrow, and so is the last of all nodes; the axis is last
+        ("", "111 222 333 444 555 6 1234 123 12 0 2 4 6 8 10 12 14 16 18"),
         # layers 2 to 4, 0.578 to 0.425 ms of 20.8 on 632 pt, have room for one digit
-        ("--nodes=8 --link-gbs=0.15", "111 222 333 444 555 666 777 888 999 12345 123 12"),
+        (
+            "--nodes=8 --link-gbs=0.15",
+            "111 222 333 444 555 666 777 888 999 12345 123 12 0 5 10 15 20",
+        ),
     ],
 )
 def test_bars_have_the_numbers_of_their_inputs_if_there_is_room(line, numbers):
     axes, _ = draw(pictures.draw_timeline, line)
-    texts = [text.get_text() for text in axes.texts]
+    texts = [text.get_text() for text in [*axes.texts, *axes.get_xticklabels()]]
     assert "".join(text for text in texts if text.isdigit()) == numbers.replace(" ", "")
     assert "time, ms" in texts
 
