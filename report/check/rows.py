@@ -34,6 +34,10 @@ PATTERNS = {  # the first that matches counts; text that matches none is a separ
     "unknown": r"data[\s-]paral[a-z]*|[a-z]+",
     "sign": r"(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-]",
 }
+HARMLESS = (
+    "a about all and approximately are by equal for has in inference is method needs of only"
+    " overall result results strategy takes the to total uses using volume while with"
+)
 VOCABULARY = {  # a role and a meaning, by default the word itself: how it is spelt
     ("strategy", "tensor"): "tensor tp",
     ("strategy", "pipeline"): "pipeline pipelined pipe pp",
@@ -42,11 +46,7 @@ VOCABULARY = {  # a role and a meaning, by default the word itself: how it is sp
     **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
     # a latency beside one of these is only a part of the latency
     ("network", ""): "network communication comm moved moves puts sends sent transferred",
-    (
-        "harmless",
-        "",
-    ): "a about all and approximately are by equal for has in inference is method needs"
-    " of only overall result results strategy takes the to total uses using volume while with",
+    ("harmless", ""): HARMLESS,
     ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
 }
 WORDS = {
@@ -200,9 +200,10 @@ def _split_cells(row: str) -> tuple[str, ...]:
 
 def _join_columns(upper: Sequence[str], cells: tuple[str, ...]) -> tuple[str, ...]:
     """Join cells to a heading of fewer columns above them, if each is a question or a strategy."""
-    times = len(cells) // max(len(upper), 1)
+    cells = cells[1:] if cells[:1] == ("",) else cells
+    times = len(cells) // len(upper) if upper else 0
     is_shared = all(_find_roles(tokenize(cell)) <= {"question", "strategy"} for cell in upper)
-    if not upper or times < 2 or len(cells) % len(upper) or not is_shared:
+    if times < 2 or times * len(upper) != len(cells) or not is_shared:
         return cells
     return tuple(f"{upper[place // times]} {cell}" for place, cell in enumerate(cells))
 
@@ -249,27 +250,20 @@ def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
 @lru_cache(maxsize=1000)  # a long text, or a class, may have one row very often
 def _read_row(row: str, above: Said) -> Row:
     """Read the results of a row, or else what it says of the rows below it."""
-    text = _name_inputs(row, above.inputs)
-    tokens = tokenize(text) if len(row) <= MOST_CHARACTERS else []
-    table = above._replace(is_vague=above.is_table_vague)
+    text = _name_inputs(row, above.inputs) if len(row) <= MOST_CHARACTERS else ""
+    tokens, table = tokenize(text), above._replace(is_vague=above.is_table_vague)
     results = _read_results(tokens, above)
-    if tokens and not results:
-        results = _read_results(tokenize(_write_out(text, above.columns)), table)
+    results = results or _read_results(tokenize(_write_out(text, above.columns)), table)
     if results:
-        return Row(row, results, [], above.question, _keep_question(tokens, above))
+        first_role = next(role for role, _ in tokens if role != "harmless")
+        questions = _find("question", tokens) if first_role == "question" else set[str]()
+        below = above.add_question(questions)._replace(is_vague=above.is_vague)
+        return Row(row, results, [], above.question, below)
     if not _find_roles(tokens) & TELLING and _find_roles(tokens) != {"unit"}:
         return Row(row, [], [], above.question, above)
     said = above._replace(strategy="", kind="").add(tokens)
     below = _read_heading(text, tokens, said, above)
     return Row(row, [], _list_seeming(tokens, said), said.question, below)
-
-
-def _keep_question(tokens: Sequence[Token], above: Said) -> Said:
-    """Keep the question with which a row of results begins for the rows below that name none."""
-    first = next(token for token in tokens if token[0] != "harmless")
-    if first[0] != "question":
-        return above
-    return above.add_question({first[1]})._replace(is_vague=above.is_vague)
 
 
 def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, str]]:
@@ -292,8 +286,6 @@ def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) ->
     is_kind_clear = said.kind != "" or not roles & {"kind", "network"}
     is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
     if not cells or not numbers:
-        columns = (
-            _join_columns(said.columns, cells[cells[:1] == ("",) :]) or said.columns * is_clear
-        )
+        columns = _join_columns(said.columns, cells) or said.columns * is_clear
         said = said._replace(columns=columns, is_table_vague=said.is_vague)
     return said._replace(strategy=said.strategy or above.strategy) if is_clear else said.doubt()
