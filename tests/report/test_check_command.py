@@ -39,7 +39,7 @@ def test_what_cannot_be_judged(tmp_path, content):
         ("python3 lab3.py | python3 report check", 0, ""),
         ("python3 lab3.py | sed 's/1923072/604160/' | python3 report check -", 1, ""),
         ("python3 lab3.py | sed 's/Total latency/Latency/' | python3 report check", 1, ""),
-        ("false | python3 report check", 2, "did your program fail?"),
+        ("false | python3 report check", 2, "did the program fail?"),
         ("python3 report check <&-", 2, "closed"),
         ("python3 report check --key - </dev/null", 2, "standard input cannot be both"),
         ("python3 report check lab3.py", 2, "python3 lab3.py | python3 report check"),

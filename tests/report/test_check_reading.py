@@ -440,7 +440,7 @@ CRASHES = [
 ]
 FAILURES |= {row: f"{row} (core dumped)  python3 a\n" for row in [*CRASHES, "timeout: sending"]}
 REFUSED = {  # what it is, and what is said to help
-    " \n\t\n": ("empty", "did your program fail"),
+    " \n\t\n": ("empty", "did the program fail"),
     "%PDF-1.7\nlatency 3": ("PDF", "not a report"),
     "import sys\n\nprint('TP latency: 3')": ("program", "python3 YOURS |"),
     "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS |"),
