@@ -45,8 +45,8 @@ def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]
             name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
             clauses.append(f"{begin}{name}: {clause}{reading.format(handout) if handout else ''}")
             begin = "and "
-    more = len(alternatives) - MOST_ALTERNATIVES
-    return clauses + [f"or {count(more, 'other cause')}"] * (more > 0)
+    rest = len(alternatives) - MOST_ALTERNATIVES
+    return clauses + [f"or {count(rest, 'other cause')}"] * (rest > 0)
 
 
 def list_rest(judged: Judgement) -> list[str]:

@@ -192,18 +192,18 @@ def test_a_class_as_csv(names):
     assert head[:4] == ["file", "right", "of", "Q1 tensor latency"]
     assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "notes", "by hand"]
     assert {len(row) for row in rows} == {len(head)}
-    found = {name: row for name, *row in rows}
+    cells = {name: row for name, *row in rows}
     for name, (_, right, kinds, _) in [*CLASS.items()][:-1]:
-        assert found[name][:2] == [str(right), "8"]
-        assert {*found[name][2:10]} == {"right", *filter(None, kinds.split(", "))}
-    assert found["a blank.txt"][8] == "explained"
-    assert found["a blank.txt"][10:] == [*("right", OVERLAP, "", "no")]
-    assert [name for name in found if found[name][10] == "differs"] == [
+        assert cells[name][:2] == [str(right), "8"]
+        assert {*cells[name][2:10]} == {"right", *filter(None, kinds.split(", "))}
+    assert cells["a blank.txt"][8] == "explained"
+    assert cells["a blank.txt"][10:] == [*("right", OVERLAP, "", "no")]
+    assert [name for name in cells if cells[name][10] == "differs"] == [
         *("format.txt", "half.txt", "two runs.txt")
     ]
-    assert "was found 2 times" in found["two runs.txt"][-2]
-    assert "has no results that can be read: it ends with: hello" in found["'=no results.txt"][-2]
-    assert {name for name in found if found[name][-1] == "yes"} == {
+    assert "was found 2 times" in cells["two runs.txt"][-2]
+    assert "has no results that can be read: it ends with: hello" in cells["'=no results.txt"][-2]
+    assert {name for name in cells if cells[name][-1] == "yes"} == {
         name.replace("=", "'=") for name in CLASS if CLASS[name][-1]
     }
     assert not [cell for row in rows for cell in row if cell.startswith("=")]

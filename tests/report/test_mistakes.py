@@ -68,7 +68,7 @@ def work_out(ops, sizes, heights, nodes, ops_per_s, bytes_per_s, inputs, element
     strategy."""
     shared = Fraction(sum(ops), nodes * ops_per_s)
     sends = [Fraction(size, bytes_per_s) for size in sizes]
-    gathers, stages = sum(sends) / nodes, [Fraction(own, ops_per_s) for own in ops]
+    gathers, stages = sum(sends) / nodes, [Fraction(each, ops_per_s) for each in ops]
     inner, last, sent = sum(sizes[:-1]) // nodes, sizes[-1] // nodes, sum(sizes[:-1])
     gathered, sends = nodes * (nodes - 1) * inner + (nodes - 1) * last, sends[:-1]
     slowest, one = max(stages + sends), sum(stages) + sum(sends)
