@@ -1,6 +1,6 @@
-"""The `run` command: runs what a class handed in, and writes what each program printed to a file.
+"""The `run` command: runs a class's submissions, and writes what each program prints to a file.
 
-It is no sandbox: a program can do whatever its user can. The limits are for accidents.
+It is not a sandbox: a program can do whatever its user can. The limits are for accidents.
 """
 
 import os
@@ -20,7 +20,7 @@ from zipfile import ZipFile, is_zipfile
 from report.text import count, format_path, quote
 
 MOST_SECONDS = 10
-MOST_PRINTED = 900_000  # bytes: check reads a million, and notes follow
+MOST_PRINTED = 900_000  # bytes: check reads a million, notes included
 MOST_UNPACKED, MOST_MEMBERS = 10**8, 20_000  # bytes; files, folders and links
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
 HELP = """
@@ -91,7 +91,7 @@ def run_submission(entry: Path) -> tuple[bytes, bool]:
 
 
 def find_program(entry: Path, folder: Path, notes: list[str]) -> Path:
-    """Unpack a submission, return its lab3.py nearest the top or only program, note oddities."""
+    """Unpack a submission; return its lab3.py nearest the top, or only program; note oddities."""
     if unsafe := unpack(entry, folder):
         notes.append(f"{count(len(unsafe), 'unsafe name')} left out, such as {quote(unsafe[0])}")
     files = [path for path in folder.rglob("*") if path.is_file() and path.name[:2] != "._"]
@@ -160,8 +160,8 @@ def check_size(members: int, size: int) -> None:
 
 
 def run_program(program: Path, notes: list[str]) -> bytes:
-    """Run a program. Return its output, truncated if it is long; note how the program was ended."""
-    with TemporaryFile() as output:  # a pipe is open as long as a process that the program started
+    """Run a program. Return its output, truncated if it is long; note why the program ended."""
+    with TemporaryFile() as output:  # a pipe stays open as long as a child of the program
         status = wait_for(program, output)
         output.seek(0)
         printed = output.read(MOST_PRINTED + 1)

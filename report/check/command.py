@@ -31,8 +31,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is right and what makes the rest, and return the exit status. A file that cannot
-    be judged does not stop the others."""
+    """Print what is right and the causes of the rest, and return the exit status. A file that
+    cannot be judged does not stop the others."""
     question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
         raise ValueError("--key: standard input cannot be both the key and a FILE")
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     files = {name: judge_file(name, question, key, is_alone) for name in names}
     if options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal takes
+            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's encoding
         print(format_csv(files, reading.right))
     else:
         text = describe_judgement(files[names[0]], reading) if is_alone else describe_class(files)
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
 
 
 def list_files(names: list[str]) -> list[str]:
-    """List each file once; of a folder, those whose names end with .txt."""
+    """List each file once. A folder stands for its files whose names end with .txt."""
     files = list[str]()
     for name in names:
         texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]
@@ -70,7 +70,7 @@ def list_files(names: list[str]) -> list[str]:
 
 
 def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
-    """Judge a file. If it cannot be judged, this stops the command only if it is alone."""
+    """Judge a file. A file that cannot be judged stops the command only if it is alone."""
     try:
         return judge(read_text(name), question, key)
     except (OSError, UnicodeError, NoSubmissionError) as error:
@@ -81,7 +81,7 @@ def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -
 
 
 def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
-    """Explain why a file is refused, and what to do, or how to run it if it is a program."""
+    """Explain why a file is refused, and what to do: if it is a program, how to run it."""
     yours, file = "YOURS", "standard input"
     if name != "-":
         yours, file = shlex.quote(format_path(name)), format_path(name)

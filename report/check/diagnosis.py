@@ -1,9 +1,9 @@
 """The rule: which mistakes explain a submission's numbers.
 
-An explanation of a strategy is one mistake, or two, that make wrong numbers and contradict no right
-one. Both strategies are explained together: first as many wrong numbers as possible, then by as few
-mistakes as possible. Digits are the evidence: without enough of them, nothing is claimed. (It is a
-minimum-cardinality diagnosis with fault models.) Examples are of the lab.
+An explanation of a strategy is one mistake or two that reproduce wrong numbers and contradict no
+right number. Both strategies are explained together: as many wrong numbers as possible, then by as
+few mistakes as possible. Digits are the evidence: without enough digits, nothing is claimed. (This
+is a minimum-cardinality diagnosis with fault models.) Examples are from the lab.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,19 +21,19 @@ from report.question import Question
 from report.text import GIGA, Exact, format_number, round_to
 
 # ------------------------------------------------ thresholds, and the example that sets each
-MOST_LAYERS = 20  # for which two mistakes are tried together: with 20, nothing found takes 0.7 s
-MOST_LEFT = {1: 1, 2: 0}  # wrong numbers, by one mistake, by two: one of four may be a slip
-NEEDED_DIGITS = 2, 4, 6  # by 0, 1, 2 mistakes that the other strategy does not share: 0.00161 of
-# both; 0.01223 undivided, not 0.0122; 0.0124151 undivided and sent one by one, not 0.012415
-ONLY_ONE = 1  # digit less for the only single mistake: 0.398 if inputs do not overlap, not 0.40
-SLIP = 1  # digit more if each number is within reach of the right one, because it may be a slip
-SLIP_REACH = 0, 10, 100  # last places, by mistakes as above: 0.1555 is no cause, 0.15548 is one
-CONSTANT_DIGITS = 1, 2  # of a constant typed wrong: 5 GOPS, 25 GOPS
-CONSTANT_MARGIN = 2  # digits more that tell it: of 750 other factors on sending, 3 seem a constant
-KEY_DIGITS = 4  # of each number of a key that tells a reading: 0.3979, not 0.398
-FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number from N times Q1's: 0.2285 from 32 * 0.0071
+MOST_LAYERS = 20  # up to which pairs of mistakes are tried: with 20, a vain search takes 0.7 s
+MOST_LEFT = {1: 1, 2: 0}  # wrong numbers left by one mistake, by two: one of four may be a slip
+NEEDED_DIGITS = 2, 4, 6  # for 0, 1, 2 mistakes that the other strategy does not share: 0.00161 if
+# shared; 0.01223 undivided, not 0.0122; 0.0124151 undivided and sent one by one, not 0.012415
+ONLY_ONE = 1  # digit fewer for the only single mistake: 0.398 if inputs do not overlap, not 0.40
+SLIP = 1  # digit more if each number is so near the right number that it may be a slip
+SLIP_REACH = 0, 10, 100  # last places, for mistakes as above: 0.1555 has no cause, 0.15548 has one
+CONSTANT_DIGITS = 1, 2  # of a mistyped constant: 5 GOPS, 25 GOPS
+CONSTANT_MARGIN = 2  # more digits, to infer it: of 750 other factors of sending, 3 seem a constant
+KEY_DIGITS = 4  # of each number of a key, to infer a reading: 0.3979, not 0.398
+FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, to N times Q1's: 0.2285 is not 32 * 0.0071
 
-CONSTANTS = [  # a symbol, the System's field, and what stands behind "if"
+CONSTANTS = [  # a symbol, the field of System, and the clause after "if"
     ("R", "ops_per_s", "a node has {} GOPS"),
     ("B", "link_bytes_per_s", "links have {} GB/s"),
 ]
@@ -47,44 +47,44 @@ class Case(NamedTuple):
 
     question: Question
     strategy: str
-    readings: Mistakes  # what the course computes otherwise than lab3.py
+    readings: Mistakes  # how the course's computation differs from lab3.py's
     extra: Mistakes  # mistakes that are tried before those of the table
     right: Numbers
     wrong: Numbers
 
     @property
     def numbers(self) -> Numbers:
-        """Return all numbers."""
+        """Return all numbers, wrong or right."""
         return {**self.wrong, **self.right}
 
     def compute(self, line: Line, mistakes: Mistakes = ()) -> Exact:
-        """Compute a line's number as the course reads the handout, or with mistakes."""
+        """Compute a line's number as the course reads the handout, and with mistakes."""
         number: Exact = compute_line(self.question, line, list_edits(self.readings, mistakes))
         return number
 
 
 class Explanation(NamedTuple):
-    """Mistakes, and the lines whose wrong numbers they make."""
+    """Mistakes, and the lines whose wrong numbers they explain."""
 
     mistakes: Mistakes = ()
     lines: tuple[Line, ...] = ()
 
 
-Pair = tuple[Explanation, ...]  # of tensor and of pipeline parallelism, in this order as are cases
+Pair = tuple[Explanation, ...]  # for tensor, then pipeline parallelism, the order of cases
 
 
-# ------------------------------------------------ what mistakes make
+# ------------------------------------------------ numbers with mistakes
 def list_edits(readings: Mistakes, mistakes: Mistakes) -> Mistakes:
-    """List a course's readings, then mistakes. A mistake that edits the same name as a reading
-    takes its place."""
+    """List the course's readings, then mistakes. A mistake replaces each reading that edits the
+    same name."""
     names = {name for mistake in mistakes for name in mistake.names}
     return *(reading for reading in readings if not names & reading.names), *mistakes
 
 
 @lru_cache(maxsize=64)
 def list_candidates(strategy: str, extra: Mistakes, size: int) -> list[Mistakes]:
-    """List each mistake, or each two that do not edit the same names: those that share one in both
-    orders, because each edits what the one before it made."""
+    """List each mistake, or each pair whose sets of names differ. A pair that shares a name is in
+    the list in both orders, because the second edit applies to the result of the first."""
     known = [mistake for mistake in (*extra, *MISTAKES) if strategy in mistake.strategies]
     if size == 1:
         return [(mistake,) for mistake in known]
@@ -96,7 +96,7 @@ def list_candidates(strategy: str, extra: Mistakes, size: int) -> list[Mistakes]
 def list_estimates(
     question: Question, line: Line, readings: Mistakes, extra: Mistakes, size: int
 ) -> list[float]:
-    """List, in floats, a line's number with each of the candidates."""
+    """List a line's number, as a float, with each of the candidates."""
     candidates = list_candidates(line.strategy, extra, size)
     edits = [list_edits(readings, mistakes) for mistakes in candidates]
     return [compute_line(question, line, mistakes, float) for mistakes in edits]
@@ -104,9 +104,9 @@ def list_estimates(
 
 # ------------------------------------------------ one strategy
 def find_explanations(case: Case, size: int) -> list[Explanation]:
-    """Find the explanations of a strategy by one mistake, or by two."""
-    least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers that are made
-    unique: dict[frozenset[Mistake], Explanation] = {}  # of two orders the first
+    """Find the explanations of a strategy by one mistake, or by a pair."""
+    least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers to explain
+    unique: dict[frozenset[Mistake], Explanation] = {}  # the first of two orders
     for lines in combinations(case.wrong, least):
         for mistakes in find_near(case, size, (*lines, *case.right)):
             explanation = Explanation(mistakes, list_explained(case, mistakes))
@@ -129,9 +129,9 @@ def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the wrong numbers that mistakes make, exactly. There are none if the mistakes contradict
-    a right number; if they make one number alone and change a wrong one of Q1 into something else;
-    if no number has three digits; or if one of two mistakes has no part in any."""
+    """List the lines whose wrong numbers mistakes explain, computed exactly. There are none if the
+    mistakes contradict a right number; if they explain only one number, and change another wrong
+    number of Q1; if no explained number has three digits; or if one of two is not needed."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
@@ -149,8 +149,8 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
 
 # ------------------------------------------------ both strategies
 def diagnose(cases: Sequence[Case]) -> list[Pair]:
-    """Find the best explanations of both strategies; several if they are equally good. A wrong
-    constant, then two mistakes are tried only if one mistake leaves a wrong number."""
+    """Find the best pair of explanations, or several equally good pairs. A wrong constant, and then
+    two mistakes, are tried only if single mistakes leave a wrong number unexplained."""
     explanations = [[Explanation()] for _ in cases]
     for size in (1, 2) if len(cases[0].question.network) <= MOST_LAYERS else (1,):
         for case, known in zip(cases, explanations, strict=True):
@@ -164,8 +164,8 @@ def diagnose(cases: Sequence[Case]) -> list[Pair]:
 
 
 def find_constant(cases: Sequence[Case]) -> Mistakes:
-    """Find the wrong constant that makes all wrong numbers of both strategies. Tensor parallelism's
-    Q1 tells it: of its latency, one part is proportional to 1 / R, the other to 1 / B."""
+    """Find the wrong constant that explains all wrong numbers. It follows from tensor parallelism's
+    latency in Q1, of which one part is proportional to 1 / R, the other to 1 / B."""
     case, line = cases[0], Line("Q1", "tensor", "latency")
     number, right_s = case.wrong.get(line, Number()), case.compute(line)
     for (name, field, clause), digits in product(CONSTANTS, CONSTANT_DIGITS):
@@ -185,8 +185,8 @@ def find_constant(cases: Sequence[Case]) -> Mistakes:
 
 
 def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> list[Pair]:
-    """Choose the pairs that make the most numbers by the fewest mistakes. If an explanation is not
-    credible, drop its strategy's that make as many numbers, and choose again."""
+    """Choose the pairs that explain the most numbers by the fewest mistakes. If an explanation is
+    not credible, drop its strategy's explanations of as many numbers, and choose again."""
     left = [*explanations]
     while True:
         most = [max(len(each.lines) for each in known) for known in left]
@@ -202,9 +202,9 @@ def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> 
 
 
 def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
-    """Count the mistakes of both strategies: one that both share once, one that the other's numbers
-    contradict twice. Where only tensor parallelism takes four times as long to compute, "computing
-    is not divided by the nodes" is 1, "all nodes together have the GOPS of one" 2."""
+    """Count the mistakes of both strategies: a shared mistake once, a mistake that the other's
+    numbers contradict twice. If only tensor parallelism computes for four times as long, "computing
+    is not divided by the nodes" counts as 1, "all nodes together have the GOPS of one" as 2."""
     changes = [
         [case.compute(line, (mistake,)) != case.compute(line) for line in case.numbers]
         for each, other, case in zip(pair, pair[::-1], cases[::-1], strict=True)
@@ -215,7 +215,7 @@ def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
 
 
 def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
-    """Return whether the numbers that one side of a pair makes have enough digits. Digits of Q2
+    """Return whether the numbers that one side of a pair explains have enough digits. Digits of Q2
     that only repeat Q1 do not count: 0.01223 and 0.3913 have four."""
     case, (mistakes, lines) = cases[side], pair[side]
     if not mistakes:
@@ -223,7 +223,7 @@ def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
     numbers = {line: case.wrong[line] for line in lines}
     unshared = len({*mistakes} - {*pair[1 - side].mistakes})
     needed = NEEDED_DIGITS[unshared]
-    reach = 2 * SLIP_REACH[unshared]  # of a rounding, which is half of a last place
+    reach = 2 * SLIP_REACH[unshared]  # in roundings, each half of a last place
     off = {line: abs(number.amount - case.compute(line)) for line, number in numbers.items()}
     if all(off[line] < reach * number.rounding for line, number in numbers.items()):
         needed += SLIP
@@ -233,15 +233,15 @@ def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
 
 
 def find_source(line: Line) -> Line | None:
-    """Find the line of Q1 that a line of Q2 has N times. The pipeline's latency has none."""
+    """Find the line of Q1 whose number, times N, is Q2's. The pipeline's latency has none."""
     follows = line.question == "Q2" and line[1:] != ("pipeline", "latency")
     return line._replace(question="Q1") if follows else None
 
 
 # ------------------------------------------------ causes
 def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
-    """List the mistakes that both strategies share, then those of each; or whole pairs, if not all
-    of these go together. Causes that make the same lines are alternatives."""
+    """List the mistakes that both strategies share, then each strategy's own; or whole pairs,
+    if not all of these go together. Causes that explain the same lines are alternatives."""
     lines = tuple(dict.fromkeys(line for pair in pairs for each in pair for line in each.lines))
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]
@@ -251,8 +251,8 @@ def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
 
 
 def split_pair(pair: Pair, lines: tuple[Line, ...]) -> list[Explanation]:
-    """Split a pair into the mistakes that both strategies share, and those of each, of whose
-    strategies only that one remains."""
+    """Split a pair into the mistakes that both strategies share, and each strategy's own, which are
+    restricted to that strategy."""
     shared = tuple(mistake for mistake in pair[0].mistakes if mistake in pair[1].mistakes)
     causes = [Explanation(shared, lines)]
     for strategy, each in zip(STRATEGIES, pair, strict=True):

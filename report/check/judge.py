@@ -1,4 +1,4 @@
-"""The judgement of a submission: what each number is, and which mistakes make the wrong ones."""
+"""The judgement of a submission: the kind of each number, and the causes of wrong numbers."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -14,8 +14,8 @@ from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_rounded
 
-ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: told in per cent
-TOO_LARGE = f"two mistakes are tried together for up to {MOST_LAYERS} layers, and there are more"
+ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: described in per cent
+TOO_LARGE = f"pairs of mistakes are not tried, because there are more than {MOST_LAYERS} layers"
 
 # The kinds of a number
 RIGHT, EXPLAINED, UNEXPLAINED = "right", "explained", "unexplained"
@@ -25,22 +25,22 @@ DOUBTFUL = {UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER}  # somebody should look
 
 
 class JudgedNumber(NamedTuple):
-    """What a line's number is."""
+    """A line's number, and its kind."""
 
     line: Line
-    number: Number  # without a text if it is missing
+    number: Number  # with an empty text if it is missing
     right: Fraction
     kind: str
     words: str  # that describe the kind
 
 
 class Judgement(NamedTuple):
-    """What is right in a submission, and what makes the rest."""
+    """Which numbers of a submission are right, and the causes of the others."""
 
-    numbers: list[JudgedNumber]  # none if it is refused
-    causes: list[Explanation]  # alternatives make the same lines
-    notes: list[str]  # what is doubtful, how the program failed, or why the text is refused
-    format: list[str]  # rows of a diff: what is printed, and what the handout asks for
+    numbers: list[JudgedNumber]  # none if the text is refused
+    causes: list[Explanation]  # alternatives explain the same lines
+    notes: list[str]  # doubts, how the program failed, or why the text is refused
+    format: list[str]  # rows of a diff between printed and expected rows
     is_odd: bool  # whether a line has several numbers, or the `run` command noted something
 
     @property
@@ -55,8 +55,8 @@ class Judgement(NamedTuple):
 
     @property
     def by_hand(self) -> bool:
-        """Return whether somebody should look at the submission: it may also have alternatives, or
-        more mistakes than the numbers that they make."""
+        """Return whether somebody should look at the submission, also if it has alternatives, or a
+        cause of more mistakes than lines."""
         kinds = {number.kind for number in self.numbers}
         has_alternatives = len({cause.lines for cause in self.causes}) < len(self.causes)
         has_more = any(len(cause.mistakes) > len(cause.lines) for cause in self.causes)
@@ -64,9 +64,9 @@ class Judgement(NamedTuple):
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
-    """Judge what somebody's lab3.py printed by the answers of lab3.py, or by what the course's own
-    program printed. Raises ValueError if no strategy is possible, NoSubmissionError for a text
-    without results."""
+    """Judge a submission by the answers of lab3.py, or by a key, the output of the course's own
+    program. Raises ValueError if no strategy is possible, NoSubmissionError for a text without
+    results."""
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
@@ -90,22 +90,22 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
 
 # ------------------------------------------------ how the course reads the handout
 class Reading(NamedTuple):
-    """How the course reads the handout, and what is right by that."""
+    """How the course reads the handout, and the right numbers that follow."""
 
     question: Question
-    mistakes: Mapping[str, Mistakes]  # of strategies: what it computes otherwise, if that is known
+    mistakes: Mapping[str, Mistakes]  # by strategy, if known: its differences from lab3.py
     right: Numbers
-    missing: Sequence[Line] = ()  # what a key lacks
-    notes: Sequence[str] = ()  # of a key
+    missing: Sequence[Line] = ()  # lines that a key lacks
+    notes: Sequence[str] = ()  # on a key
     is_key: bool = False
 
 
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Reading:
-    """Read what is right from what the course's own program printed, or else from lab3.py. If it is
-    known how the course reads a strategy, the strategy's numbers are exact, and those that the key
-    lacks follow. If not, they are right as they are printed. Raises the ValueErrors of judge."""
-    make_models(question)  # refuses a lab3.py that computes anything else
+    """Read the right numbers from a key, or else from lab3.py. If the course's reading of a
+    strategy is known, its exact numbers are right, also those that the key lacks. If not, the
+    key's numbers are right as printed. Raises the ValueErrors of judge."""
+    make_models(question)  # refuses a lab3.py that disagrees with the formulas
     readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
     lab = Reading(question, readings, find_right(question, readings, {}))
     if text is None:
@@ -123,7 +123,7 @@ def read_key(question: Question, text: str | None = None) -> Reading:
 
 
 def find_right(question: Question, readings: Mapping[str, Mistakes], key: Numbers) -> Numbers:
-    """Find the right numbers: those of readings that are known, else a key's."""
+    """Find the right numbers: by a strategy's reading if it is known, else a key's."""
     right = {}
     for line in list_lines(question, find_impossible(question)):
         if line.strategy in readings:
@@ -135,10 +135,10 @@ def find_right(question: Question, readings: Mapping[str, Mistakes], key: Number
 
 
 def is_reading(case: Case, explanation: Explanation) -> bool:
-    """Return whether it is known from a key that the course computes a strategy with these mistakes
-    or with none: they make all numbers, each exact or of four digits. A wrong constant is no
-    reading. Nothing is known if the digits leave a choice: 0.01243 is truncated what lab3.py
-    computes, and rounded what K - 1 additions make."""
+    """Return whether a key shows that the course computes a strategy with these mistakes (or none):
+    they explain all numbers, each of which is exact or has four digits. A wrong constant is not a
+    reading. Digits that leave a choice show nothing: 0.01243 is lab3.py's number truncated, and
+    the number with K - 1 additions rounded."""
     mistakes, lines = explanation
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     rounded = [n for line, n in case.numbers.items() if answers[line] not in n.amounts]
@@ -163,8 +163,8 @@ def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
 
 
 def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) -> list[Case]:
-    """Make the cases of both strategies. Two mistakes are tried before those of the table: not to
-    follow the course's readings, and to have in Q2 the inputs that the submission says."""
+    """Make the cases of both strategies. Two mistakes are tried before the table's: not to follow
+    a reading of the course, and Q2 with the number of inputs that the submission names."""
     readings = {mistake for mistakes in reading.mistakes.values() for mistake in mistakes}
     extra = [ignore(mistake) for mistake in MISTAKES if mistake in readings]
     in_table = {1, reading.question.inputs - 1, reading.question.inputs + 1}
@@ -182,7 +182,7 @@ def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) ->
 
 
 def ignore(reading: Mistake) -> Mistake:
-    """Make the mistake that takes the place of a reading and changes nothing."""
+    """Make the mistake of not following a reading: it replaces the reading and changes nothing."""
     edit = "; ".join(f"{name} = {name}" for name in sorted(reading.names))
     clause = f"your course assumes that {reading.clause}; you do not assume this"
     return Mistake(clause, edit, reading.strategies)
@@ -192,7 +192,7 @@ def ignore(reading: Mistake) -> Mistake:
 def judge_number(
     line: Line, submission: Submission, numbers: Numbers, reading: Reading
 ) -> tuple[str, str]:
-    """Judge what kind of number a line has, if no mistake explains it, and in words."""
+    """Return the kind of a line's number, if no mistake explains it, and describe it in words."""
     right = reading.right[line]
     if line not in submission.numbers:
         unread = submission.unread.get(line)
@@ -215,8 +215,8 @@ def judge_number(
 
 
 def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
-    """Find the line whose right number a wrong one is. Q2 repeating Q1 is a mistake, not a swap,
-    unless Q1 has Q2's number, too."""
+    """Find another line whose right number is this line's wrong number. A number of Q1 in Q2 is a
+    mistake, not a swap, unless Q1 has Q2's number, too."""
     number, right, in_q1 = numbers[line], reading.right, line._replace(question="Q1")
     if number.equals(right[line]):
         return None
@@ -228,7 +228,7 @@ def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
 
 
 def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
-    """Find how many times a number of Q2 is the submission's own wrong one of Q1: N, 1, or 0."""
+    """Return N or 1 if Q2's number is so many times the submission's wrong Q1 number, else 0."""
     source = diagnosis.find_source(line)
     if source is None or source not in numbers or numbers[source].equals(reading.right[source]):
         return 0
@@ -242,7 +242,7 @@ def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
 
 
 def describe_distance(number: Number, right: Fraction, kind: str) -> str:
-    """Describe how far a number is from the right one."""
+    """Describe how far a number is from the right number."""
     if not right:
         return "the right number is 0"
     times = number.amount / right

@@ -1,8 +1,8 @@
 """The mistakes that `check` knows, and other readings of the handout.
 
-A mistake is a row: what stands behind "if", an edit of the formulas (report/model.py), and, if it
-is another reading of the handout, what the handout says against it. An edit must fit any network
-and number of nodes, and any other mistake's edit. How to add one: tests/README.md.
+A mistake is a row: a clause after "if", an edit of the formulas (report/model.py), and, if it is
+another reading of the handout, what the handout says against it. An edit must work for any network
+and number of nodes, and with any other mistake's edit. tests/README.md has how to add a mistake.
 """
 
 from fractions import Fraction
@@ -16,12 +16,12 @@ from report.text import Exact
 
 
 class Mistake(NamedTuple):
-    """Something that somebody computes otherwise than lab3.py."""
+    """A difference between somebody's computation and lab3.py's."""
 
-    clause: str  # what stands behind "if"; N is the number of inputs
+    clause: str  # the clause after "if"; N is the number of inputs
     edit: str
     strategies: tuple[str, ...] = STRATEGIES
-    handout: str = ""  # what the handout says against this reading, behind "says"
+    handout: str = ""  # what the handout says against this reading, after "says"
 
     @property
     def names(self) -> frozenset[str]:
@@ -62,8 +62,8 @@ BOTH = [
     ("the filters are forgotten in the ops", "macs = macs / filters"),
     ("the last layer is missing", "C = C[:-1] or C; A = A[:-1] or A"),
     ("1 MAC is 1 op", "ops = macs"),
-    ("each output's bias is an op more", "ops = ops + filters * out_x * out_y"),
-    ("each output's bias is a MAC more", "ops = ops + 2 * filters * out_x * out_y"),
+    ("each output's bias adds an op", "ops = ops + filters * out_x * out_y"),
+    ("each output's bias adds a MAC", "ops = ops + 2 * filters * out_x * out_y"),
     ("an output of K products has K - 1 additions", "ops = ops - filters * out_x * out_y"),
     ("layer 1 is not computed", "C = put(C, 0, 0)"),
     ("the last layer is not computed", "C = put(C, L - 1, 0)"),
@@ -103,7 +103,7 @@ BOTH = [
     ("traffic is in KiB, but labelled bytes", "printed_traffic = printed_traffic / 2**10"),
     ("traffic is in MB, but labelled bytes", "printed_traffic = printed_traffic / 10**6"),
 ]
-TENSOR = [  # some clauses are above, too: there they count twice if one strategy alone has them
+TENSOR = [  # some clauses are also in BOTH: there they count twice if only one strategy has them
     ("the network's input is sent, too",
      "transfer = (P > 1) * input_bytes[0] / B, transfer; "
      "gather = gather + (P - 1) * input_bytes[0]", INPUT),
@@ -231,10 +231,10 @@ MISTAKES = [
 ]
 
 
-# ------------------------------------------------ what mistakes make
+# ------------------------------------------------ numbers with mistakes
 @lru_cache(maxsize=16)
 def make_model(question: Question, strategy: str, inputs: int, real: Any) -> Model:
-    """Make the model that mistakes edit, exact or of floats."""
+    """Make the model that mistakes edit, exact or in floats."""
     return Model(strategy, question.network, question.system, inputs, real)
 
 
@@ -243,7 +243,7 @@ def compute_line(
     question: Question, line: Line, mistakes: tuple[Mistake, ...] = (), real: Any = Fraction
 ) -> Any:
     """Compute a line's number with mistakes, in seconds or bytes, exactly or as a float. Raises
-    ValueError, which names the mistakes, if an edit does not fit the formulas."""
+    ValueError, with the clauses of the mistakes, if an edit does not fit the formulas."""
     inputs = question.inputs if line.question == "Q2" else 1
     model = make_model(question, line.strategy, inputs, real)
     try:
@@ -255,7 +255,7 @@ def compute_line(
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:
-    """List what is printed with mistakes: Q1's latency and traffic, then Q2's."""
+    """List a strategy's numbers with mistakes: Q1's latency and traffic, then Q2's."""
     lines = [line for line in list_lines(question, ()) if line.strategy == strategy]
     return [compute_line(question, line, mistakes) for line in lines]
 
@@ -263,8 +263,8 @@ def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[
 def list_examples(
     question: Question, strategy: str, only_readings: bool = False
 ) -> list[tuple[Mistake, list[Exact]]]:
-    """List what is printed as the handout is read here, without a clause, then with each mistake of
-    the table, or with each reading, that makes a difference, but not only another unit."""
+    """List a strategy's right numbers, with an empty clause, then the numbers with each mistake of
+    the table, or only with each reading, that changes more than the unit."""
     right = list_printed(question, strategy)
     examples = {"": (Mistake("", ""), right)}
     for mistake in MISTAKES:

@@ -1,4 +1,4 @@
-"""How a number is read: its unit, its digits, and the answers with which it agrees."""
+"""Printed numbers: their units, significant digits, and the answers that they agree with."""
 
 import re
 from ctypes import c_float
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from lab3 import Rate
 
-LEAST_DIGITS = 3  # of a number that is called right
-MOST_DIGITS = 10  # that count: beyond, floats are noise
-FLOAT32_DIGITS = 7  # that count of a latency that is a float32, whose ten digits or more are exact
+LEAST_DIGITS = 3  # needed to call a number right
+MOST_DIGITS = 10  # that are significant: further digits of a float are noise
+FLOAT32_DIGITS = 7  # significant in a latency that has at least 10 digits and is exactly a float32
 ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 UNITS: dict[str, tuple[str, list[int | Fraction], str]] = {
     "seconds": ("latency", [1], "s sec secs second seconds"),
@@ -27,32 +27,32 @@ UNITS: dict[str, tuple[str, list[int | Fraction], str]] = {
     "MiB": ("traffic", [2**20], "mib mebibyte mebibytes"),
     "GiB": ("traffic", [2**30], "gib gibibyte gibibytes"),
     "bits": ("traffic", [Fraction(1, 8)], "bit bits"),
-}  # what a unit measures, how many seconds or bytes it has (any of them), how it is spelt
-WHOLE = ("bytes", "bits")  # whole numbers of them are exact
+}  # by unit: its kind, its possible sizes in seconds or bytes, its spellings
+WHOLE = ("bytes", "bits")  # a whole number of these units is exact
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d+)?")
 DECIMAL = re.compile(r"\d+(?:[.,]\d+)?|\.\d+")
-ZERO_PLACE = Fraction(1, 10**200)  # the last place of a zero, with which nothing else agrees
-WIDENING = 1e-9  # of a span, relative to its ends: more than the error of a float
+ZERO_PLACE = Fraction(1, 10**200)  # the last place of a zero: so small that only 0 agrees
+WIDENING = 1e-9  # of a span, relative to its ends: more than a float's rounding error
 
 
 class Number(NamedTuple):
-    """The number of a line. A text that is no number, such as "nan", has no amounts."""
+    """A printed number. A text that is not a number, such as "nan", has no amounts."""
 
-    text: str = ""  # as it is written, without its unit
-    unit: str = ""  # one of UNITS, or empty if none is written
-    digits: int = 0  # that count, of the first amount
-    amounts: tuple[Rate, ...] = ()  # in seconds or bytes: any of them may be meant
-    rounding: Fraction = Fraction(0)  # half of the last digit's place, of the first amount
-    spans: tuple[tuple[Fraction, Fraction], ...] = ()  # of answers that agree: least, above all
-    near: tuple[tuple[float, float], ...] = ()  # the spans a little wider, for a first test
+    text: str = ""  # as printed, without its unit
+    unit: str = ""  # a key of UNITS, or empty if none is printed
+    digits: int = 0  # significant digits of the first amount
+    amounts: tuple[Rate, ...] = ()  # in seconds or bytes, one per possible reading
+    rounding: Fraction = Fraction(0)  # half a unit in the first amount's last place
+    spans: tuple[tuple[Fraction, Fraction], ...] = ()  # answers that agree: from low to below high
+    near: tuple[tuple[float, float], ...] = ()  # the spans, slightly wider, for a first test
 
     @property
     def amount(self) -> Fraction:
-        """The first of the amounts, where 1 KB is 1,000 bytes; 0 if there are none."""
+        """Return the first amount, in which 1 KB is 1,000 bytes, or 0 if there is none."""
         return Fraction(self.amounts[0] if self.amounts else 0)
 
     def agrees(self, answer: Rate) -> bool:
-        """Return whether the answer, rounded or truncated to these digits, is this number."""
+        """Return whether this number is the answer, rounded or truncated to its digits."""
         return any(low <= answer < high for low, high in self.spans)
 
     def equals(self, other: "Number") -> bool:
@@ -66,12 +66,12 @@ class Number(NamedTuple):
 
 
 def read_number(text: str, unit: str, kind: str) -> Number | None:
-    """Read a number in its unit, by default the one asked for; None if its form is unknown."""
+    """Read a number in its unit (default: the unit asked for), or None if its form is unknown."""
     unit_name = unit or ASKED_UNIT[kind]
     mantissa, power, exponent = text.lower().lstrip("-").partition("e")
-    plain = []  # without groups of thousands, and with a decimal point
+    plain = []  # without thousands separators, with a decimal point
     groups = None if power else THOUSANDS.fullmatch(mantissa)
-    if groups and (groups[1] != "." or unit_name in WHOLE):  # 3.127 ms are never 3127 ms
+    if groups and (groups[1] != "." or unit_name in WHOLE):  # 3.127 ms is never 3127 ms
         plain.append(mantissa.replace(groups[1], ""))
     if DECIMAL.fullmatch(mantissa):
         plain.append(mantissa.replace(",", ".") + power + exponent)
@@ -85,7 +85,7 @@ def read_number(text: str, unit: str, kind: str) -> Number | None:
 
 
 def _measure(plain: str, size: int | Fraction, unit: str) -> tuple[int, Fraction, Fraction]:
-    """Return the digits that count, the amount, and the place of the last digit that counts."""
+    """Return the number of significant digits, the amount, and the last one's place value."""
     value = Decimal(plain)
     written = "".join(map(str, value.as_tuple().digits)).lstrip("0")
     significant = written.rstrip("0")

@@ -1,9 +1,8 @@
-"""What the rows of a text say, by their words.
+"""A parser for the rows of a text: results, headings and tables.
 
-A row is split into tokens. It has results, or it is a heading of the rows below it, or neither. A
-result has a strategy, a kind and a number, and no word that is not understood; headings supply the
-words that its row leaves out. A row of a table is written out as a row of results. Unread is better
-than misread.
+A row is split into tokens. It has results, or it is a heading for the rows below it, or neither. A
+result has a strategy, a kind and a number, and no unknown word; headings supply the words that its
+row leaves out. A row of a table is rewritten as a row of results. A row in doubt stays unread.
 """
 
 import re
@@ -15,19 +14,19 @@ from typing import NamedTuple
 from report.check.number import ASKED_UNIT, UNITS, Number, read_number
 from report.model import STRATEGIES
 
-MOST_CHARACTERS = 200  # of a row that is read
+MOST_CHARACTERS = 200  # longer rows are not read
 OTHER = "other"  # a question that is neither Q1 nor Q2, or both
 
 # ------------------------------------------------ tokens
-Token = tuple[str, str]  # a role, which is a key of PATTERNS or VOCABULARY, and a meaning
-PATTERNS = {  # the first that matches counts; text that matches none is a separator
+Token = tuple[str, str]  # a role, from PATTERNS or VOCABULARY, and a meaning
+PATTERNS = {  # the first match wins; text without a match is a separator
     "question": r"q(?:uestion)? ?\d+(?![a-z\d])"
     r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
     "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
     r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?",
     "harmless": "paral[a-z]*|end-to-end|between (?:the )?nodes"
     "|(?<!latency )(?<!delay )(?<!time )(?:over|across|on) (?:the |all )+(?:links|network)(?![a-z])"
-    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not of "/ 32 inputs"
+    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not in "/ 32 inputs"
     "|(?<=[a-z]) +/ +(?=tensor|tp|pipe|pp|lat|traffic)",  # between labels
     "latency": r"(?:total|execution|running)[\s_]time(?![a-z])",
     "traffic": r"(?:network[\s_]data|data(?:[\s_](?:moved|sent|transferred))?)(?!\s?paral|[a-z])",
@@ -38,13 +37,13 @@ HARMLESS = (
     "a about all and approximately are by equal for has in inference is method needs of only"
     " overall result results strategy takes the to total uses using volume while with"
 )
-VOCABULARY = {  # a role and a meaning, by default the word itself: how it is spelt
+VOCABULARY = {  # spellings of a role and a meaning, by default the word itself
     ("strategy", "tensor"): "tensor tp",
     ("strategy", "pipeline"): "pipeline pipelined pipe pp",
     ("kind", "latency"): "latency lat delay time",
     ("kind", "traffic"): "traffic",
     **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
-    # a latency beside one of these is only a part of the latency
+    # a latency next to one of these words is only a part of the latency
     ("network", ""): "network communication comm moved moves puts sends sent transferred",
     ("harmless", ""): HARMLESS,
     ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
@@ -54,15 +53,15 @@ WORDS = {
     for (role, name), spelt in VOCABULARY.items()
     for word in spelt.split()
 }
-MAY_END = {"harmless", "question", "network"}  # roles behind the last number of a row
-TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that end a heading
+MAY_END = {"harmless", "question", "network"}  # roles allowed after the last number of a row
+TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that end a heading above
 BULLET = re.compile(r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])", re.IGNORECASE)
 GROUPS = (f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items())
 TOKEN = re.compile("|".join(GROUPS), re.ASCII | re.IGNORECASE)
 
 
 def _name_inputs(row: str, inputs: int) -> str:
-    """Write (32), x32, N = 32 and "batch of 32" as "32 inputs", and likewise 1 and "single"."""
+    """Rewrite (32), x32, N = 32 and "batch of 32" as "32 inputs", and likewise 1 and "single"."""
     amount = rf"({inputs}|1)(?:[ _-](?:input|image)s?)?(?![\w.])"
     forms = rf" ?\((?:N ?= ?)?{amount}\)| ?(?<![^\s(\[|,;:'\"])(?:N ?= ?|x|batch of ){amount}"
     row = re.sub(r"(?<![\w-])single(?=\s*(?:[:|)]|$))", "x1", row, flags=re.IGNORECASE)
@@ -70,44 +69,43 @@ def _name_inputs(row: str, inputs: int) -> str:
 
 
 def tokenize(row: str) -> list[Token]:
-    """Split a row into tokens, without a bullet or the number of an item before them."""
+    """Split a row into tokens, without a leading bullet or item number."""
     matches = [(str(match.lastgroup), match[0]) for match in TOKEN.finditer(BULLET.sub("", row))]
     tokens = [WORDS.get(word) or WORDS.get(word.lower()) or (role, word) for role, word in matches]
-    # a bare "total time" is the program's own
-    phrase_role = "kind" if _find("strategy", tokens) else "unknown"
+    phrase_role = "kind" if _find("strategy", tokens) else "unknown"  # the program's own time
     return [(phrase_role, role) if role in ASKED_UNIT else (role, word) for role, word in tokens]
 
 
 def _find(role: str, tokens: Iterable[Token]) -> set[str]:
-    """Find the meanings of the tokens that have a role."""
+    """Find the meanings of the tokens with this role."""
     return {meaning for token_role, meaning in tokens if token_role == role}
 
 
 def _find_roles(tokens: Iterable[Token]) -> set[str]:
-    """Find the roles of tokens."""
+    """Find the roles of all tokens."""
     return {role for role, _ in tokens}
 
 
-# ------------------------------------------------ what words say
+# ------------------------------------------------ what words mean
 class Said(NamedTuple):
-    """What words and the headings above them say. Empty: unsaid, or said in two ways."""
+    """What words and the headings above them specify. Empty: unspecified or ambiguous."""
 
     inputs: int  # of Q2
     question: str = ""  # Q1, Q2 or OTHER
     strategy: str = ""
     kind: str = ""
-    other_inputs: int = 0  # an amount that is named with the question, and is not the question's
+    other_inputs: int = 0  # a number of inputs, next to the question, that contradicts it
     is_vague: bool = True  # whether the question is in doubt
-    columns: tuple[str, ...] = ()  # of the table
+    columns: tuple[str, ...] = ()  # headings of the table's columns
     is_table_vague: bool = True  # whether the question was in doubt above the table
 
     @property
     def line(self) -> tuple[str, str, str]:
-        """The line of the answers that is meant: of Q1, if no question is named."""
+        """Return the line of the answers that is meant: Q1's if no question is named."""
         return self.question or "Q1", self.strategy, self.kind
 
     def add(self, tokens: Sequence[Token]) -> "Said":
-        """Add what tokens say, which replaces what is said above them."""
+        """Add tokens, which override the words above them."""
         units = _find("unit", tokens)
         strategy = _settle(_find("strategy", tokens), self.strategy)
         kind = _settle(_find("kind", tokens) | {UNITS[unit][0] for unit in units}, self.kind)
@@ -116,7 +114,7 @@ class Said(NamedTuple):
         return self._replace(strategy=strategy, kind=kind).add_question(_find("question", tokens))
 
     def add_question(self, texts: set[str]) -> "Said":
-        """Add the question that is named. "Q2" wins over "64 inputs", which puts it in doubt."""
+        """Add the question that is named. "Q2" overrides "64 inputs", which puts Q2 in doubt."""
         if not texts:
             return self
         questions = {self.inputs: "Q2", 1: "Q1"}
@@ -128,62 +126,64 @@ class Said(NamedTuple):
         return said._replace(other_inputs=max(others, default=0))
 
     def doubt(self) -> "Said":
-        """Keep the question, in doubt, and the table."""
+        """Keep only the question, now in doubt, and the table."""
         return self._replace(strategy="", kind="", is_vague=True)
 
 
 def _settle(meanings: set[str], above: str) -> str:
-    """Return the only meaning, or what is said above if there is none; nothing if two differ."""
+    """Return the only meaning, or the meaning above if there is none; nothing if two differ."""
     return "".join(meanings or {above}) if len(meanings) < 2 else ""
 
 
 # ------------------------------------------------ results
 class Result(NamedTuple):
-    """A number that a row prints of a line."""
+    """A number that a row gives for a line."""
 
     said: Said
     number: Number
-    label: tuple[Token, ...]  # the words beside the number
+    label: tuple[Token, ...]  # the words next to the number
 
 
 def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
-    """Read the results of a row: none if a part is no result, or two of one line disagree."""
-    *parts, end = _split_parts(tokens)
-    if not parts or not _has_only_results(tokens, end):
+    """Read the results of a row: none if a segment is not a result, or two for a line differ."""
+    *segments, end = _split_segments(tokens)
+    if not segments or not _has_only_results(tokens, end):
         return []
     questions = [token for token in tokens if token[0] == "question"]
     is_mixed = above.add(questions).question == OTHER
-    if is_mixed and questions and questions[0] not in parts[0]:
+    if is_mixed and questions and questions[0] not in segments[0]:
         return []
-    parts[-1] = parts[-1] + end
+    segments[-1] = segments[-1] + end
     said, results = above, dict[tuple[str, str, str], Result]()
-    for part in (part + questions * (not is_mixed) for part in parts):
-        said = said.add(part)
-        unit, text = "".join(_find("unit", part)), "".join(_find("number", part))
+    for words in (segment + questions * (not is_mixed) for segment in segments):
+        said = said.add(words)
+        unit, text = "".join(_find("unit", words)), "".join(_find("number", words))
         number = read_number(text, unit, said.kind) if said.strategy and said.kind else None
         if number is None:
             return []
-        label = tuple((role, word.lower()) for role, word in part if role not in ("number", "unit"))
+        label = tuple(
+            (role, word.lower()) for role, word in words if role not in ("number", "unit")
+        )
         result = Result(said._replace(is_vague=said.is_vague or above.is_vague), number, label)
         if not number.equals(results.setdefault(said.line, result).number):
             return []
     return [*results.values()]
 
 
-def _split_parts(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Split a row behind each number, and its unit if none stands before it."""
-    parts: list[list[Token]] = [[]]
+def _split_segments(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split a row after each number, or after its unit if no unit precedes it."""
+    segments: list[list[Token]] = [[]]
     for token in tokens:
-        is_next = token[0] == "unit" and len(parts) > 1 and not parts[-1]
-        is_its_unit = is_next and _find("unit", parts[-2]) <= {token[1]}
-        parts[-2 if is_its_unit else -1].append(token)
-        parts += [[]] * (token[0] == "number")
-    return parts
+        is_next = token[0] == "unit" and len(segments) > 1 and not segments[-1]
+        is_its_unit = is_next and _find("unit", segments[-2]) <= {token[1]}
+        segments[-2 if is_its_unit else -1].append(token)
+        segments += [[]] * (token[0] == "number")
+    return segments
 
 
 def _has_only_results(tokens: Sequence[Token], end: Sequence[Token]) -> bool:
-    """Return whether a row is understood: it names a strategy or a kind (or a question, and units),
-    no word is unknown, and behind its last number there are only words of MAY_END."""
+    """Return whether a row is understood: it names a strategy or a kind (or a question and a
+    unit), no word is unknown, and only roles in MAY_END follow its last number."""
     roles = _find_roles(tokens)
     is_labelled = bool(roles & {"strategy", "kind"}) or roles >= {"question", "unit"}
     return is_labelled and not roles & {"unknown", "sign"} and _find_roles(end) <= MAY_END
@@ -191,7 +191,7 @@ def _has_only_results(tokens: Sequence[Token], end: Sequence[Token]) -> bool:
 
 # ------------------------------------------------ tables
 def _split_cells(row: str) -> tuple[str, ...]:
-    """Split a row of a table: at bars, tabs, semicolons and wide gaps, or else at commas."""
+    """Split a row of a table at bars, tabs, semicolons and wide gaps, or else at commas."""
     text = row.strip().removeprefix("|").removesuffix("|").strip()
     cells = re.split(r"\s*[|\t;]\s*|\s{2,}", text)
     cells = cells if len(cells) > 1 else text.split(",")
@@ -199,7 +199,7 @@ def _split_cells(row: str) -> tuple[str, ...]:
 
 
 def _join_columns(upper: Sequence[str], cells: tuple[str, ...]) -> tuple[str, ...]:
-    """Join cells to a heading of fewer columns above them, if each is a question or a strategy."""
+    """Prefix cells with the fewer, wider cells above, if these are questions or strategies."""
     cells = cells[1:] if cells[:1] == ("",) else cells
     times = len(cells) // len(upper) if upper else 0
     is_shared = all(_find_roles(tokenize(cell)) <= {"question", "strategy"} for cell in upper)
@@ -209,10 +209,10 @@ def _join_columns(upper: Sequence[str], cells: tuple[str, ...]) -> tuple[str, ..
 
 
 def _write_out(row: str, columns: Sequence[str]) -> str:
-    """Write a row of a table as a row of results: before each number the words of its row and of
-    its column. Empty if it is no row of the table."""
+    """Rewrite a row of a table as a row of results: each number follows the words of its row and
+    its column. Return an empty text if the row does not fit the table."""
     cells, labels, results = _split_cells(row), list[str](), list[str]()
-    if not columns or len(cells) - len(columns) not in (0, 1):  # the first may have no heading
+    if not columns or len(cells) - len(columns) not in (0, 1):  # the first may lack a heading
         return ""
     for column, cell in zip(["", *columns][-len(cells) :], cells, strict=True):
         roles, counted = _find_roles(tokenize(cell)), f"{cell} {column}"
@@ -229,17 +229,17 @@ def _write_out(row: str, columns: Sequence[str]) -> str:
 
 # ------------------------------------------------ rows
 class Row(NamedTuple):
-    """What a row says."""
+    """A row, as it was read."""
 
     text: str
     results: Sequence[Result]
-    seeming: Sequence[tuple[str, str, str]]  # the lines that an unread row seems to be of
-    question: str  # that an unread row names, or that is said above it
-    below: Said  # what is said above the next row
+    seeming: Sequence[tuple[str, str, str]]  # lines for which an unread row may be meant
+    question: str  # named by an unread row, or above it
+    below: Said  # what applies to the next row
 
 
 def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
-    """Read what rows say, from the top."""
+    """Read rows from the top, each with the headings above it."""
     read, above = list[Row](), Said(inputs)
     for row in rows:
         read.append(_read_row(row, above))
@@ -247,9 +247,9 @@ def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
     return read
 
 
-@lru_cache(maxsize=1000)  # a long text, or a class, may have one row very often
+@lru_cache(maxsize=1000)  # a row may occur often, in a long text or a class
 def _read_row(row: str, above: Said) -> Row:
-    """Read the results of a row, or else what it says of the rows below it."""
+    """Read the results of a row, or else what it specifies for the rows below it."""
     text = _name_inputs(row, above.inputs) if len(row) <= MOST_CHARACTERS else ""
     tokens, table = tokenize(text), above._replace(is_vague=above.is_table_vague)
     results = _read_results(tokens, above)
@@ -267,7 +267,7 @@ def _read_row(row: str, above: Said) -> Row:
 
 
 def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, str]]:
-    """List the lines that an unread row with a number and a strategy or a kind seems to be of."""
+    """List the lines for which an unread row with a number may be meant, by its other words."""
     roles = _find_roles(tokens)
     if "number" not in roles or not roles & {"strategy", "kind"}:
         return []
@@ -276,8 +276,8 @@ def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, s
 
 
 def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) -> Said:
-    """Read what is said above the next row. A row with a number of four digits is no heading, but
-    may end what is said above it."""
+    """Read what applies to the next row. A row with a number of more than three digits is not a
+    heading, but may end the heading above it."""
     numbers, strategies = _find("number", tokens), _find("strategy", tokens)
     if not all(re.fullmatch(r"\d{1,3}", number) for number in numbers):
         is_other = strategies and above.strategy not in ("", said.strategy)

@@ -1,4 +1,4 @@
-"""What somebody's lab3.py printed: the number of each line, what is doubtful, and its format."""
+"""The output of a submitted lab3.py: the number of each line, notes on doubts, and the format."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ EXAMPLE = "this can be read: Total latency of tensor parallelism is 0.1 seconds"
 UNREAD = "has no results that can be read"
 FREE = "Format: no row is as the handout asks."
 PLAIN_DIGITS = '  "..." stands for plain digits, without comma or exponent'
-RUN = "report run: "  # begins what the `run` command writes behind what a program printed
+RUN = "report run: "  # begins each note that the `run` command appends to an output
 
 
 class NoSubmissionError(ValueError):
@@ -65,13 +65,13 @@ def shorten(text: str, most: int = 24) -> str:
 ESCAPE = re.compile(  # CSI; OSC, DCS and other strings; the rest
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[]PX^_][^\a\x1b\n]*(?:\a|\x1b\\)|\x1b[ -/]*[0-~]"
 )
-LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # of bytes that are not UTF-8
+LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # for bytes that are not UTF-8
 ALIKE = str.maketrans("\u00b5\u03bc\u2212\u2013\u2014\u2248\u2502", "uu---~|")  # micro ...
 
 
 def decode(data: bytes) -> str:
-    """Decode UTF-16 (or UTF-32, which is UTF-16 between zeros) if a mark or zero bytes show it, or
-    else UTF-8, whose wrong bytes are Latin-1."""
+    """Decode UTF-16 (or UTF-32: UTF-16 between zeros) if a byte order mark or zero bytes indicate
+    it, or else UTF-8, in which invalid bytes are Latin-1."""
     for mark, place, encoding in ((b"\xff\xfe", 1, "utf-16-le"), (b"\xfe\xff", 0, "utf-16-be")):
         if data.startswith(mark) or data[place::2].count(0) > len(data) // 3:
             return data.decode(encoding, "replace")
@@ -80,7 +80,7 @@ def decode(data: bytes) -> str:
 
 def _split_rows(text: str) -> list[str]:
     """Split a text into rows that are not blank, without escapes and invisible characters. If it
-    has line feeds, a row does not end at other separators: they are blanks."""
+    has line feeds, other separators are blanks and do not end a row."""
     text = ESCAPE.sub("", text.translate(ALIKE))
     rows = re.split("[\r\n]+", text) if re.search("[\r\n]", text.strip()) else text.splitlines()
     changes = {
@@ -91,10 +91,10 @@ def _split_rows(text: str) -> list[str]:
     return [row for row in (row.translate(changes) for row in rows) if row.strip()]
 
 
-# ------------------------------------------------ which number counts
+# ------------------------------------------------ which result counts
 def _group(rows: Sequence[Row], lines: Sequence[Line]) -> dict[Line, list[Result]]:
-    """Group results by their lines. If Q2 is asked and not named, the second of two equal labels is
-    Q2's, unless its number is the same."""
+    """Group results by line. If no row names Q2, the second of two results with the same label is
+    Q2's, unless their numbers are equal."""
     groups, results = dict[Line, list[Result]](), [result for row in rows for result in row.results]
     named = {row.question for row in rows} | {result.said.question for result in results}
     lacks_q2 = "Q2" in {line.question for line in lines} - named
@@ -119,8 +119,8 @@ def _choose(results: Iterable[Result], labels: Collection[tuple[Token, ...]]) ->
 
 
 def _note_others(line: Line, chosen: Result, results: Iterable[Result]) -> str:
-    """Note how often a line is printed if a number differs that is in no more doubt than the one
-    that counts."""
+    """Return a note if different numbers are printed for a line. Results in more doubt than the
+    chosen one are ignored."""
     numbers = [result.number for result in results if result.said.is_vague <= chosen.said.is_vague]
     if all(not number.amounts or number.equals(chosen.number) for number in numbers):
         return ""
@@ -129,19 +129,19 @@ def _note_others(line: Line, chosen: Result, results: Iterable[Result]) -> str:
 
 # ------------------------------------------------ submissions
 class Submission(NamedTuple):
-    """What a text says."""
+    """A submission, as it was read."""
 
-    numbers: dict[Line, Number]  # without lines that are missing
-    unread: dict[Line, str]  # why the first row that seems to be of a missing line is not read
-    repeated: list[Line]  # that have different numbers
-    other_inputs: dict[str, int]  # that a question is said to be of
-    notes: list[str]  # what is doubtful, and how the program failed
-    run_notes: list[str]  # those of the notes that the `run` command wrote
+    numbers: dict[Line, Number]  # of the lines that were found
+    unread: dict[Line, str]  # of missing lines: why the first row that may be meant was not read
+    repeated: list[Line]  # lines with different numbers
+    other_inputs: dict[str, int]  # of a question, if the text contradicts it
+    notes: list[str]  # doubts, and how the program failed
+    run_notes: list[str]  # the notes that the `run` command wrote
     format: list[str]  # the rows of a diff; none if the format is the handout's
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
-    """Read what somebody's lab3.py printed. Raises NoSubmissionError for a text without results."""
+    """Read the output of a lab3.py. Raises NoSubmissionError for a text without results."""
     printed, run_notes = _split_off_notes(_split_rows(text))
     stripped, wanted = [row.strip() for row in printed], lab3.answers(*question).splitlines()
     is_source = [SOURCE.match(before) is not None for before in ["", *printed][:-1]]
@@ -174,7 +174,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
 
 
 def _split_off_notes(rows: list[str]) -> tuple[list[str], list[str]]:
-    """Split off the rows that the `run` command wrote behind what a program printed."""
+    """Split off the notes that the `run` command appended to an output."""
     end = len(rows)
     while end and rows[end - 1].startswith(RUN):
         end -= 1
@@ -182,12 +182,12 @@ def _split_off_notes(rows: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _relabel_sample(rows: Sequence[str], wanted: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Relabel pipeline traffic if Q2 has the labels of the handout's sample: tensor traffic twice,
-    pipeline latency twice, or one of them, and no pipeline traffic. Note that."""
+    """Relabel pipeline traffic if Q2 has the labels of the handout's sample: no pipeline traffic,
+    but tensor traffic, pipeline latency or both twice. Add a note in this case."""
     labels = [row.partition(" is ")[0] for row in wanted if row.startswith("Total ")][:4]
     parts, relabelled = [row.partition(" is ") for row in rows], [*rows]
     places = "".join(str(labels.index(part[0])) if part[0] in labels else "-" for part in parts)
-    samples = [*re.finditer("3-*(0(?:11?22|112))(?![23])", places)]  # behind Q1's
+    samples = [*re.finditer("3-*(0(?:11?22|112))(?![23])", places)]  # after Q1's labels
     for place in (
         place for sample in samples for place in range(sample.start(1) + 1, sample.end())
     ):
@@ -201,8 +201,8 @@ def _relabel_sample(rows: Sequence[str], wanted: Iterable[str]) -> tuple[list[st
 # ------------------------------------------------ what is missing, refused, or failed
 CODE = re.compile(r"import [\w., ]+$|from [\w.]+ import\b|def \w|print ?[(\"']")
 ERROR = re.compile(r"(?: *\| )?[A-Za-z_][\w.]*(?:: .*)?")  # the last row of a traceback
-SOURCE = re.compile(r'\s+File ".*", line \d+')  # above a quoted row of a program
-CRASH = re.compile(  # said by `timeout`, Python, a shell, or the `run` command
+SOURCE = re.compile(r'\s+File ".*", line \d+')  # precedes a quoted row of a program
+CRASH = re.compile(  # printed by `timeout`, Python, a shell, or the `run` command
     r"(?:timeout|Fatal Python error|(?:Syntax|Indentation|Tab)Error|killed): |stopped after "
     r"|.*Segmentation fault"
     r"|(?:.*sh: .*)?(?:Killed|Terminated|Aborted)(?: \(core dumped\))?(?: {2,}.*)?$",
@@ -211,14 +211,14 @@ CRASH = re.compile(  # said by `timeout`, Python, a shell, or the `run` command
 
 
 def _explain_unread(row: str) -> str:
-    """Say that a row is not read, and for which word if one is unknown."""
+    """Explain that a row was not read, and because of which unknown word, if there is one."""
     unknown = [word for role, word in tokenize(row) if role in ("unknown", "sign")]
     reason = f" because of '{shorten(unknown[0])}'" if unknown else ""
     return f"not read{reason}: '{shorten(row, 90)}'"
 
 
 def _explain_missing(rows: Sequence[Row], missing: Iterable[Line]) -> dict[Line, str]:
-    """Explain for each missing line why the first row that seems to be of it is not read."""
+    """Explain why the first row that may be meant for a missing line was not read, by line."""
     seeming = {line: row.text for row in reversed(rows) for line in row.seeming}
     return {line: _explain_unread(seeming[line]) for line in missing if line in seeming}
 
@@ -226,7 +226,7 @@ def _explain_missing(rows: Sequence[Row], missing: Iterable[Line]) -> dict[Line,
 def _refuse(
     printed: Sequence[str], rows: Iterable[Row], failure: Sequence[str], odd: Sequence[str]
 ) -> NoSubmissionError:
-    """Say why a text without results is refused."""
+    """Return an error that explains why a text without results is refused."""
     if not printed and not failure and not odd:
         return NoSubmissionError("is empty", "did the program fail?")
     if printed and printed[0].lstrip().startswith("%PDF"):
@@ -242,7 +242,7 @@ def _refuse(
 
 
 def _find_failure(rows: Iterable[str]) -> list[str]:
-    """Find how a program failed at last: a traceback that is not ignored, a limit, or a crash."""
+    """Find the last failure of a program: a traceback that is not ignored, a limit or a crash."""
     reason, is_traceback = "", False
     for before, row in pairwise(["", *(row[:MOST_CHARACTERS] for row in rows)]):
         if "Traceback (most recent call last)" in row:
@@ -254,14 +254,14 @@ def _find_failure(rows: Iterable[str]) -> list[str]:
 
 
 # ------------------------------------------------ the format
-WHOLE_BYTES = re.compile(r"[\d,]+(?:\.0*)? [bs]")  # also if they are called seconds
+WHOLE_BYTES = re.compile(r"[\d,]+(?:\.0*)? [bs]")  # also if labelled seconds
 PLAIN = re.compile(r"\d+(?:\.\d+)?|\.\d+")
-MARKS = {"-": "+", "+": "-", " ": " "}  # of a diff whose "+" is wanted
+MARKS = {"-": "+", "+": "-", " ": " "}  # of a diff in which "+" marks the expected rows
 
 
 def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
-    """List the rows that differ from the answers with one's own numbers, and a row around each; of
-    many, the first ten. The rows that `whatif` adds are no difference."""
+    """List the first ten rows of a diff between rows and the answers with the submission's numbers,
+    with a row of context. Rows that `whatif` adds are ignored."""
     answers, numbers_left = lab3.answers(*question).splitlines(), iter(numbers)
     whatif = prefix_question(question, answer(question), "\n").splitlines()
     wanted = [row for row in answers if row.startswith(("-", "Total "))]
@@ -280,8 +280,8 @@ def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question)
 
 
 def _fill_in(row: str, number: Number) -> str:
-    """Write one's own number into a row of the answers, or dots if it is not in plain digits and
-    the asked unit."""
+    """Write a submission's number into a row of the answers, or dots if it is not in plain digits
+    and the unit asked for."""
     start, _, unit = row.rsplit(" ", 2)
     is_asked = number.unit in ("", unit) and PLAIN.fullmatch(number.text)
     return f"{start} {number.text if is_asked and len(number.amounts) == 1 else '...'} {unit}"

@@ -1,4 +1,4 @@
-"""What is told of one submission and of a class, in sentences, a table and rows of CSV."""
+"""The reports on one submission and on a class: sentences, a table and rows of CSV."""
 
 import csv
 import os
@@ -16,28 +16,28 @@ from report.model import STRATEGIES
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
 MOST_ALTERNATIVES = 3
-MARK = " (against the handout's words)"  # behind another reading of the handout, in a class
+MARK = " (against the handout's words)"  # after another reading of the handout, in a class
 READING = ", but the handout says {}"
 UNKNOWN = (
-    "Numbers of {} parallelism are right if they are as the key prints them; no causes are looked"
-    " for, because the key's fit no known reading of the handout, or several."
+    "Numbers of {} parallelism are right if they agree with the key; causes are not sought, because"
+    " the key's numbers fit no known reading of the handout, or several."
 )
 
 
 # ------------------------------------------------ parts of sentences
 def describe_causes(causes: Sequence[Explanation], reading: str = MARK) -> list[str]:
-    """Describe each cause in one row."""
+    """Describe each cause, with its alternatives, in one row."""
     return ["; ".join(list_clauses(alternatives, reading)) for alternatives in group_causes(causes)]
 
 
 def group_causes(causes: Sequence[Explanation]) -> list[list[Explanation]]:
-    """Group alternatives: those that make the same lines."""
+    """Group alternatives, the causes that explain the same lines."""
     sets = dict.fromkeys(cause.lines for cause in causes)
     return [[cause for cause in causes if cause.lines == lines] for lines in sets]
 
 
 def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]:
-    """List the mistakes of alternatives with their strategies, and a remark on another reading."""
+    """List the mistakes of alternatives with their strategies, and a remark on other readings."""
     clauses = list[str]()
     for alternative in alternatives[:MOST_ALTERNATIVES]:
         begin = "or " * bool(clauses)
@@ -50,7 +50,7 @@ def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]
 
 
 def list_rest(judged: Judgement) -> list[str]:
-    """List which lines are not right for no known cause, and how, in words."""
+    """List, in words, what is wrong with the lines that are neither right nor explained."""
     lines: dict[str, list[Line]] = {}
     for number in judged.numbers:
         if number.kind not in (RIGHT, EXPLAINED):
@@ -59,14 +59,14 @@ def list_rest(judged: Judgement) -> list[str]:
 
 
 def describe_lines(lines: Sequence[Line]) -> str:
-    """Name one or two lines, or say how many there are, with the words that they share."""
+    """Name one or two lines, or give the number of lines with the words that they share."""
     shared = [words[0] for words in zip(*lines, strict=True) if len({*words}) == 1]
     many = " ".join([str(len(lines)), *shared, "numbers"])
     return many if lines[2:] else " and ".join(map(str, lines))
 
 
 def describe_key(reading: Reading) -> str:
-    """Describe how a key, if there is one, reads the handout, what it lacks, and what is noted."""
+    """Describe how a key, if there is one, reads the handout, what it lacks, and its notes."""
     pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
     causes = "; ".join(describe_causes(list_causes([pair]), ""))
     unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
@@ -84,7 +84,7 @@ def describe_key(reading: Reading) -> str:
 
 # ------------------------------------------------ one submission
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
-    """Describe how many numbers are right, what makes the others, a table, and the format."""
+    """Describe how many numbers are right, the causes of the others, a table, and the format."""
     total, right = len(judged.numbers), judged.right
     lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
     if right == total:
@@ -113,7 +113,7 @@ def list_points(title: str, points: Sequence[str]) -> list[str]:
 
 
 def tabulate(judged: Judgement) -> str:
-    """Make a table of the numbers and the right ones."""
+    """Make a table of a submission's numbers and the right numbers."""
     rows = []
     for line, number, right, kind, _ in judged.numbers:
         unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
@@ -128,7 +128,7 @@ def tabulate(judged: Judgement) -> str:
 # ------------------------------------------------ a class
 def describe_class(files: Mapping[str, Judgement]) -> str:
     """Describe each file: how many numbers are right, its name, and below it what is wrong; then
-    what occurs how often, and whom to look at by hand."""
+    how often each mistake occurs, and which files to look at by hand."""
     rows, often = list[str](), Counter[str]()
     for name, judged in files.items():
         below = [*describe_causes(judged.causes), *list_rest(judged), *judged.notes]
@@ -145,7 +145,7 @@ def describe_class(files: Mapping[str, Judgement]) -> str:
 
 
 def summarize(files: Mapping[str, Judgement]) -> str:
-    """Say how many files are right, how many are refused, and whom to look at by hand."""
+    """Describe how many files are right, how many are refused, and which to look at by hand."""
     judgements = [judged for judged in files.values() if judged.numbers]
     right = sum(judged.right == len(judged.numbers) for judged in judgements)
     in_format = sum(judged.is_all_right for judged in judgements)
@@ -161,7 +161,7 @@ def summarize(files: Mapping[str, Judgement]) -> str:
 
 
 def format_csv(files: Mapping[str, Judgement], lines: Iterable[Line]) -> str:
-    """Write a row of CSV for each file, for a gradebook."""
+    """Format a row of CSV per file, for a gradebook."""
     text, asked = StringIO(), [*map(str, lines)]
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes", "by hand"])
@@ -171,13 +171,13 @@ def format_csv(files: Mapping[str, Judgement], lines: Iterable[Line]) -> str:
         cells = [judged.right, len(kinds), *kinds, layout] if kinds else [""] * (len(asked) + 3)
         causes, notes = describe_causes(judged.causes), [*list_rest(judged), *judged.notes]
         cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]
-        # UTF-8, of which wrong bytes are Latin-1, whatever the terminal takes
+        # UTF-8, in which invalid bytes are Latin-1, whatever the terminal's encoding
         decoded = os.fsencode(name).decode("utf-8", "surrogateescape").translate(LATIN_1)
         writer.writerow(map(format_cell, (decoded, *cells)))
     return text.getvalue().rstrip("\n")
 
 
 def format_cell(cell: object) -> str:
-    """Format a cell that no spreadsheet computes."""
+    """Format a cell so that no spreadsheet evaluates it."""
     text = str(cell) if str(cell).isprintable() else ascii(cell)
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

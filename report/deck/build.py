@@ -30,8 +30,8 @@ HANDOUT = Question(NETWORK, System(nodes=4, sram_bytes=512 * 1024, **RATES), 32)
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
-    """Build both files, by name. Raises ValueError as check_handout does, and if something does not
-    fit on its page, or the author or UID does not."""
+    """Build both files, by name. Raises the ValueErrors of check_handout, and ValueError if a text
+    does not fit on its page, or the font lacks a letter of the author or UID."""
     import typst
 
     check_handout()
@@ -42,7 +42,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
         sys_inputs={"passed": json.dumps(collect() | {"byline": [author, uid]})},
     )
     try:
-        # PDF/UA-1 demands a text for each picture and formula, and letters that the fonts have
+        # PDF/UA-1 requires alternative texts for pictures and formulas, and glyphs for all letters
         pdf = compiler.compile(format="pdf", pdf_standards=["ua-1"])
         pages = compiler.compile(format="png", ppi=README_PIXELS_PER_INCH)
     except typst.TypstError as error:
@@ -59,7 +59,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
 
 
 def check_handout() -> None:
-    """Raise ValueError for constants that are not the handout's."""
+    """Raise ValueError if lab3.py's constants are not the handout's."""
     if difference := describe_question(HANDOUT):
         raise ValueError(
             f"the deck's sentences are written for the handout's {difference}; lab3.py has others"
@@ -67,7 +67,7 @@ def check_handout() -> None:
 
 
 def collect() -> dict[str, Any]:
-    """Collect what slides.typ takes from elsewhere: numbers, pictures, and how these look."""
+    """Collect the data for slides.typ: numbers, formulas, pictures, and the style of pictures."""
     charts = pictures.PICTURES | {"verdict": draw_verdict}
     drawn = {name: pictures.render(draw, LAB, ".svg") for name, draw in charts.items()}
     return {
@@ -83,7 +83,7 @@ def collect() -> dict[str, Any]:
 
 # ------------------------------------------------ the command
 def add_options(parser: ArgumentParser) -> None:
-    """Add where the deck goes, and whose it is."""
+    """Add the output folder, the author and the UID."""
     parser.add_argument(
         "--output",
         metavar="FOLDER",
@@ -94,7 +94,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write both files, and say where they are."""
+    """Write both files, and print their paths."""
     for name in ("output", "author", "uid"):
         value = getattr(options, name)
         if value is not None and not (value and value.isprintable()):

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 SLOWEST, FASTEST = 0.01, 4.0  # GB/s
 LOWEST, HIGHEST = 50, 1_000  # ms
-HEIGHT_PT, LEFT_PT, RIGHT_PT = 100, 38, 395  # on the right is room for the page's words
+HEIGHT_PT, LEFT_PT, RIGHT_PT = 100, 38, 395  # the page's words are on the right
 ON_RING = "tensor on a ring"
-FASTER = [["tensor", "pipeline", "tensor"], ["pipeline", "tensor"]]  # on slow links to fast ones
+FASTER = [["tensor", "pipeline", "tensor"], ["pipeline", "tensor"]]  # from slow links to fast links
 
 
 def draw_verdict(question: Question) -> "tuple[Figure, str]":
     """Draw both strategies, and tensor parallelism on a one-way ring. A dot marks where a curve
-    meets the pipeline's, a circle the lab."""
+    meets the pipeline's; a circle marks the lab."""
     slow, fast, ring = map(float, find_flips(question))
     lab = float(question.system.link_bytes_per_s / GIGA)
     title = f"Latency of {question.inputs} inputs, ms, against link bandwidth, GB/s (log-log)"
@@ -55,7 +55,7 @@ def draw_verdict(question: Question) -> "tuple[Figure, str]":
 
 def find_flips(question: Question) -> list[Fraction]:
     """Find the link bandwidths in GB/s at which the verdict flips: two all-to-all, one on a ring.
-    Raises ValueError if there are others."""
+    Raises ValueError if there are other flips."""
     inputs = question.inputs
     verdicts = [verdict for verdict in list_verdicts(question) if verdict.inputs == inputs]
     if [verdict.faster for verdict in verdicts] != FASTER:
