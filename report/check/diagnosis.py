@@ -1,9 +1,9 @@
 """The rule: which mistakes explain a submission's numbers.
 
 An explanation of a strategy is one mistake or two that reproduce wrong numbers and contradict no
-right number. Both strategies are explained together: as many wrong numbers as possible, then by as
-few mistakes as possible. Digits are the evidence: without enough digits, nothing is claimed. (This
-is a minimum-cardinality diagnosis with fault models.) Examples are from the lab.
+right number. Both strategies are explained together: first as many wrong numbers as possible, then
+by as few mistakes as possible. Digits are the evidence: without enough of them, nothing is claimed.
+(This is a minimum-cardinality diagnosis with fault models.) Examples are from the lab.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from report.question import Question
 from report.text import GIGA, Exact, format_number, round_to
 
 # ------------------------------------------------ thresholds, and the example that sets each
-MOST_LAYERS = 20  # up to which pairs of mistakes are tried: with 20, a vain search takes 0.7 s
+MOST_LAYERS = 20  # for pairs of mistakes: with 20, a search that finds nothing takes 0.7 s
 MOST_LEFT = {1: 1, 2: 0}  # wrong numbers left by one mistake, by two: one of four may be a slip
 NEEDED_DIGITS = 2, 4, 6  # for 0, 1, 2 mistakes that the other strategy does not share: 0.00161 if
 # shared; 0.01223 undivided, not 0.0122; 0.0124151 undivided and sent one by one, not 0.012415
@@ -31,7 +31,7 @@ SLIP_REACH = 0, 10, 100  # last places, for mistakes as above: 0.1555 has no cau
 CONSTANT_DIGITS = 1, 2  # of a mistyped constant: 5 GOPS, 25 GOPS
 CONSTANT_MARGIN = 2  # more digits, to infer it: of 750 other factors of sending, 3 seem a constant
 KEY_DIGITS = 4  # of each number of a key, to infer a reading: 0.3979, not 0.398
-FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, to N times Q1's: 0.2285 is not 32 * 0.0071
+FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2285 is not 32 * 0.0071
 
 CONSTANTS = [  # a symbol, the field of System, and the clause after "if"
     ("R", "ops_per_s", "a node has {} GOPS"),
@@ -75,8 +75,8 @@ Pair = tuple[Explanation, ...]  # for tensor, then pipeline parallelism, the ord
 
 # ------------------------------------------------ numbers with mistakes
 def list_edits(readings: Mistakes, mistakes: Mistakes) -> Mistakes:
-    """List the course's readings, then mistakes. A mistake replaces each reading that edits the
-    same name."""
+    """List the course's readings, then mistakes. A mistake replaces each reading that edits a name
+    which the mistake edits, too."""
     names = {name for mistake in mistakes for name in mistake.names}
     return *(reading for reading in readings if not names & reading.names), *mistakes
 
@@ -108,7 +108,7 @@ def find_explanations(case: Case, size: int) -> list[Explanation]:
     least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers to explain
     unique: dict[frozenset[Mistake], Explanation] = {}  # the first of two orders
     for lines in combinations(case.wrong, least):
-        for mistakes in find_near(case, size, (*lines, *case.right)):
+        for mistakes in find_near(case, size, (*lines, *case.right)):  # all right numbers
             explanation = Explanation(mistakes, list_explained(case, mistakes))
             if len(explanation.lines) >= least:
                 unique.setdefault(frozenset(mistakes), explanation)
@@ -129,9 +129,9 @@ def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the lines whose wrong numbers mistakes explain, computed exactly. There are none if the
-    mistakes contradict a right number; if they explain only one number, and change another wrong
-    number of Q1; if no explained number has three digits; or if one of two is not needed."""
+    """List the lines whose wrong numbers mistakes explain exactly. There are none if the mistakes
+    contradict a right number; if they explain only one number, and change another wrong number of
+    Q1; if no explained number has three digits; or if one of two mistakes is not needed."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
@@ -202,9 +202,9 @@ def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> 
 
 
 def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
-    """Count the mistakes of both strategies: a shared mistake once, a mistake that the other's
-    numbers contradict twice. If only tensor parallelism computes for four times as long, "computing
-    is not divided by the nodes" counts as 1, "all nodes together have the GOPS of one" as 2."""
+    """Count the mistakes of both strategies: a shared mistake once, a mistake that the numbers of
+    the other strategy contradict twice. If only tensor parallelism computes four times as long,
+    "computing is not divided by the nodes" is 1, "all nodes together have the GOPS of one" 2."""
     changes = [
         [case.compute(line, (mistake,)) != case.compute(line) for line in case.numbers]
         for each, other, case in zip(pair, pair[::-1], cases[::-1], strict=True)

@@ -55,8 +55,8 @@ class Judgement(NamedTuple):
 
     @property
     def by_hand(self) -> bool:
-        """Return whether somebody should look at the submission, also if it has alternatives, or a
-        cause of more mistakes than lines."""
+        """Return whether somebody should look at the submission, for example because it has
+        alternatives, or a cause with more mistakes than lines."""
         kinds = {number.kind for number in self.numbers}
         has_alternatives = len({cause.lines for cause in self.causes}) < len(self.causes)
         has_more = any(len(cause.mistakes) > len(cause.lines) for cause in self.causes)
@@ -64,9 +64,9 @@ class Judgement(NamedTuple):
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
-    """Judge a submission by the answers of lab3.py, or by a key, the output of the course's own
-    program. Raises ValueError if no strategy is possible, NoSubmissionError for a text without
-    results."""
+    """Judge a submission by lab3.py's answers, or by a key, the output of the course's own program.
+    Another line's right number is no evidence of a mistake. Raises ValueError if no strategy is
+    possible, NoSubmissionError for a text without results."""
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
@@ -228,7 +228,7 @@ def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
 
 
 def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
-    """Return N or 1 if Q2's number is so many times the submission's wrong Q1 number, else 0."""
+    """Return N or 1 if Q2's number is that multiple of the submission's wrong Q1 number, else 0."""
     source = diagnosis.find_source(line)
     if source is None or source not in numbers or numbers[source].equals(reading.right[source]):
         return 0

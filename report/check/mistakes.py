@@ -2,7 +2,7 @@
 
 A mistake is a row: a clause after "if", an edit of the formulas (report/model.py), and, if it is
 another reading of the handout, what the handout says against it. An edit must work for any network
-and number of nodes, and with any other mistake's edit. tests/README.md has how to add a mistake.
+and number of nodes, and with any other mistake's edit. To add a mistake, see tests/README.md.
 """
 
 from fractions import Fraction
@@ -18,10 +18,10 @@ from report.text import Exact
 class Mistake(NamedTuple):
     """A difference between somebody's computation and lab3.py's."""
 
-    clause: str  # the clause after "if"; N is the number of inputs
+    clause: str  # follows "if"; N is the number of inputs
     edit: str
     strategies: tuple[str, ...] = STRATEGIES
-    handout: str = ""  # what the handout says against this reading, after "says"
+    handout: str = ""  # follows "the handout says": its words against this reading
 
     @property
     def names(self) -> frozenset[str]:

@@ -54,7 +54,7 @@ WORDS = {
     for word in spelt.split()
 }
 MAY_END = {"harmless", "question", "network"}  # roles allowed after the last number of a row
-TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that end a heading above
+TELLING = {"question", "strategy", "kind", "network", "unknown"}  # roles that end the heading above
 BULLET = re.compile(r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])", re.IGNORECASE)
 GROUPS = (f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items())
 TOKEN = re.compile("|".join(GROUPS), re.ASCII | re.IGNORECASE)
@@ -72,7 +72,7 @@ def tokenize(row: str) -> list[Token]:
     """Split a row into tokens, without a leading bullet or item number."""
     matches = [(str(match.lastgroup), match[0]) for match in TOKEN.finditer(BULLET.sub("", row))]
     tokens = [WORDS.get(word) or WORDS.get(word.lower()) or (role, word) for role, word in matches]
-    phrase_role = "kind" if _find("strategy", tokens) else "unknown"  # the program's own time
+    phrase_role = "kind" if _find("strategy", tokens) else "unknown"  # the program's run time
     return [(phrase_role, role) if role in ASKED_UNIT else (role, word) for role, word in tokens]
 
 
@@ -233,7 +233,7 @@ class Row(NamedTuple):
 
     text: str
     results: Sequence[Result]
-    seeming: Sequence[tuple[str, str, str]]  # lines for which an unread row may be meant
+    seeming: Sequence[tuple[str, str, str]]  # lines that an unread row may mean
     question: str  # named by an unread row, or above it
     below: Said  # what applies to the next row
 
@@ -267,7 +267,7 @@ def _read_row(row: str, above: Said) -> Row:
 
 
 def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, str]]:
-    """List the lines for which an unread row with a number may be meant, by its other words."""
+    """List the lines that an unread row with a number and a strategy or a kind may mean."""
     roles = _find_roles(tokens)
     if "number" not in roles or not roles & {"strategy", "kind"}:
         return []
@@ -276,8 +276,8 @@ def _list_seeming(tokens: Sequence[Token], said: Said) -> list[tuple[str, str, s
 
 
 def _read_heading(row: str, tokens: Sequence[Token], said: Said, above: Said) -> Said:
-    """Read what applies to the next row. A row with a number of more than three digits is not a
-    heading, but may end the heading above it."""
+    """Read what applies to the next row. A row with a number that is not an integer of up to three
+    digits is no heading, but may end the heading above it."""
     numbers, strategies = _find("number", tokens), _find("strategy", tokens)
     if not all(re.fullmatch(r"\d{1,3}", number) for number in numbers):
         is_other = strategies and above.strategy not in ("", said.strategy)

@@ -93,8 +93,8 @@ def _split_rows(text: str) -> list[str]:
 
 # ------------------------------------------------ which result counts
 def _group(rows: Sequence[Row], lines: Sequence[Line]) -> dict[Line, list[Result]]:
-    """Group results by line. If no row names Q2, the second of two results with the same label is
-    Q2's, unless their numbers are equal."""
+    """Group results by line. If Q2 is asked for but not named, the second of two results with the
+    same label is Q2's, unless their numbers are equal."""
     groups, results = dict[Line, list[Result]](), [result for row in rows for result in row.results]
     named = {row.question for row in rows} | {result.said.question for result in results}
     lacks_q2 = "Q2" in {line.question for line in lines} - named
@@ -120,7 +120,7 @@ def _choose(results: Iterable[Result], labels: Collection[tuple[Token, ...]]) ->
 
 def _note_others(line: Line, chosen: Result, results: Iterable[Result]) -> str:
     """Return a note if different numbers are printed for a line. Results in more doubt than the
-    chosen one are ignored."""
+    chosen result are ignored."""
     numbers = [result.number for result in results if result.said.is_vague <= chosen.said.is_vague]
     if all(not number.amounts or number.equals(chosen.number) for number in numbers):
         return ""
@@ -132,9 +132,9 @@ class Submission(NamedTuple):
     """A submission, as it was read."""
 
     numbers: dict[Line, Number]  # of the lines that were found
-    unread: dict[Line, str]  # of missing lines: why the first row that may be meant was not read
+    unread: dict[Line, str]  # of missing lines: why the first row that may mean it was not read
     repeated: list[Line]  # lines with different numbers
-    other_inputs: dict[str, int]  # of a question, if the text contradicts it
+    other_inputs: dict[str, int]  # by question: another number, which is named with it
     notes: list[str]  # doubts, and how the program failed
     run_notes: list[str]  # the notes that the `run` command wrote
     format: list[str]  # the rows of a diff; none if the format is the handout's
@@ -218,7 +218,7 @@ def _explain_unread(row: str) -> str:
 
 
 def _explain_missing(rows: Sequence[Row], missing: Iterable[Line]) -> dict[Line, str]:
-    """Explain why the first row that may be meant for a missing line was not read, by line."""
+    """Explain for each missing line why the first row that may mean it was not read."""
     seeming = {line: row.text for row in reversed(rows) for line in row.seeming}
     return {line: _explain_unread(seeming[line]) for line in missing if line in seeming}
 

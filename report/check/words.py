@@ -78,7 +78,7 @@ def describe_key(reading: Reading) -> str:
         sentences.append(UNKNOWN.format(unknown))
     if reading.missing:
         sentences.append(f"It lacks {describe_lines(reading.missing)}.")
-    sentences += [f"Noted of the key: {note}." for note in reading.notes]
+    sentences += [f"Note on the key: {note}." for note in reading.notes]
     return " ".join(sentences) if reading.is_key else ""
 
 
