@@ -25,9 +25,9 @@ MOST_UNPACKED, MOST_MEMBERS = 10**8, 20_000  # bytes; files, folders and links
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
 HELP = """
 A submission is a .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar, .zip, .py or a folder.
-Its lab3.py runs for at most 10 s. ENTRY.txt has its output, then notes on it.
+Its lab3.py runs for at most 10 s. ENTRY.txt has the output, then notes on it.
 A submission can do whatever you can: run this in a container without network.
-Check the outputs anywhere, and again with another --key: check FOLDER.
+Then check the outputs, on any machine and with any --key: check FOLDER.
 Exit status: 0 if each was run, 1 if not, 2 if the submissions cannot be read."""
 
 

@@ -22,7 +22,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add files, a key, what-if options, and --csv."""
     files = "what a lab3.py printed, or a folder of .txt files (default: standard input, or -)"
     parser.add_argument("files", metavar="FILE", nargs="*", default=["-"], help=files)
-    key = "what the course's own program printed, which is then right (default: lab3.py's answers)"
+    key = "output of the course's own program, which is then right (default: lab3.py's answers)"
     parser.add_argument("--key", metavar="FILE", help=key)
     add_question_options(parser)
     parser.add_argument("--csv", action="store_true", help="print a row per file, for a gradebook")
