@@ -13,9 +13,8 @@ from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
 
-from report.check.mistakes import MISTAKES, Mistake, compute_line
+from report.check.mistakes import MISTAKES, Line, Mistake, compute_line
 from report.check.number import LEAST_DIGITS, Number
-from report.check.submission import Line
 from report.model import STRATEGIES
 from report.question import Question
 from report.text import GIGA, Exact, format_number, round_to

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from report.check import diagnosis
 from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Mistakes, Numbers
-from report.check.mistakes import MISTAKES, Mistake, compute_line
+from report.check.mistakes import MISTAKES, Line, Mistake, compute_line, list_lines
 from report.check.number import Number
-from report.check.submission import Line, Submission, list_lines, read_submission, shorten
+from report.check.submission import Submission, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_rounded

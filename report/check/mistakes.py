@@ -5,14 +5,33 @@ another reading of the handout, what the handout says against it. An edit must w
 and number of nodes, and with any other mistake's edit. To add a mistake, see tests/README.md.
 """
 
+from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
-from report.check.submission import Line, list_lines
-from report.model import RING, STRATEGIES, Model, parse
+from report.model import KINDS, RING, STRATEGIES, Model, parse
 from report.question import Question
 from report.text import Exact
+
+
+class Line(NamedTuple):
+    """A line of the answers. (A text has rows.)"""
+
+    question: str  # Q1 or Q2
+    strategy: str
+    kind: str  # latency or traffic
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+
+def list_lines(question: Question, impossible: Collection[str] = ()) -> list[Line]:
+    """List the lines that the handout asks for, without those of impossible strategies."""
+    names = ("Q1", "Q2") if question.inputs > 1 else ("Q1",)
+    possible = [strategy for strategy in STRATEGIES if strategy not in impossible]
+    return [Line(*words) for words in product(names, possible, KINDS)]
 
 
 class Mistake(NamedTuple):
@@ -256,7 +275,7 @@ def compute_line(
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:
     """List a strategy's numbers with mistakes: Q1's latency and traffic, then Q2's."""
-    lines = [line for line in list_lines(question, ()) if line.strategy == strategy]
+    lines = [line for line in list_lines(question) if line.strategy == strategy]
     return [compute_line(question, line, mistakes) for line in lines]
 
 

@@ -4,13 +4,13 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from difflib import unified_diff
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import NamedTuple
 
 import lab3
-from report.check.number import ASKED_UNIT, Number
+from report.check.mistakes import Line, list_lines
+from report.check.number import Number
 from report.check.rows import MOST_CHARACTERS, Result, Row, Token, read_rows, tokenize
-from report.model import STRATEGIES
 from report.question import Question, prefix_question
 from report.text import COLUMNS, count
 from report.whatif import answer
@@ -35,24 +35,6 @@ class NoSubmissionError(ValueError):
     def __init__(self, what: str, advice: str):
         super().__init__(f"text {what}; {advice}")
         self.what, self.advice = what, advice
-
-
-class Line(NamedTuple):
-    """A line of the answers. (A text has rows.)"""
-
-    question: str  # Q1 or Q2
-    strategy: str
-    kind: str  # latency or traffic
-
-    def __str__(self) -> str:
-        return " ".join(self)
-
-
-def list_lines(question: Question, impossible: Collection[str]) -> list[Line]:
-    """List the lines that the handout asks for, without those of impossible strategies."""
-    names = ("Q1", "Q2") if question.inputs > 1 else ("Q1",)
-    possible = [strategy for strategy in STRATEGIES if strategy not in impossible]
-    return [Line(*words) for words in product(names, possible, ASKED_UNIT)]
 
 
 def shorten(text: str, most: int = 24) -> str:

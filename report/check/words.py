@@ -10,8 +10,9 @@ from io import StringIO
 import lab3
 from report.check.diagnosis import Explanation, list_causes
 from report.check.judge import EXPLAINED, OTHER_LINE, RIGHT, Judgement, Reading
+from report.check.mistakes import Line
 from report.check.number import ASKED_UNIT
-from report.check.submission import FREE, LATIN_1, Line, shorten
+from report.check.submission import FREE, LATIN_1, shorten
 from report.model import STRATEGIES
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 

@@ -11,8 +11,7 @@ import pytest
 import lab3
 from report.check.diagnosis import Explanation, list_causes
 from report.check.judge import judge
-from report.check.mistakes import Mistake
-from report.check.submission import Line
+from report.check.mistakes import Line, Mistake
 from report.check.words import describe_causes, list_rest
 from report.question import Question
 from submissions import OUTPUT, find_causes, write

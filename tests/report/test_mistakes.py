@@ -15,8 +15,7 @@ import pytest
 from lab3 import ConvLayer, System
 from machines import LAB, ODD
 from report.check.diagnosis import list_candidates
-from report.check.mistakes import MISTAKES, Mistake, compute_line, list_printed
-from report.check.submission import Line
+from report.check.mistakes import MISTAKES, Line, Mistake, compute_line, list_printed
 from report.question import Question
 
 RECORD = Path(__file__).parent / "mistakes.json"
