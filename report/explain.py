@@ -161,11 +161,11 @@ def describe_distribution(question: Question) -> str:
     if fits(question, "data"):
         fit, need, possible = "fit in", "need not", "possible"
     excess_bytes = fullest.weight_bytes - room_bytes
-    alone = f" (by {excess_bytes:,} without input and output)" if excess_bytes > 0 else ""
+    alone = f"; the weights alone exceed it by {excess_bytes:,}" if excess_bytes > 0 else ""
     return (
-        f"All weights, {count(fullest.weight_bytes, 'byte')}, and a layer's input and output, up to"
-        f" {fullest.total_bytes:,} in all, {fit} a node's SRAM of {room_bytes:,}{alone}, so the"
-        f" work {need} be distributed, and data parallelism ({data_ms} ms) is {possible}."
+        f"All weights ({fullest.weight_bytes:,}) and a layer's input and output, in all up to"
+        f" {count(fullest.total_bytes, 'byte')}, {fit} a node's SRAM of {room_bytes:,}{alone}. So"
+        f" the work {need} be distributed, and data parallelism ({data_ms} ms) is {possible}."
     )
 
 

@@ -47,8 +47,8 @@ ODD_TOPICS = {
         tensor 416.7, pipeline 576 + 1,406 / N.
     """,
     "Q3": """
-        All weights, 10,512 bytes, and a layer's input and output, up to 11,772 in all, exceed a
-        SRAM of 9,216 (by 1,296 without
+        All weights (10,512) and a layer's input and output, in all up to 11,772 bytes, exceed a
+        SRAM of 9,216; the weights alone exceed it by 1,296.
         data parallelism (1,948 ms) is impossible.
         tensor, every node 2 1,752 720 90 2,562 6,654 free
         pipeline, node 1 1 144 216 720 1,080 8,136 free
@@ -157,8 +157,8 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
             "Q2 --nodes 2 --gops 0.00006 --link-gbs 100 --layer 2,1,1,1,1,1",
             "none 99.99 pipeline",
         ),
-        (f"Q3 {ODD} --sram-kib 11", "exceed a node's SRAM of 11,264, so the work must be"),
-        (f"Q3 {ODD} --sram-kib 12", "fit in a node's SRAM of 12,288, so the work need not be"),
+        (f"Q3 {ODD} --sram-kib 11", "exceed a node's SRAM of 11,264. So the work must be"),
+        (f"Q3 {ODD} --sram-kib 12", "fit in a node's SRAM of 12,288. So the work need not be"),
         (f"Q3 {ODD} --sram-kib 12", "data parallelism (1,948 ms) is possible."),
         ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {ODD} --inputs 2", "With 1 waiting input in every node,"),
@@ -170,7 +170,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # 64 bytes of weights, 128 of input, 128 of output; longer pipelines tell the fullest only
         (f"Q3 --nodes 8 {f'{ONE_LAYER} ' * 8}--element-bytes 1", "pipeline, node 8 8 64 128 128"),
         (f"Q3 {FULL} --sram-kib 4 --inputs 5", "5 outputs, 5,120 bytes, exceed"),
-        (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048, so the work must be"),
+        (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048. So the work must be"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
         (f"pipeline {FASTER}", "fill and drain 0.47616 8.988"),  # 973.824 - 497.664
