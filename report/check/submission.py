@@ -16,16 +16,16 @@ from report.text import COLUMNS, count
 from report.whatif import answer
 
 MOST_SHOWN = 10  # rows of the diff
-NO_Q2 = "Q2's heading was not recognised; the second row of each label is taken as Q2's"
+NO_Q2 = "no heading of Q2 was found; the second row of each label counts as Q2's"
 SAMPLE = (
-    "Q2 has the labels of the handout's sample, which prints two rows twice and omits pipeline"
-    " traffic; a repeated row with a new number is taken as pipeline traffic"
+    "Q2 is printed as in the handout's sample, which omits pipeline traffic; a repeated row with a"
+    " new number counts as pipeline traffic"
 )
 HOW_TO_RUN = "python3 YOURS | python3 report check"
-EXAMPLE = "this can be read: Total latency of tensor parallelism is 0.1 seconds"
+EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
 UNREAD = "has no results that can be read"
-FREE = "Format: no row is as the handout asks."
-PLAIN_DIGITS = '  "..." stands for plain digits, without comma or exponent'
+FREE = "Format: print the handout's rows, word for word."
+PLAIN_DIGITS = '  for "...", print plain digits: 1923072, not 1,923,072 or 1.9e6'
 RUN = "report run: "  # begins each note that the `run` command appends to an output
 
 
@@ -194,9 +194,9 @@ CRASH = re.compile(  # printed by `timeout`, Python, a shell, or the `run` comma
 
 def _explain_unread(row: str) -> str:
     """Explain that a row was not read, and because of which unknown word, if there is one."""
-    unknown = [word for role, word in tokenize(row) if role in ("unknown", "sign")]
-    reason = f" because of '{shorten(unknown[0])}'" if unknown else ""
-    return f"not read{reason}: '{shorten(row, 90)}'"
+    unknown = [ascii(word)[1:-1] for role, word in tokenize(row) if role in ("unknown", "sign")]
+    reason = f"'{shorten(unknown[0])}' is not understood in" if unknown else "not read:"
+    return f"{reason} '{shorten(row, 90)}'"
 
 
 def _explain_missing(rows: Sequence[Row], missing: Iterable[Line]) -> dict[Line, str]:

@@ -168,7 +168,7 @@ PAIRS = [  # of the lab, whose shards are 57,600, 50,176, 43,264 and 36,864 byte
         "0.00331516416 2254848 0.10608525312 72155136",
     ),
     (  # 230,400 + 200,704 + 173,056 + 147,456 = 751,616 bytes over a link: 375.808 us
-        "all parts of outputs go over one link",
+        "all traffic goes over one link",
         "traffic counts each output once",
         "0.00340911616 751616 0.10909171712 24051712",
     ),
@@ -176,7 +176,7 @@ PAIRS = [  # of the lab, whose shards are 57,600, 50,176, 43,264 and 36,864 byte
     # is of layer 4's input, 43,264 bytes: 108.288 us, 12 * 173,312 + 3 * 43,264 bytes. Ops are 54 *
     # 128 * 1,024, and 2,304 * 128 * (900 + 784 + 676): 703,070,208, which take 3,515.35104 us.
     (
-        "each output is as large (x and y) as its layer's input",
+        "each output keeps its layer's input dimensions (x and y)",
         "the last gather has the size of its layer's input",
         "0.00362363904 2209536 0.11595644928 70705152",
     ),
