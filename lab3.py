@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""How long distributed CNN inference takes, and how many bytes cross the network.
+"""Latency and network traffic of distributed CNN inference.
 
-The 209AS Lab 3 handout asks this for tensor and for pipeline parallelism, a 4-layer
-FP16 CNN and 4 nodes. Numbers are exact until printed. Symbols of formulas:
+The 209AS Lab 3 handout asks for both, with tensor and with pipeline parallelism,
+a 4-layer CNN and 4 nodes. Numbers are exact until printed. Symbols of formulas:
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
     S  bytes of a shard, A / P             B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-A shard is one node's part of a layer's output. C, A and S have a number for each
-layer, and arithmetic is layer by layer; A[-1] is the last layer's, A[:-1] are all
-others. sum and max are over all their numbers; (P > 1) is 1 if true, else 0.
+A shard is one node's part of a layer's output. C, A and S hold one number per
+layer, and arithmetic is element-wise; A[-1] is the last layer's, A[:-1] are all
+others. sum and max take all their numbers; (P > 1) is 1 if true, else 0.
 
 Where the handout leaves a choice, it is read as follows:
 
-    Q2's lines      the same four as Q1's, of which the handout's sample lacks one
+    Q2's lines      the same four as Q1's; the handout's sample lacks one of them
     layers          stride 1, no padding or pooling ("reduced by 2"); all is FP16
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in a node's SRAM when the node needs it, at no cost
-    one by one      tensor parallelism ends an input, then starts the next; in a
-                    pipeline, a node computes its next input while it sends
-    steps           a layer or a transfer starts when all that it needs is there
-    traffic         a byte counts on each link that it crosses
-    final output    on one node: gathered there, or in a pipeline computed there
+    one by one      tensor parallelism finishes one input, then starts the next;
+                    in a pipeline, a node computes its next input while it sends
+    steps           a layer or a transfer starts when all the data it needs is there
+    traffic         a byte counts once for each link that it crosses
+    final output    on one node, which gathers it or, in a pipeline, computes it
     SRAM            assumed to be enough; latency and traffic do not depend on it
 """
 
@@ -55,7 +55,7 @@ class ConvLayer(NamedTuple):
         return self.y - self.fy + 1
 
     @property
-    def macs(self) -> int:  # each weight is used once at each place of the output
+    def macs(self) -> int:  # each weight is used once per output position
         weights = self.filters * self.in_channels * self.fx * self.fy
         return weights * self.out_x * self.out_y
 
@@ -73,7 +73,7 @@ Network = Union[List[ConvLayer], Tuple[ConvLayer, ...]]
 
 
 class System(NamedTuple):
-    """Nodes, each with a one-way link to each other node (handout, "The hardware")."""
+    """Nodes, each with a one-way link to every other node (handout, "The hardware")."""
 
     nodes: int = 4
     ops_per_s: Rate = 50 * 10**9  # per node
@@ -104,7 +104,7 @@ def tensor_parallel_latency(network: Network, system: System, inputs: int = 1) -
     compute = C / (P * R)
     transfer = (P > 1) * S / B
 
-    All sends of a layer are at once, each over a link of its own; a single node has none.
+    A layer's sends are simultaneous, each over its own link; a single node sends nothing.
     """
     shards = shard_bytes(network, system, inputs)
     compute_s = sum(layer.ops for layer in network) / (system.nodes * Fraction(system.ops_per_s))
@@ -148,8 +148,8 @@ def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1)
     compute = C / R
     transfer = A[:-1] / B
 
-    The first input goes through all steps. Each later one is done an interval after the one before
-    it: the time of the longest step, because a node or a link works on one input at a time.
+    The first input goes through all steps. Each later input is done one interval after the
+    input before it: the time of the longest step, because a node or link works on one at a time.
     """
     sent = sent_bytes(network, system, inputs)
     compute_s = [layer.ops / Fraction(system.ops_per_s) for layer in network]
@@ -177,7 +177,7 @@ def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
 
 # ------------------------------------------------ the answers
 def answers(network: Network, system: System, inputs: int) -> str:
-    """The lines that the handout asks for; of a strategy that is not possible, why not."""
+    """Return the lines that the handout asks for; for an impossible strategy, one says why."""
     validate(network, system, inputs)
     lines = ["-----Q1 single input-----", *_answers_of(network, system, 1)]
     if inputs > 1:
@@ -200,7 +200,7 @@ def _answers_of(network: Network, system: System, inputs: int) -> Iterator[str]:
 
 
 def format_decimal(value: Rate, digits: int = 17) -> str:
-    """The number in plain decimal notation, rounded once to this many significant digits."""
+    """Format a number in plain decimal notation, rounded once to this many significant digits."""
     context, exact = Context(prec=digits), Fraction(value)
     quotient = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     return f"{context.normalize(quotient):f}"
@@ -208,7 +208,7 @@ def format_decimal(value: Rate, digits: int = 17) -> str:
 
 # ------------------------------------------------ what can be modelled
 class ImpossibleError(ValueError):
-    """A strategy is not possible for this network on this system."""
+    """Raised if a strategy is not possible for this network on this system."""
 
 
 def validate(network: Network, system: System, inputs: int = 1) -> None:
@@ -229,7 +229,7 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
         if not is_exact or rate <= 0:
             wanted = "positive and whole, or a Fraction, such as Fraction(83, 10) * 10**9"
             raise ValueError(f"{name}: {rate!r} must be {wanted}")
-    output = None  # of the layer before
+    output = None  # of the previous layer
     for number, layer in enumerate(network, 1):
         if layer.fx > layer.x or layer.fy > layer.y:
             excess = f"fx, fy = {layer.fx}, {layer.fy} exceed x, y = {layer.x}, {layer.y}"
@@ -253,8 +253,8 @@ def main() -> int:
         print(f"lab3.py: error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the exit would write, and fail, again
-        if not isinstance(error, BrokenPipeError):  # as of `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the flush at exit would fail again
+        if not isinstance(error, BrokenPipeError):  # as with `| head`
             sys.exit(f"lab3.py: error: {error}")  # with status 1
     return 0
 

@@ -1,28 +1,28 @@
 """Commands that explain, check, change and draw the answers of lab3.py: `python3 report COMMAND`.
 
-In the order in which one would read it:
+The modules, in reading order:
 
-    __main__     the front door: which command, how it ends
+    __main__     the command line: choice of a command, errors, exit status
     text         numbers and tables in 80 columns
     model        the formulas, evaluated; edits, such as the ring; bounds
-    question     what is asked: network, machine, inputs; which models that makes; in words
+    question     a question: network, machine, inputs; its models and its description
     sram         what each node holds
-    results      what both strategies take; who works when; on which links which is faster
-    options      the options that say what is asked
-    run          `run`: what a class handed in, unpacked and run, each output in a file
+    results      latency and traffic; who works when; link bandwidths at which each is faster
+    options      the command-line options that make a question
+    run          `run`: a class's submissions, unpacked and run, each output in a file
     whatif       `whatif`: lab3.py's answers for other numbers
-    check/       `check`: which mistake, an edit of the formulas, makes these numbers
-    derivations  the topics of `explain`: where every number comes from
+    check/       `check`: which mistake, an edit of the formulas, explains a submission's numbers
+    derivations  the topics of `explain` that derive every number
     explain      `explain`: Q1 to Q4 on one page, JSON
-    files        files that are never half
+    files        files written whole or not at all
     pictures     `picture`: timeline, time per input against the number of inputs
     deck/        `deck`: the slides
 
-A question is what is passed; numbers are computed where they are printed. Names of functions:
+Functions pass questions; numbers are computed where they are printed. Names of functions:
 
-    compute_  a number      list_  rows      find_  what fits          make_  an object
+    compute_  a number      list_  rows      find_  a match            make_  an object
     format_   a value or table as text       describe_  sentences       explain_  a topic
 
-Imports go one way: a module builds on lab3 and modules above it. __main__ imports the module
+A module imports only lab3 and modules above it. __main__ imports the module
 of a command when it runs.
 """

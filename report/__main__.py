@@ -1,4 +1,4 @@
-"""The front door: `python3 report COMMAND`."""
+"""The command line: `python3 report COMMAND`."""
 
 import sys
 
@@ -22,7 +22,7 @@ PROG = "python3 report"
 COMMANDS = {  # its module, what it does, examples
     "whatif": (
         "report.whatif",
-        "answer Q1 and Q2 for other numbers than the lab's",
+        "answer Q1 and Q2 for numbers other than the lab's",
         "whatif --nodes 8 --link-gbs 0.1",
         "whatif --inputs 64 --element-bytes 4",
         "whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28",
@@ -36,7 +36,7 @@ COMMANDS = {  # its module, what it does, examples
     ),
     "run": (
         "report.run",
-        "run what a class handed in, and write what each prints to a file",
+        "run a class's submissions, and write each one's output to a file",
         "run submissions/ --output outputs/",
     ),
     "check": (
@@ -60,7 +60,7 @@ COMMANDS = {  # its module, what it does, examples
     ),
 }
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r report/requirements.txt"
-NEEDED = {  # by the other modules, of lab3.py and its classes
+NEEDED = {  # names of lab3.py and its classes that other modules use
     "lab3": "NETWORK SYSTEM INPUTS Network Rate System ConvLayer ImpossibleError validate answers"
     " format_decimal tensor_parallel_latency tensor_parallel_traffic pipeline_parallel_latency"
     " pipeline_parallel_traffic",
@@ -70,7 +70,7 @@ NEEDED = {  # by the other modules, of lab3.py and its classes
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises ValueError for wrong options, and takes none that is abbreviated."""
+    """A parser that raises ValueError for wrong options, and accepts no abbreviations."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -81,11 +81,11 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r"-\.?\d")  # -1e3 is a value, as in Python 3.14
 
     def error(self, message: str) -> NoReturn:
-        """Raise ValueError; argparse's own prints the usage, too, and exits."""
+        """Raise ValueError; argparse's own method also prints the usage, and exits."""
         raise ValueError(message)
 
     def parse_words(self, words: list[str]) -> argparse.Namespace:
-        """Parse words on both sides of options. Raises ValueError for what the command lacks."""
+        """Parse words on both sides of options. Raises ValueError for unknown ones."""
         for word in words:
             if word.endswith("=--"):  # argparse drops that --
                 raise ValueError(f"argument {word[:-3]}: '--' is not a value")
@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def print_help(self, file: Any = None) -> None:
-        """Print help, or fail; argparse's own is silent if it cannot print."""
+        """Print help, or raise OSError; argparse's own method ignores it."""
         print(self.format_help(), end="", file=file, flush=True)
 
 
@@ -122,12 +122,12 @@ def main(argv: list[str]) -> int:
 
 
 def describe_failure(command: str, error: BaseException) -> tuple[int, str]:
-    """Return the exit status and the reason of a failure; raise an error that has no reason."""
+    """Return the exit status and the reason of a failure; re-raise an unexpected error."""
     for frame, line in walk_tb(error.__traceback__):
         if frame.f_globals.get("__name__") == "lab3":
             return 2, f"lab3.py, line {line}: {type(error).__name__}: {error}"
     if isinstance(error, TypeError) and str(error).partition("()")[0] in NEEDED["lab3"].split():
-        return 2, f"lab3.py: {error}"  # its arguments are others
+        return 2, f"lab3.py: {error}"  # its parameters were changed
     if isinstance(error, (ValueError, OverflowError)):
         return 2, str(error)
     if isinstance(error, ModuleNotFoundError):
@@ -184,7 +184,7 @@ def check_lab3() -> None:
     """Raise ValueError if lab3.py cannot be imported, lacks a name, or has wrong constants."""
     hint = "restore it, and keep yours elsewhere: python3 YOURS | python3 report check"
     try:
-        with redirect_stdout(StringIO()):  # somebody else's prints its answers
+        with redirect_stdout(StringIO()):  # another lab3.py may print its answers
             lab3 = import_module("lab3")
     except (ModuleNotFoundError, SyntaxError, SystemExit) as error:
         raise ValueError(f"lab3.py: {type(error).__name__}: {error}; {hint}") from None
@@ -199,7 +199,7 @@ def check_lab3() -> None:
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])  # of lab3 and report
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # the folder of lab3 and report
     sys.stdout = sys.stdout or TextIOWrapper(BytesIO())  # None if it is closed
     sys.stderr = sys.stderr or TextIOWrapper(BytesIO())
     try:
@@ -208,6 +208,6 @@ if __name__ == "__main__":
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.raise_signal(signal.SIGINT)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # which is told already, and would be again at the exit
+        with suppress(OSError):  # already reported; else the exit would repeat it
             stream.close()
     sys.exit(status)

@@ -35,17 +35,17 @@ from report.text import (
 
 AS_READ = "(this project's reading)"
 LEGEND = (
-    "An edit is evaluated after lab3.py's formula of its name, so that on its right the name is"
-    " what it was until then. N is 1 in Q1; Q2 is 1 in Q2, else 0; links = max(1, P * (P - 1)) are"
-    " one-way; printed_latency and printed_traffic are what is printed; sizes of layers are as in"
-    " explain model. A comma joins numbers, as join does; put(C, 0, 5) has 5 in the place of C's"
-    " first number."
+    "An edit is evaluated after lab3.py's formula of the same name; on its right, the name has its"
+    " earlier value. N is 1 in Q1; Q2 is 1 in Q2, else 0; links = max(1, P * (P - 1)) are"
+    " one-way; printed_latency and printed_traffic are the printed numbers; sizes are as in"
+    " explain model. A comma concatenates, as join does; put(C, 0, 5) replaces C's first number"
+    " by 5."
 )
 
 
 # ------------------------------------------------ lab3.py's words
 def quote_lab3(title: str) -> list[str]:
-    """Quote the list below a title of lab3.py's docstring, and the paragraph behind the list."""
+    """Quote the list below a title of lab3.py's docstring, and the paragraph after the list."""
     paragraphs = [*(lab3.__doc__ or "").split("\n\n"), ""]
     titles = [" ".join(paragraph.split()) for paragraph in paragraphs]
     for number, line in enumerate(titles, 1):
@@ -55,13 +55,13 @@ def quote_lab3(title: str) -> list[str]:
 
 
 def list_symbols() -> list[str]:
-    """List the symbols of formulas, and how formulas are written."""
+    """List the symbols of formulas, and the notation of formulas."""
     symbols, notation = quote_lab3("Symbols of formulas")
     return [symbols, " ".join(notation.split())]
 
 
 def list_paragraphs(strategy: str) -> list[str]:
-    """List a strategy's formulas, each kind followed by the words of its docstring."""
+    """List a strategy's formulas, each kind followed by the text of its docstring."""
     paragraphs = []
     for kind in KINDS:
         words = (CODE[strategy, kind].__doc__ or "").split("\n\n")
@@ -75,7 +75,7 @@ def explain_model(question: Question) -> str:
     """Derive the layers' sizes."""
     layers = list_layers(question.network)
     names = [*layers[0]]
-    place = names.index("weights")  # which weight_bytes tells, too
+    place = names.index("weights")  # weight_bytes implies them
     fields, sizes = names[:place], [names[0], *names[place + 1 :]]
     summed = "macs", "ops", "weight_bytes", "output_bytes"
     return join_blocks(
@@ -109,7 +109,7 @@ def explain_strategy(question: Question, strategy: str) -> str:
 
 
 def format_layers(model: Model, formulas: list[Formula]) -> str:
-    """Make a table of the numbers that layers have: symbols that formulas use, then formulas."""
+    """Make a table of the numbers per layer: symbols that formulas use, then formulas."""
     used = {name for formula in formulas for name in formula.code.co_names}
     names = [
         *(symbol for symbol in "CAS" if symbol in used),
@@ -123,8 +123,8 @@ def format_layers(model: Model, formulas: list[Formula]) -> str:
 
 
 def derive(model: Model, formula: Formula) -> str:
-    """Write a formula, the same with numbers for names, and what it gives; behind ~ if a number is
-    rounded."""
+    """Write a formula, the formula with numbers for names, and its value; ~ replaces = if a number
+    is rounded."""
     values = [Fraction(model[formula.name])]
 
     def evaluate(match: re.Match[str]) -> str:
@@ -144,7 +144,7 @@ def derive(model: Model, formula: Formula) -> str:
 
 
 def format_losses(question: Question) -> str:
-    """Say where a pipeline's time goes."""
+    """Make a table of the parts of a pipeline's latency."""
     losses = compute_losses(question)
     latency_s = sum(losses.values())
     rows = [
@@ -191,8 +191,8 @@ def list_verdict_blocks(question: Question) -> list[str]:
         case = f"{count(verdict.inputs, 'input')}, {verdict.topology}"
         rows.append((case, ", ".join(verdict.faster), equal or "no link bandwidth"))
     text = (
-        "When the verdict flips: with all else as it is, both strategies take equally long at these"
-        " link bandwidths. Column 2: the faster one, from slow links to fast."
+        "When the verdict flips: all else being equal, both strategies take equally long at these"
+        " link bandwidths. Column 2: the faster strategy, from slow links to fast."
     )
     heads = "case", "faster", "equally long at, GB/s"
     return [text, format_table(heads, rows)] if rows else []
@@ -205,7 +205,7 @@ def explain_readings(question: Question) -> str:
         "READINGS OF THE HANDOUT",
         "Where the handout leaves a choice, it is read as follows:",
         quote_lab3("it is read as follows")[0],
-        f"Other readings; traffic is that of {count(question.inputs, 'input')}.",
+        f"Other readings; traffic is for {count(question.inputs, 'input')}.",
         *list_mistake_tables(question, only_readings=True),
     )
 
@@ -214,8 +214,8 @@ def explain_mistakes(question: Question) -> str:
     """List what other readings and common mistakes would give."""
     return join_blocks(
         "COMMON MISTAKES",
-        "What `check` knows, one at a time, but for what is printed in another unit, and the edit"
-        " of lab3.py's formulas that makes it; traffic is that of"
+        "The mistakes that `check` knows, one at a time, except for printing in another unit, and"
+        " the edit of lab3.py's formulas that makes each; traffic is for"
         f" {count(question.inputs, 'input')}.",
         LEGEND,
         *list_mistake_tables(question),
@@ -223,7 +223,7 @@ def explain_mistakes(question: Question) -> str:
 
 
 def list_mistake_tables(question: Question, only_readings: bool = False) -> list[str]:
-    """Make a table of each strategy: what it takes as read, and with each mistake or reading."""
+    """Make a table per strategy: its numbers as read, and with each mistake or reading."""
     from report.check.mistakes import list_examples  # most topics do without it
 
     latencies = [f"{count(inputs, 'input')} s" for inputs in question.amounts]

@@ -33,12 +33,12 @@ from report.text import (
     round_to,
 )
 
-MOST_NODES = 8  # of a pipeline that is listed whole; else its fullest
+MOST_NODES = 8  # of a pipeline listed whole; of a longer one, only the fullest
 
 
 # ------------------------------------------------ what is asked
 def describe_asked(question: Question) -> str:
-    """Describe what is asked, and say why a strategy is impossible."""
+    """Describe the question, and say why a strategy is impossible."""
     (_, inputs), (_, nodes), (_, gops), (_, gb_per_s), *_ = list_parts(question)
     layers = count(len(question.network), "layer")
     asked = f"{inputs}, {layers}, {nodes}, {gops} per node, {gb_per_s} per link"
@@ -96,7 +96,7 @@ def describe_speed(question: Question, inputs: int) -> str:
 
 
 def describe_traffic(question: Question) -> str:
-    """Compare what both strategies send for an input, and how long, if both send."""
+    """Compare both strategies' traffic and communication time per input, if both send."""
     results, nodes = find_results(question, 1), question.system.nodes
     if len(results) < 2 or not all(result.traffic_bytes for result in results.values()):
         return ""
@@ -111,7 +111,7 @@ def describe_traffic(question: Question) -> str:
 
 
 def describe_time_per_input(result: Result) -> str:
-    """Give latency / N in ms for any number of inputs, N."""
+    """Format latency / N in ms for any number of inputs, N."""
     rest_s = result.latency_s - result.inputs * result.interval_s
     rest = f" + {format_rounded(rest_s * MS, 4)} / N" if rest_s else ""
     return f"{format_rounded(result.interval_s * MS, 4)}{rest}"
@@ -170,7 +170,7 @@ def describe_distribution(question: Question) -> str:
 
 
 def list_sram_notes(question: Question) -> list[str]:
-    """List what is not counted, each with a size and whether it fits."""
+    """List the uses of SRAM that are not counted, each with a size and whether it fits."""
     network, system, inputs = question
     texts = {
         "input kept": "With tensor parallelism, a layer's input is dropped before its output is"
@@ -219,13 +219,13 @@ def describe_ring(question: Question) -> str:
     if nodes < 3:
         return "With fewer than 3 nodes, a ring is all-to-all."
     direct, ring = find_results(question, 1), find_results(question, 1, ONE_WAY_RING)
-    text = ["Communication is that of 1 input."]
+    text = ["Communication is for 1 input."]
     if "tensor" in ring:
         growth = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
         added_bytes = ring["tensor"].traffic_bytes - direct["tensor"].traffic_bytes
         text.append(
             f"On a ring, the busiest link carries {nodes - 1:,} shards (parts of an output) one"
-            " after the other, all-to-all 1: so tensor parallelism takes"
+            " after the other; all-to-all, it carries 1. So tensor parallelism takes"
             f" {format_rounded(100 * growth, 3)} % longer. The last output's shards cross more"
             f" links: {count(added_bytes, 'byte')} more per input."
         )
@@ -254,8 +254,8 @@ ALL = "all"  # everything but mistakes
 def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
     """Explain topics by their names, or write the page if there are none.
 
-    Raises ValueError for Q2 of one input, for a topic of an impossible strategy, and as
-    make_models does.
+    Raises ValueError for Q2 of one input, for a topic of an impossible strategy, and
+    the ValueErrors of make_models.
     """
     make_models(question)  # for its errors
     impossible = find_impossible(question)

@@ -1,4 +1,4 @@
-"""Files that are never half: what was there stays until all of the new is written."""
+"""Files written whole or not at all: old files stay until all new ones are written."""
 
 import os
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from tempfile import TemporaryDirectory
 
 def write_files(files: Mapping[str | Path, bytes]) -> None:
     """Write files beside their places, and move them there when all are written. Raises OSError
-    with the name of the file that was asked for. Ctrl-C is ignored meanwhile, so that nothing is
+    with the file's name as it was given. Ctrl-C is ignored meanwhile, so that nothing is
     left behind."""
     with ExitStack() as folders:
         folders.callback(signal, SIGINT, signal(SIGINT, SIG_IGN))
         moves = {}
         try:
             for path, content in files.items():
-                place = Path(os.path.realpath(path))  # where a link leads
+                place = Path(os.path.realpath(path))  # the target of a link
                 check_place(place)
                 folder = TemporaryDirectory(prefix=".lab3-", dir=place.parent)
                 new = Path(folders.enter_context(folder), place.name)
@@ -34,7 +34,7 @@ def write_files(files: Mapping[str | Path, bytes]) -> None:
 
 
 def check_place(place: Path) -> None:
-    """Raise OSError if a file is there that cannot be replaced: it is protected, or not regular."""
+    """Raise OSError if an existing file cannot be replaced: it is protected, or not regular."""
     if os.path.lexists(place):
         place.stat()  # raises OSError for links that lead to each other
         if not place.is_file():

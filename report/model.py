@@ -1,11 +1,11 @@
-"""The formulas of both strategies, evaluated, and what edits make of them.
+"""The formulas of both strategies, their evaluation, and edits of them.
 
-A formula is a line of text, `name = expression`. FORMULAS has those of both strategies, which also
-stand in the docstrings of lab3.py's four functions. A name such as C holds one number per layer:
+A formula is a line of text, `name = expression`. FORMULAS holds those of both strategies, which are
+also in the docstrings of lab3.py's four functions. A name such as C holds one number per layer:
 arithmetic on it is element-wise, and a comma concatenates.
 
-An edit is formulas, too. Each is evaluated after the formula of its name, so that on its right the
-name has the value it had until then. The ring of Q4 is such an edit, and so is each mistake of
+An edit also consists of formulas. Each is evaluated after the formula of the same name; on its
+right, the name has its earlier value. The ring of Q4 is an edit, and so is each mistake of
 report/check/mistakes.py. Bounds and losses are expressions of the same names.
 """
 
@@ -61,7 +61,7 @@ BOUNDS = {  # seconds; the same for both strategies
     "slowest node": "N * max(C / R)",
     "data": "ceil(N / P) * sum(C) / R",  # each node computes whole inputs of its own
 }
-LOSSES = {  # seconds that add up to a pipeline's latency, and what they are
+LOSSES = {  # seconds that add up to a pipeline's latency, and their causes
     "ideal compute": ("N * sum(C) / (P * R)", "all nodes compute all the time"),
     "load imbalance": ("N * max(compute) - N * sum(C) / (P * R)", "unequal layers, idle nodes"),
     "fill and drain": ("sum(compute) - max(compute)", "1 input, on all nodes but the slowest"),
@@ -70,7 +70,7 @@ LOSSES = {  # seconds that add up to a pipeline's latency, and what they are
         "1 input's sends; waiting, if a link is the bottleneck",
     ),
 }
-CODE: dict[tuple[str, str], Callable[..., Any]] = {  # which must give the same
+CODE: dict[tuple[str, str], Callable[..., Any]] = {  # must give the same numbers
     ("tensor", "latency"): lab3.tensor_parallel_latency,
     ("tensor", "traffic"): lab3.tensor_parallel_traffic,
     ("pipeline", "latency"): lab3.pipeline_parallel_latency,
@@ -84,7 +84,7 @@ class Each(tuple[Any, ...]):
 
     @staticmethod
     def _lift(operate: Callable[[Any, Any], Any]) -> Any:
-        """Make an operator's method of an operation on two numbers."""
+        """Make an operator's method from an operation on two numbers."""
 
         def method(numbers: "Each", other: Any) -> "Each":
             others = other if isinstance(other, Each) else (other,) * len(numbers)
@@ -112,7 +112,7 @@ def join(*operands: Any) -> Each:
 
 
 def put(numbers: Each, place: Any, number: Any) -> Each:
-    """Replace the number at a place, counted from 0, if there is such a place."""
+    """Replace the number at an index, if there is one."""
     return Each(number if other == place else old for other, old in enumerate(numbers))
 
 
@@ -139,7 +139,7 @@ class Formula(NamedTuple):
 
 @cache
 def parse(text: str) -> list[Formula]:
-    """Parse formulas, which stand on lines of their own or between semicolons."""
+    """Parse formulas, which are separated by line ends or semicolons."""
     lines = [line.split(" = ", 1) for line in text.replace(";", "\n").splitlines() if line]
     return [Formula(name.strip(), line, compile(line, name, "eval")) for name, line in lines]
 
@@ -182,7 +182,7 @@ class Model(dict[str, Any]):
         return eval(expression, FUNCTIONS, self)
 
     def edit(self, *edits: str) -> "Model":
-        """Make a model with edits, of which nothing is evaluated yet."""
+        """Make a model with edits; none of its numbers is evaluated yet."""
         model = Model.__new__(Model)
         model.__dict__ = {**self.__dict__, "formulas": {**self.formulas}}
         for formula in chain.from_iterable(map(parse, edits)):
@@ -205,13 +205,13 @@ def list_layers(network: Network) -> list[dict[str, int]]:
 
 
 def check_code(model: Model) -> None:
-    """Raise ValueError if lab3.py computes other numbers than the formulas here."""
+    """Raise ValueError if lab3.py disagrees with the formulas."""
     for kind, unit in KINDS.items():
         function, expected = CODE[model.strategy, kind], model[kind]
         value = function(model.network, model.system, model.inputs)
         if value != expected:
             is_finite = isinstance(value, (int, float, Fraction)) and value - value == 0
-            # 25 digits tell a float from the exact number
+            # 25 digits distinguish a float from the exact number
             computed = lab3.format_decimal(value, 25) if is_finite else repr(value)
             raise ValueError(
                 f"for {count(model.inputs, 'input')}, lab3.py's {function.__name__} gives"

@@ -17,8 +17,8 @@ MOST_LAYERS = 100
 def make_number_parser(
     unit: str, least: int | Decimal, most: int, times: int = 1
 ) -> Callable[[str], Exact]:
-    """Make the type of an option that takes numbers of a unit, whole ones if least is an int. They
-    are multiplied by `times`, which makes them lab3.py's."""
+    """Make the type of an option that takes numbers in a unit, only whole ones if least is an int.
+    It multiplies them by `times`, which converts them to lab3.py's unit."""
     convert = type(least)
 
     def parse(text: str) -> Exact:
@@ -87,7 +87,7 @@ def add_question_options(parser: ArgumentParser) -> None:
 
 
 def read_options(options: Namespace) -> Question:
-    """Read what the options ask. Raises ValueError for a --layer that does not follow another."""
+    """Make the options' question. Raises ValueError if a --layer does not fit the previous."""
     layers = options.layer or LAB.network
     if len(layers) > MOST_LAYERS:
         place = "--layer" if options.layer else "lab3.py's NETWORK"
@@ -102,5 +102,5 @@ def read_options(options: Namespace) -> Question:
     try:
         lab3.validate(network, system, options.inputs)
     except ValueError as error:
-        raise ValueError(f"--{error}") from None  # which begins with "layer 2"
+        raise ValueError(f"--{error}") from None  # the error begins with "layer 2"
     return Question(network, system, options.inputs)

@@ -1,7 +1,7 @@
 """The `picture` command: who works when, and the time per input against the number of inputs.
 
 A colour means the same in all pictures and in the deck, and no meaning rests on colour alone. Text
-stays text in an SVG. Floats are only places on paper; printed numbers are exact until rounded.
+stays text in an SVG. Floats are only positions on paper; printed numbers are exact until rounded.
 """
 
 import logging
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # matplotlib is imported where something is drawn
 
 Unit = tuple[str, int]  # of time: its name, and how many make a second
 UNITS = [("s", 1), ("ms", 10**3), ("µs", 10**6), ("ns", 10**9), ("ps", 10**12), ("fs", 10**15)]
-# Their luminance differs clearly, for grey print and the colour-blind. The second shade is that of
+# Their luminance differs clearly, for grey print and the colour-blind. The second shade marks
 # every other input.
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
 INK, NOTE, PALE = "#222222", "#595959", "#E6E6E6"
@@ -45,10 +45,10 @@ HEAD_PT, AXIS_PT = 6, 22  # below the text above axes; for the numbers of an axi
 def render(
     draw_figure: "Draw", question: Question, ending: str, margin_pt: float = 0
 ) -> tuple[bytes, str]:
-    """Draw a picture as ".svg" or ".png", the same whatever the user's settings for matplotlib are,
-    and its alternative text. Raises the ValueErrors of draw_figure."""
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # a face or setting may be wrong
-    os.environ.pop("MPLBACKEND", None)  # of notebooks, which matplotlib may not know
+    """Draw a picture as ".svg" or ".png", independent of the user's matplotlib settings, and return
+    it with its alternative text. Raises the ValueErrors of draw_figure."""
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # a font or setting may be wrong
+    os.environ.pop("MPLBACKEND", None)  # set by notebooks; matplotlib may not know it
 
     import matplotlib
 
@@ -88,7 +88,7 @@ def make_axes(
 def write(
     axes: "Axes", text: str, x: float, y: float, right_pt: float = 0, up_pt: float = 0, **looks: Any
 ) -> "Annotation":
-    """Write a text so many points right of a place and above it."""
+    """Write a text, offset from a position by points to the right and upwards."""
     looks = {"color": NOTE, "va": "center_baseline", "textcoords": "offset points"} | looks
     return axes.annotate(text, (x, y), (right_pt, up_pt), **looks)
 
@@ -182,7 +182,7 @@ def describe_pace(pace: Result, inputs: int, unit: Unit) -> str:
 
 
 def draw_line(axes: "Axes", line: int, steps: list[Step], inputs: int, per_s: int) -> None:
-    """Draw a line's bars, those of communication wide enough to be seen, and three dots behind a
+    """Draw a line's bars, those of communication wide enough to be seen, and an ellipsis after a
     line that goes on."""
     end, computing = axes.get_xlim()[1], 0.0
     for step in steps:

@@ -1,4 +1,4 @@
-"""A question, which is a network, a machine and a number of inputs: its models, and in words."""
+"""A question (network, machine and number of inputs), its models and its description."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -17,7 +17,7 @@ MOST_DESCRIBED = 3  # layers
 
 
 class Question(NamedTuple):
-    """What is asked, by default what the lab asks."""
+    """A network, a machine and a number of inputs, by default the lab's."""
 
     network: Network = tuple(lab3.NETWORK) if isinstance(lab3.NETWORK, list) else lab3.NETWORK
     system: System = lab3.SYSTEM
@@ -25,7 +25,7 @@ class Question(NamedTuple):
 
     @property
     def amounts(self) -> list[int]:
-        """List the numbers of inputs: that of Q1 and, if there are several, that of Q2."""
+        """List the numbers of inputs: 1 for Q1 and, if Q2 has several, the number of Q2."""
         return sorted({1, self.inputs})
 
 
@@ -61,7 +61,7 @@ def describe_divisors(question: Question) -> str:
 
 
 def list_possible(question: Question) -> list[str]:
-    """List the possible strategies. Raises ValueError as find_impossible does."""
+    """List the possible strategies. Raises the ValueErrors of find_impossible."""
     return [strategy for strategy in STRATEGIES if strategy not in find_impossible(question)]
 
 
@@ -69,7 +69,7 @@ def list_possible(question: Question) -> list[str]:
 def make_models(question: Question) -> dict[tuple[str, str, int], Model]:
     """Make the possible strategies' models by strategy, topology and inputs (one, and all).
 
-    Raises ValueError as find_impossible does, and if lab3.py disagrees with the formulas.
+    Raises the ValueErrors of find_impossible, and one if lab3.py disagrees with the formulas.
     """
     network, system, inputs = question
     models = {
@@ -95,7 +95,7 @@ def describe_question(question: Question) -> str:
 
 
 def list_parts(question: Question) -> list[tuple[object, str]]:
-    """List each part of the question, in the order of the options: its value, and in words."""
+    """List each part of the question, in the order of options: its value and its description."""
     network, system, inputs = question
     layers = [[getattr(layer, name) for name in LAYER_FIELDS] for layer in network]
     shapes = ["{}x{}x{}x{} on {}x{}".format(*sizes) for sizes in layers[:MOST_DESCRIBED]]
@@ -119,6 +119,6 @@ def format_option(value: Rate, unit: int) -> str:
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:
-    """Put a line above the text that says what is asked, unless it is what the lab asks."""
+    """Put a line that describes the question above the text, unless it is the lab's."""
     difference = describe_question(question)
     return wrap(f"what if: {difference}", "  ") + gap + text if difference else text

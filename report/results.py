@@ -1,4 +1,4 @@
-"""The results of both strategies and what is behind them: the numbers of a question, exact.
+"""The exact numbers of a question: results of both strategies, steps and verdicts.
 
 Each function is called where its numbers are printed; `list_numbers` lists all numbers.
 """
@@ -32,14 +32,14 @@ class Result(NamedTuple):
     traffic_bytes: int
     compute_s: Fraction  # of one input's steps
     communication_s: Fraction
-    interval_s: Fraction  # that each further input adds
+    interval_s: Fraction  # time that each further input adds
     bottleneck: str | None  # of a pipeline, "node 2" or "link 2 to 3"
     utilisation: Fraction  # lower bound / latency: the share of time in which nodes compute
 
 
 @lru_cache(maxsize=8)
 def list_results(question: Question) -> list[Result]:
-    """List the possible strategies' results. Raises ValueError as make_models does."""
+    """List the possible strategies' results. Raises the ValueErrors of make_models."""
     models = make_models(question)
     intervals_s = {case[:2]: model.interval_s for case, model in models.items() if case[2] == 1}
     return [
@@ -67,7 +67,7 @@ def find_results(question: Question, inputs: int, topology: str = ALL_TO_ALL) ->
 
 
 def compute_bound(question: Question, name: str, inputs: int) -> Fraction:
-    """Compute the least time of some inputs, or their time with data parallelism, in seconds."""
+    """Compute a lower bound of the time of some inputs, or data parallelism's time, in seconds."""
     model = Model("pipeline", question.network, question.system, inputs)
     return Fraction(model.evaluate(BOUNDS[name]))
 
@@ -94,13 +94,13 @@ class Step(NamedTuple):
 
     @property
     def end_s(self) -> Fraction:
-        """Compute when the step ends; the last one ends at the latency."""
+        """Compute when the step ends; the last step ends at the latency."""
         return self.start_s + self.time_s
 
 
 def list_steps(model: Model, inputs: int = 1) -> list[Step]:
     """List the steps of each input, one input after the other. Input i starts (i - 1) intervals
-    after the first, at which pace it never waits."""
+    after the first, so that it never waits."""
     steps, interval_s = list_first_steps(model), model.interval_s
     return [
         step._replace(input=number, start_s=step.start_s + (number - 1) * interval_s)
@@ -166,7 +166,7 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
     """Find the link bandwidths at which both strategies take equally long, and the faster one below
     the first, between, and above the last.
 
-    Transfers that take x times as long make a latency fixed_s + sent_s * x: one line for tensor
+    If transfers take x times as long, a latency is fixed_s + sent_s * x: one line for tensor
     parallelism; for the pipeline the higher of two, paced by the slowest node or the busiest link.
     """
     inputs, later = tensor.inputs, tensor.inputs - 1

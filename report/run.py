@@ -1,6 +1,6 @@
-"""The `run` command: runs a class's submissions, and writes what each program prints to a file.
+"""The `run` command: runs a class's submissions, and writes each program's output to a file.
 
-It is not a sandbox: a program can do whatever its user can. The limits are for accidents.
+It is no sandbox: a program can do whatever its user can. The limits only prevent accidents.
 """
 
 import os

@@ -1,8 +1,8 @@
 """What each node's SRAM must hold: there is no DRAM (handout, "The hardware").
 
-A node holds its weights throughout; of one input at a time, a layer's whole input and what the node
-computes of the output. Inputs that wait and outputs that are done are not counted. Strategies are
-possible ones, and data parallelism.
+A node holds its weights throughout and, for one input at a time, a layer's whole input and the part
+of the output that the node computes. Inputs that wait and outputs that are done are not counted.
+Strategies are the possible ones and data parallelism.
 """
 
 from itertools import compress
@@ -13,7 +13,7 @@ from report.question import Question, find_impossible
 
 
 class SramUse(NamedTuple):
-    """What some nodes hold while they compute a layer, or one of them gathers the output."""
+    """Bytes that nodes hold while they compute a layer, or one of them gathers the output."""
 
     strategy: str
     where: str  # "every node", "one node", which gathers, or "node 2"
@@ -29,7 +29,7 @@ class SramUse(NamedTuple):
 
 
 def list_sram(question: Question, strategy: str) -> list[SramUse]:
-    """List what nodes hold, layer by layer. With a pipeline, each node has a layer. With data
+    """List the bytes nodes hold, layer by layer. In a pipeline, each node has a layer. With data
     parallelism, each node has all layers, and with tensor parallelism 1 / P of all weights and of
     the output; it drops the input before the output is gathered, which one node then holds."""
     layers = list_layers(question.network)
@@ -54,24 +54,24 @@ def find_fullest(uses: list[SramUse]) -> SramUse:
 
 
 def count_free(question: Question, use: SramUse) -> int:
-    """Count the bytes that are free in a node's SRAM; below 0, those that are lacking."""
+    """Count the free bytes in a node's SRAM; the number is negative if bytes are lacking."""
     return question.system.sram_bytes - use.total_bytes
 
 
 def fits(question: Question, strategy: str) -> bool:
-    """Tell whether what nodes hold fits in SRAM."""
+    """Return whether a strategy fits in each node's SRAM."""
     return all(count_free(question, use) >= 0 for use in list_sram(question, strategy))
 
 
-# ------------------------------------------------ what one input at a time does not count
+# ------------------------------------------------ what the count leaves out
 def list_uncounted(question: Question) -> dict[str, SramUse]:
-    """List what a node would hold if more was counted than one input at a time, if there is more.
+    """List the SRAM use of a node if more than one input at a time is counted, if there is more.
 
     input kept      tensor parallelism keeps a layer's input until it has the whole output
     inputs waiting  all other inputs wait in every node
     next input      the fullest of a pipeline's bottleneck nodes, which compute without a break, so
                     that the next input arrives meanwhile; not at node 1, which receives nothing.
-                    At least: if sends are slow, an output that is being sent comes on top
+                    At least: if sends are slow, an output that is being sent is added
     """
     impossible, uncounted = find_impossible(question), {}
     network, system, inputs = question

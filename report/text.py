@@ -36,18 +36,18 @@ def is_short(value: Exact) -> bool:
 
 
 def format_rounded(value: Exact, digits: int) -> str:
-    """Format a number rounded to so many significant digits, for sentences and pictures."""
+    """Format a number rounded to this many significant digits, for sentences and pictures."""
     return f"{round_to(value, digits):,f}"
 
 
 def round_to(value: Exact, digits: int, rounding: str = ROUND_HALF_EVEN) -> Decimal:
-    """Round to so many significant digits; a number that has fewer stays exact."""
+    """Round to this many significant digits; a number that has fewer stays exact."""
     context = Context(prec=digits, rounding=rounding)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def round_apart(value: Exact, digits: int, other: int) -> Decimal:
-    """Round to so many significant digits, but away from `other` if that would be the result."""
+    """Round to this many significant digits, but away from `other` if that would be the result."""
     rounded = round_to(value, digits)
     if rounded != other or value == other:
         return rounded
@@ -61,7 +61,7 @@ def count(amount: int, noun: str) -> str:
 
 # ------------------------------------------------ sentences and names
 def wrap(text: str, margin: str = "") -> str:
-    """Break a text into lines of a terminal, those after the first behind the margin."""
+    """Wrap a text at 80 columns; lines after the first begin with the margin."""
     return textwrap.fill(text, COLUMNS, subsequent_indent=margin, break_on_hyphens=False)
 
 
@@ -71,8 +71,8 @@ def quote(text: str) -> str:
 
 
 def format_path(path: object) -> str:
-    """Format a file's name: as it is if it can be printed, else, or if there is none, as repr does
-    in ASCII."""
+    """Format a file's name: as it is if it is printable and not empty, else quoted, in
+    ASCII."""
     text = str(path)
     with suppress(UnicodeEncodeError):
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
@@ -82,7 +82,7 @@ def format_path(path: object) -> str:
 
 
 def find_name(word: str, what: str, names: Iterable[str]) -> str:
-    """Find the name that a word is, in small letters or not. Raises ValueError if there is none."""
+    """Find the name that equals a word, ignoring case. Raises ValueError if there is none."""
     for name in names:
         if name.lower() == word.lower():
             return name
@@ -98,10 +98,10 @@ def join_blocks(*blocks: str, gap: str = "\n\n") -> str:
 def format_table(
     heads: Sequence[str], rows: Sequence[Sequence[object]], summed: Sequence[str] = ()
 ) -> str:
-    """Format columns of text flush left and of numbers flush right, points below each other.
+    """Format columns of text flush left and of numbers aligned at their decimal points.
 
     A last row adds up the columns whose heads are summed. A last column of text is wrapped. Columns
-    that do not fit follow below, behind the first one again, so that 80 columns suffice.
+    beyond a width of 80 characters follow below, after the first column again.
     """
     values = [*zip(*rows, strict=True)]
     if summed:
@@ -164,7 +164,7 @@ def to_plain(value: Any) -> Any:
 
 
 def format_json(value: object, default: Callable[[Any], object] = float) -> str:
-    """Format JSON: ints as they are, Fractions as the nearest floats, or otherwise."""
+    """Format JSON: ints as they are, Fractions as `default` converts them."""
     import json  # takes as long as some answers
 
     return json.dumps(to_plain(value), indent=2, default=default)

@@ -21,8 +21,8 @@ add_options = add_question_options  # and no others
 
 @lru_cache(maxsize=8)  # check asks for each file of a class
 def answer(question: Question) -> str:
-    """Write lab3.py's answers, and which strategies fit in SRAM. Raises ValueError as make_models
-    does."""
+    """Write lab3.py's answers, and which strategies fit in SRAM. Raises the
+    ValueErrors of make_models."""
     make_models(question)  # for its errors
     possible = list_possible(question)
     names = " and ".join(f"{name} parallelism" for name in possible if fits(question, name))

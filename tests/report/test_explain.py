@@ -105,7 +105,7 @@ ODD_TOPICS = {
         8 inputs, ring pipeline, tensor 0.00000362768436
     """,
     "readings": """
-        traffic is that of 8 inputs.
+        traffic is for 8 inputs.
         0.416704 3.333632 54,720 (this project's reading)
         54,720 GB/s are 2^30 bytes/s
         1.981824 6.013824 10,080 (this project's reading)
@@ -193,7 +193,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("tensor --gops 7 --inputs 7", "~ 7 * 0.0217604389 ~ 0.152323072"),  # which is exact
         ("tensor --link-gbs 7", "~ 0.00303330816 + 0.0000268434286 ~ 0.00306015159"),
         ("tensor --gops 64 --inputs 3", "= 3 * 0.002463724 = 0.007391172"),
-        ("mistakes --inputs 5", "traffic is that of 5 inputs."),
+        ("mistakes --inputs 5", "traffic is for 5 inputs."),
         (f"mistakes {ODD}", "437,760 traffic is counted in bits"),  # 8 * 54,720
     ],
 )
