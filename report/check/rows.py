@@ -24,9 +24,9 @@ PATTERNS = {  # the first match wins; text without a match is a separator
     r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
     "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
     r"|(?:(?<![\w-])-)?[.,]?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?0?\d\d?)?",
-    "harmless": "paral[a-z]*|end-to-end|between (?:the )?nodes"
+    "harmless": r"par(?:al[a-z]*)?(?![a-z])|end-to-end|between (?:the )?nodes"
     "|(?<!latency )(?<!delay )(?<!time )(?:over|across|on) (?:the |all )+(?:links|network)(?![a-z])"
-    r"|(?<=[a-z]) / (?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not in "/ 32 inputs"
+    r"|(?<=[a-z]) +/ +(?=\d[^ ]* ?(?!in|im)[a-z])"  # between two results; not in "/ 32 inputs"
     "|(?<=[a-z]) +/ +(?=tensor|tp|pipe|pp|lat|traffic)",  # between labels
     "latency": r"(?:total|execution|running)[\s_]time(?![a-z])",
     "traffic": r"(?:network[\s_]data|data(?:[\s_](?:moved|sent|transferred))?)(?!\s?paral|[a-z])",
@@ -44,7 +44,7 @@ VOCABULARY = {  # spellings of a role and a meaning, by default the word itself
     ("kind", "traffic"): "traffic",
     **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
     # a latency next to one of these words is only a part of the latency
-    ("network", ""): "network communication comm moved moves puts sends sent transferred",
+    ("network", ""): "network communication comm cross moved moves puts sends sent transferred",
     ("harmless", ""): HARMLESS,
     ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
 }

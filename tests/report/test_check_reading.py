@@ -105,7 +105,7 @@ TENSOR_LATENCIES = [
     *("Q1 \u2013 TP latency is 3 s", "TP latency is 3 s for a single input"),
     *("Q1 (one input): TP latency: 3", "Strategy: TP, latency: 3 s", "TP total time: 3 s"),
     *("The end-to-end latency of the tensor method is 3 seconds", "tensor execution time: 3 s"),
-    *("Single: TP 3 s", "latency (single): TP 3 s", "TP latency (1): 3 s"),
+    *("TP par. latency = 3 s", "Single: TP 3 s", "latency (single): TP 3 s", "TP latency (1): 3 s"),
 ]
 PIPELINE_TRAFFICS = [
     *("Total network traffic of pipeline parallelism is 3 bytes", "PP traffic (KB): 0.003"),
@@ -127,6 +127,7 @@ RESULTS |= {
     "Tensor: latency 3 s, traffic (KB) 0.007": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
+    "TP needs 3 s  /  7 B cross the links": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: time(s) = 3  bytes = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP takes 3 s for one input and moves 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
