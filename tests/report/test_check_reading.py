@@ -127,7 +127,7 @@ RESULTS |= {
     "Tensor: latency 3 s, traffic (KB) 0.007": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
-    "TP needs 3 s  /  7 B cross the links": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "TP needs 3 s  /  7 B cross the network": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: time(s) = 3  bytes = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP takes 3 s for one input and moves 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
