@@ -20,7 +20,7 @@ from submissions import OUTPUT, write
 
 
 # ------------------------------------------------ a file
-@pytest.mark.parametrize("content", [b"hello\n", b"", OUTPUT.encode() + b"\n" * 10**6])
+@pytest.mark.parametrize("content", [b"hello\n", b"", (OUTPUT + 10**6 * "\n").encode()])
 def test_what_cannot_be_judged(tmp_path, content):
     bad, right = str(tmp_path / "bad.txt"), str(tmp_path / "right.txt")
     (tmp_path / "bad.txt").write_bytes(content)
@@ -31,6 +31,12 @@ def test_what_cannot_be_judged(tmp_path, content):
     for command in (["check", bad, right], ["check", "--csv", bad]):  # the others are judged
         status, out, err = call(command)
         assert (status, err) == (2, "") and out
+
+
+def test_a_million_bytes_are_read_and_no_more(tmp_path):
+    for more in (0, 1):
+        (tmp_path / "a.txt").write_text(OUTPUT + "\n" * (10**6 - len(OUTPUT) + more))
+        assert call(f"check {tmp_path}/a.txt")[0] == 2 * more
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,50 @@ def test_what_is_told(case, pytestconfig):
     assert told in RULE.read_text(encoding="utf-8").strip().split("\n\n")
 
 
+@pytest.mark.parametrize(
+    ("rows", "mistakes"),  # how many are claimed
+    [
+        # 12,227.18464 us undivided, 2 digits, 3 twice of one number, 4
+        ("tensor 0.012 right 0.39 right", 0),
+        ("tensor 0.0122 right 0.391 right", 0),
+        ("tensor 0.01223 right 0.3913 right", 1),
+        # 12,415.08864 us with one link at a time, too: 5 and 6
+        ("tensor 0.012415 right 0.39728 right", 0),
+        ("tensor 0.0124151 right 0.397283 right", 2),
+        # the only one, of 397.93 ms: 2 and 3
+        ("pipeline right right 0.40 right", 0),
+        ("pipeline right right 0.398 right", 1),
+        # 155.4840576 ms without sending may be a slip of 155.7861376: 4 and 5, or 10 last places
+        ("pipeline right right 0.1555 right", 0),
+        ("pipeline right right 0.15548 right", 1),
+        ("tensor 0.00311 right 0.0996 right", 0),
+        ("tensor 0.003113 right 0.09963 right", 1),
+        # half the ops in both: 1,610.60608, 6,368.69632, 51,539.39456, 78,044.1088 us; 3 and 2
+        ("tensor 0.0016 right 0.052 right; pipeline 0.0064 right 0.078 right", 0),
+        ("tensor 0.00161 right 0.0515 right; pipeline 0.00637 right 0.0780 right", 1),
+        # and one of its own, with sends of 2 * 302.08 us in Q1 and a node that waits in Q2
+        (
+            "tensor 0.00322121216 3846144 0.10307878912 123076608;"
+            " pipeline 0.01273739264 1208320 0.1623 38666240",
+            2,
+        ),
+        # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 3 and 7
+        ("tensor 0.000118 none 0.00365 none", 1),
+        ("tensor 0.0001176497 none 0.003647141 none", 2),
+        # R is 5 GOPS: 30,427.0336 us and so on; of 20 GB/s, 9.3952 us in units of 0.1
+        (
+            "tensor 0.0304270336 right 0.9736650752 right; pipeline 0.1216344064 right 1.555142656 right",
+            1,
+        ),
+        ("tensor 0.0030427 right 0.097367 right; pipeline 0.012163 right 0.15551 right", 0),
+    ],
+)
+def test_without_enough_digits_nothing_is_claimed(rows, mistakes):
+    causes = judge(write(*rows.split(";"))).causes
+    lines = {cause.lines: len(cause.mistakes) for cause in causes}
+    assert sum(lines.values()) == mistakes
+
+
 def test_alternatives_that_do_not_go_together_are_told_whole():
     a, b, c, d = (Mistake(clause, f"{clause} = 1") for clause in "abcd")
     line = Line("Q1", "tensor", "latency")
@@ -78,6 +122,7 @@ def test_two_mistakes_are_not_tried_in_more_than_20_layers():
         text = lab3.answers(*question).replace(right, latency_s)
         assert [clauses in it for it in find_causes(text, question)] == [True] * (layers == 20)
         assert any("20 layers" in note for note in judge(text, question).notes) == (layers == 21)
+        assert judge(lab3.answers(*question), question).notes == []
 
 
 # ------------------------------------------------ a key
