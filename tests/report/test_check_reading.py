@@ -168,12 +168,14 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
     *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
     *("+ TP latency: 3 s", f"TP latency: {' ' * 186}3 s", "TP latency per 8 inputs: 4 s"),
+    *("TP latency (s, ms): 3", "TP traffic, B / KB: 3"),
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
     *("Strategy | Latency | Layer\nTP | 3 | 1", "Latency | per input\nTP | 3 | 3"),
     "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
     *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
+    "TP | PP\nLatency (s) | Traffic (bytes)\n3 | 5",
 ]
 
 
@@ -360,6 +362,7 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("604.160 bytes", "bytes", 5, "604160 604.16", "604161"),  # groups, or a decimal point
     ("0.6041599999999999 MB", "MB", 10, "0.6041599999999999e6 604160", "604161"),  # a float
     ("604 KB", "KB", 3, "604000 604160 618496", "604160000"),  # of 1,000 or of 1,024 bytes
+    ("0.576 MB", "MB", 3, "576000 604160", "575000 606000"),
     ("1.834e+00 gb", "GB", 4, "1834000000 1969225728", "1834"),
     ("4833000 bits", "bits", 4, "604125", "604160"),
     ("3.127 ms", "ms", 4, "0.003127 0.0031265 0.0031279", "0.003128 3.127"),

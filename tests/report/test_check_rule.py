@@ -66,7 +66,8 @@ def test_what_is_told(case, pytestconfig):
         ("tensor 0.0001176497 none 0.003647141 none", 2),
         # R is 5 GOPS: 30,427.0336 us and so on; of 20 GB/s, 9.3952 us in units of 0.1
         (
-            "tensor 0.0304270336 right 0.9736650752 right; pipeline 0.1216344064 right 1.555142656 right",
+            "tensor 0.0304270336 right 0.9736650752 right;"
+            " pipeline 0.1216344064 right 1.555142656 right",
             1,
         ),
         ("tensor 0.0030427 right 0.097367 right; pipeline 0.012163 right 0.15551 right", 0),
@@ -76,6 +77,25 @@ def test_without_enough_digits_nothing_is_claimed(rows, mistakes):
     causes = judge(write(*rows.split(";"))).causes
     lines = {cause.lines: len(cause.mistakes) for cause in causes}
     assert sum(lines.values()) == mistakes
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),  # of the rest, in the order of lines
+    [
+        # 5 / 4 times 3,127.26016 us and 4 / 5 times 1,923,072 bytes, and a little more
+        ("tensor 0.0039090752 1538457.6 right right", ["25 % too long", "20 % too few bytes"]),
+        ("tensor 0.0039090753 1538457.5 right right", ["1.25 times", "0.800 times"]),
+        ("tensor 0.002501808128 2403840 right right", ["20 % too short", "25 % too many bytes"]),
+        ("tensor 0.0071234567 right 0.0071234567 right", ["2.28 times", "the same as Q1's"]),
+        ("tensor 0.0071234567 right 0.2279506144 right", ["2.28 times", "32 times Q1's"]),
+        # 0.2272, or 0.17 and 0.22 % more
+        ("tensor 0.0071 right 0.2276 right", ["2.27 times", "32 times Q1's"]),
+        ("tensor 0.0071 right 0.2277 right", ["2.27 times", "2.28 times"]),
+    ],
+)
+def test_how_far_a_number_is_off(strategy, words):
+    rest = [number.words for number in judge(write(strategy)).numbers if number.kind != "right"]
+    assert [wanted in said for wanted, said in zip(words, rest, strict=True)] == [True, True], rest
 
 
 def test_alternatives_that_do_not_go_together_are_told_whole():
@@ -101,6 +121,7 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
     [  # as many times; 12,435.31264 us and as many times less one 4,624.22016
         (64, "0.20014465024 123076608", "0.30376118272 38666240", ("Q2 is of 64 inputs", None)),
         (33, "0.10319958528 63461376", "0.16041035776 19937280", ["Q2 is of N + 1 inputs"] * 2),
+        (1, "0.00312726016 1923072", "0.01243531264 604160", ["Q2 is of one input"] * 2),
     ],
 )
 def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are(inputs, tensor, pipeline, causes):
