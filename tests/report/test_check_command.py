@@ -180,7 +180,8 @@ def test_nobody_to_look_at_by_hand(names):
 
 def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
     (tmp_path / "outputs" / "folder.txt").mkdir(parents=True)
-    for name in ("b.txt", "a.txt", "a.py", "folder.txt/c.txt"):
+    (tmp_path / "outputs" / "a").mkdir()
+    for name in ("b.txt", "a.txt", "a.py", "a/c.txt"):
         (tmp_path / "outputs" / name).write_text(OUTPUT)
     status, out, _ = call("check outputs right.txt outputs/a.txt")
     lines = [f"outputs{os.sep}{name}.txt" for name in ("a", "b", "folder")]

@@ -180,6 +180,13 @@ CLOSE = "tensor right 1923456 right right"  # which no mistake makes
             ["tensor parallelism: an element is 1 byte"],
             4,
         ),
+        # also if it edits less than the reading: 12,435.31264 + 31 * 3,397.38624 us
+        (
+            "pipeline 0.01243838464 610304 0.1557892096 19529728",
+            "pipeline 0.01243531264 604160 0.11775428608 19333120",
+            ["pipeline parallelism: a later input takes the last stage's time, not the slowest's"],
+            4,
+        ),
         # what a key lacks is read as lab3.py does
         ("pipeline none none none none", "tensor right right right right", [], 8),
         (f"{MAC[:-6]} none", MAC, [], 8),
