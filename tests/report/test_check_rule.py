@@ -52,6 +52,11 @@ def test_what_is_told(case, pytestconfig):
         ("pipeline right right 0.15548 right", 1),
         ("tensor 0.00311 right 0.0996 right", 0),
         ("tensor 0.003113 right 0.09963 right", 1),
+        # 147.975 ms, N times the slowest; 3,221.21216 us, twice the sends: 8 and 9 last places
+        ("pipeline right right 0.148 right", 0),
+        ("tensor 0.00322 right 0.103 right", 0),
+        # and 12,737.39264 us: what both share needs 2 digits, also if there are alternatives
+        ("tensor 0.00322 none 0.103 none; pipeline 0.0127 none 0.156 none", 1),
         # half the ops in both: 1,610.60608, 6,368.69632, 51,539.39456, 78,044.1088 us; 3 and 2
         ("tensor 0.0016 right 0.052 right; pipeline 0.0064 right 0.078 right", 0),
         ("tensor 0.00161 right 0.0515 right; pipeline 0.00637 right 0.0780 right", 1),
