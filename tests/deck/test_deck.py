@@ -23,8 +23,9 @@ def read(pdf):
 
 
 # ------------------------------------------------ form
-def test_it_has_six_wide_pages_and_is_accessible(pages, reader, elements):
+def test_it_has_six_wide_pages_and_is_accessible(built, pages, reader, elements):
     assert [round(page.get_width() / page.get_height(), 2) for page in pages] == [1.78] * 6
+    assert int.from_bytes(built["results.png"][16:20], "big") == 1029  # 841.89 / 72 * 88 pixels
     root, kinds = reader.trailer["/Root"], [element["/S"] for element in elements]
     assert root["/Lang"] == "en" and root["/MarkInfo"]["/Marked"]
     assert b"pdfuaid:part" in root["/Metadata"].get_data()
@@ -127,6 +128,7 @@ def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_
     ("arguments", "named"),
     [
         (["--author", "Eve"], "--output"),
+        (["--uid", "1"], "--output"),
         (["--output=missing"], "is not an existing folder"),
         ([f"--output={__file__}"], "is not an existing folder"),
         (["--author=", "--output=."], "--author"),

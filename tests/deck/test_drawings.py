@@ -101,6 +101,19 @@ def test_page_3_marks_the_longest_step(pages):
     assert read_at(pages[2], find_middle(box), 40, 6) == "4,624.22016"
 
 
+@pytest.mark.parametrize(
+    ("number", "rows"),
+    [(1, ["Tenso", "tenso"]), (3, ["1:128", "sum60", "laten"]), (6, ["tenso", "pipel"])],
+)
+def test_rules_of_a_table_are_above_its_parts(pages, number, rows):
+    page, below = pages[number - 1], []
+    for (_, y, *_), _, drawn in find_shapes(page):
+        if drawn == "#BFBFBF":
+            row = [(box[0], letter) for letter, box, _ in find_letters(page) if y - 15 < box[3] < y]
+            below.append("".join(letter for _, letter in sorted(row))[:5])
+    assert below == rows
+
+
 def test_bars_of_page_4_are_where_their_milliseconds_say(pages):
     bound, tensor, slowest, drained, end = 97.065861, 100.072325, 147.975045, 155.484058, 155.786138
     starts = [0, bound, 0, bound, slowest, drained, 0]

@@ -20,7 +20,7 @@ from submissions import OUTPUT, write
 
 
 # ------------------------------------------------ a file
-@pytest.mark.parametrize("content", [b"hello\n", b"", OUTPUT.encode() + b"\n" * 10**6])
+@pytest.mark.parametrize("content", [b"hello\n", b"", (OUTPUT + 10**6 * "\n").encode()])
 def test_what_cannot_be_judged(tmp_path, content):
     bad, right = str(tmp_path / "bad.txt"), str(tmp_path / "right.txt")
     (tmp_path / "bad.txt").write_bytes(content)
@@ -33,6 +33,12 @@ def test_what_cannot_be_judged(tmp_path, content):
         assert (status, err) == (2, "") and out
 
 
+def test_a_million_bytes_are_read_and_no_more(tmp_path):
+    for more in (0, 1):
+        (tmp_path / "a.txt").write_text(OUTPUT + "\n" * (10**6 - len(OUTPUT) + more))
+        assert call(f"check {tmp_path}/a.txt")[0] == 2 * more
+
+
 @pytest.mark.parametrize(
     ("command", "status", "advice"),
     [
@@ -42,6 +48,7 @@ def test_what_cannot_be_judged(tmp_path, content):
         ("false | python3 report check", 2, "did the program fail?"),
         ("python3 report check <&-", 2, "closed"),
         ("python3 report check --key - </dev/null", 2, "standard input cannot be both"),
+        ("python3 report check --key - a - </dev/null", 2, "standard input cannot be both"),
         ("python3 report check lab3.py", 2, "python3 lab3.py | python3 report check"),
         ("python3 report check missing.txt", 2, "missing.txt cannot be read: No such file"),
         ("python3 report check tests/oracles", 2, "oracles is a folder that has no .txt file"),
@@ -173,7 +180,8 @@ def test_nobody_to_look_at_by_hand(names):
 
 def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
     (tmp_path / "outputs" / "folder.txt").mkdir(parents=True)
-    for name in ("b.txt", "a.txt", "a.py"):
+    (tmp_path / "outputs" / "a").mkdir()
+    for name in ("b.txt", "a.txt", "a.py", "a/c.txt"):
         (tmp_path / "outputs" / name).write_text(OUTPUT)
     status, out, _ = call("check outputs right.txt outputs/a.txt")
     lines = [f"outputs{os.sep}{name}.txt" for name in ("a", "b", "folder")]
@@ -212,7 +220,14 @@ def test_a_class_as_csv(names):
 @pytest.mark.skipif(sys.platform != "linux", reason="other names of files")
 def test_any_name_is_a_row_of_csv(tmp_path):
     """As what a spreadsheet computes, with an escape, in UTF-8 or Latin-1; on any terminal."""
-    names = {b"@a": "'@a", b"\x1b[1m": r"'\x1b[1m'", b"\xc3\xbc": "\u00fc", b"a\xfc": "a\u00fc"}
+    names = {
+        b"@a": "'@a",
+        b"+a": "'+a",
+        b"-a": "'-a",
+        b"\x1b[1m": r"'\x1b[1m'",
+        b"\xc3\xbc": "\u00fc",
+        b"a\xfc": "a\u00fc",
+    }
     names[b"\xff\xfe a"] = "\u00ff\u00fe a"
     for name in names:
         (tmp_path / os.fsdecode(name)).write_text(OUTPUT)
@@ -221,11 +236,17 @@ def test_any_name_is_a_row_of_csv(tmp_path):
         options = {"cwd": tmp_path, "encoding": "utf-8", "env": {"PYTHONIOENCODING": terminal}}
         return python(PROJECT / "report", "check", *arguments, **options).stdout.splitlines()
 
-    rows = [*csv.reader(check("--csv", *names, terminal="ascii:strict"))]
+    rows = [*csv.reader(check("--csv", "--", *names, terminal="ascii:strict"))]
     assert [row[:2] for row in rows[1:]] == [[cell, "8"] for cell in names.values()]
     for terminal, shown in (("utf-8", "\u00fc"), ("ascii:strict", r"'\xfc'")):
-        lines = check(*names, terminal=terminal)
-        assert lines[:3] == ["8 of 8  @a", r"8 of 8  '\x1b[1m'", f"8 of 8  {shown}"]
+        lines = check("--", *names, terminal=terminal)
+        assert lines[:5] == [
+            "8 of 8  @a",
+            "8 of 8  +a",
+            "8 of 8  -a",
+            r"8 of 8  '\x1b[1m'",
+            f"8 of 8  {shown}",
+        ]
 
 
 # ------------------------------------------------ hostile names and texts

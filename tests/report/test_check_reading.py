@@ -80,6 +80,7 @@ def test_a_byte_that_is_not_utf_8_is_latin_1_and_leaves_other_rows_as_they_are()
 
 UNSEEN = ["\0", "\u200b", "\u00ad", "\ufeff", "\a", "\x0f", "\x1b[1;35m", "\x1b[?25l", "\x9b1m"]
 UNSEEN += ["\x1b(B\x1b[m", "\x1b7", "\x1b]0;x\a", "\x1b]8;;http://a\x1b\\", "\x1bP1$r\x1b\\"]
+UNSEEN += [f"\x1b{begin}x\x1b\\" for begin in "X^_"]
 ENDS = ["\n", "\r\n\n", "\r", "\u2028", "\u00a0\n  ", *(f"{unseen}\n{unseen}" for unseen in UNSEEN)]
 
 
@@ -138,6 +139,7 @@ RESULTS |= {
         "Q2 pipeline latency": 5,
     },
     "TP latency: x1 3 s / pipe x1 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
+    f"TP latency: {' ' * 185}3 s": {"Q1 tensor latency": 3},  # 200 characters
     **{row: {"Q2 tensor latency": 4} for row in EIGHT},
     "Q2 PP: 5 s and 7 bytes": {"Q2 pipeline latency": 5, "Q2 pipeline traffic": 7},
 }
@@ -166,13 +168,15 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("Data parallelism: 3 B", "TP delay on the network: 3 s", "TP latency / PP latency: 3 s"),
     *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
     *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
-    *("+ TP latency: 3 s", f"TP latency: {' ' * 190}3 s"),
+    *("+ TP latency: 3 s", f"TP latency: {' ' * 186}3 s", "TP latency per 8 inputs: 4 s"),
+    *("TP latency (s, ms): 3", "TP traffic, B / KB: 3"),
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
     *("Strategy | Latency | Layer\nTP | 3 | 1", "Latency | per input\nTP | 3 | 3"),
     "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
     *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
+    "TP | PP\nLatency (s) | Traffic (bytes)\n3 | 5",
 ]
 
 
@@ -359,6 +363,7 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("604.160 bytes", "bytes", 5, "604160 604.16", "604161"),  # groups, or a decimal point
     ("0.6041599999999999 MB", "MB", 10, "0.6041599999999999e6 604160", "604161"),  # a float
     ("604 KB", "KB", 3, "604000 604160 618496", "604160000"),  # of 1,000 or of 1,024 bytes
+    ("0.576 MB", "MB", 3, "576000 604160", "575000 606000"),
     ("1.834e+00 gb", "GB", 4, "1834000000 1969225728", "1834"),
     ("4833000 bits", "bits", 4, "604125", "604160"),
     ("3.127 ms", "ms", 4, "0.003127 0.0031265 0.0031279", "0.003128 3.127"),
@@ -518,6 +523,11 @@ def test_the_diff_shows_what_is_wanted_and_how_many_more_rows_differ():
     assert read("\n".join(dots)).format == [FREE]
     diff = read("\n".join([*ROWS[:1], *dots[1:]])).format
     assert diff[1:10] == [f"+ {row}" for row in ROWS[1:]] and "9 more" in diff[10]
+    for some, rest in ((slice(1, 5), []), (slice(5, 10), ["  and 1 more row"])):  # 10 rows, 11
+        rows = [*ROWS]
+        rows[some] = dots[some]
+        shown = read("\n".join(rows)).format
+        assert [row for row in shown if row.startswith("  and ")] == rest
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
         assert read(replace("1.25", number)).format == []
     assert read(replace(" 1200 ", " 1.200 ")).format[1].endswith(" is ... bytes")  # or 1200

@@ -33,6 +33,75 @@ def test_what_is_told(case, pytestconfig):
     assert told in RULE.read_text(encoding="utf-8").strip().split("\n\n")
 
 
+@pytest.mark.parametrize(
+    ("rows", "mistakes"),  # how many are claimed
+    [
+        # 12,227.18464 us undivided, 2 digits, 3 twice of one number, 4
+        ("tensor 0.012 right 0.39 right", 0),
+        ("tensor 0.0122 right 0.391 right", 0),
+        ("tensor 0.01223 right 0.3913 right", 1),
+        # 12,415.08864 us with one link at a time, too: 5 and 6
+        ("tensor 0.012415 right 0.39728 right", 0),
+        ("tensor 0.0124151 right 0.397283 right", 2),
+        # the only one, of 397.93 ms: 2 and 3
+        ("pipeline right right 0.40 right", 0),
+        ("pipeline right right 0.398 right", 1),
+        # 155.4840576 ms without sending may be a slip of 155.7861376: 4 and 5, or 10 last places
+        ("pipeline right right 0.1555 right", 0),
+        ("pipeline right right 0.15548 right", 1),
+        ("tensor 0.00311 right 0.0996 right", 0),
+        ("tensor 0.003113 right 0.09963 right", 1),
+        # 147.975 ms, N times the slowest; 3,221.21216 us, twice the sends: 8 and 9 last places
+        ("pipeline right right 0.148 right", 0),
+        ("tensor 0.00322 right 0.103 right", 0),
+        # and 12,737.39264 us: what both share needs 2 digits, also if there are alternatives
+        ("tensor 0.00322 none 0.103 none; pipeline 0.0127 none 0.156 none", 1),
+        # half the ops in both: 1,610.60608, 6,368.69632, 51,539.39456, 78,044.1088 us; 3 and 2
+        ("tensor 0.0016 right 0.052 right; pipeline 0.0064 right 0.078 right", 0),
+        ("tensor 0.00161 right 0.0515 right; pipeline 0.00637 right 0.0780 right", 1),
+        # and one of its own, with sends of 2 * 302.08 us in Q1 and a node that waits in Q2
+        (
+            "tensor 0.00322121216 3846144 0.10307878912 123076608;"
+            " pipeline 0.01273739264 1208320 0.1623 38666240",
+            2,
+        ),
+        # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 3 and 7
+        ("tensor 0.000118 none 0.00365 none", 1),
+        ("tensor 0.0001176497 none 0.003647141 none", 2),
+        # R is 5 GOPS: 30,427.0336 us and so on; of 20 GB/s, 9.3952 us in units of 0.1
+        (
+            "tensor 0.0304270336 right 0.9736650752 right;"
+            " pipeline 0.1216344064 right 1.555142656 right",
+            1,
+        ),
+        ("tensor 0.0030427 right 0.097367 right; pipeline 0.012163 right 0.15551 right", 0),
+    ],
+)
+def test_without_enough_digits_nothing_is_claimed(rows, mistakes):
+    causes = judge(write(*rows.split(";"))).causes
+    lines = {cause.lines: len(cause.mistakes) for cause in causes}
+    assert sum(lines.values()) == mistakes
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),  # of the rest, in the order of lines
+    [
+        # 5 / 4 times 3,127.26016 us and 4 / 5 times 1,923,072 bytes, and a little more
+        ("tensor 0.0039090752 1538457.6 right right", ["25 % too long", "20 % too few bytes"]),
+        ("tensor 0.0039090753 1538457.5 right right", ["1.25 times", "0.800 times"]),
+        ("tensor 0.002501808128 2403840 right right", ["20 % too short", "25 % too many bytes"]),
+        ("tensor 0.0071234567 right 0.0071234567 right", ["2.28 times", "the same as Q1's"]),
+        ("tensor 0.0071234567 right 0.2279506144 right", ["2.28 times", "32 times Q1's"]),
+        # 0.2272, or 0.17 and 0.22 % more
+        ("tensor 0.0071 right 0.2276 right", ["2.27 times", "32 times Q1's"]),
+        ("tensor 0.0071 right 0.2277 right", ["2.27 times", "2.28 times"]),
+    ],
+)
+def test_how_far_a_number_is_off(strategy, words):
+    rest = [number.words for number in judge(write(strategy)).numbers if number.kind != "right"]
+    assert [wanted in said for wanted, said in zip(words, rest, strict=True)] == [True, True], rest
+
+
 def test_alternatives_that_do_not_go_together_are_told_whole():
     a, b, c, d = (Mistake(clause, f"{clause} = 1") for clause in "abcd")
     line = Line("Q1", "tensor", "latency")
@@ -56,6 +125,7 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
     [  # as many times; 12,435.31264 us and as many times less one 4,624.22016
         (64, "0.20014465024 123076608", "0.30376118272 38666240", ("Q2 is of 64 inputs", None)),
         (33, "0.10319958528 63461376", "0.16041035776 19937280", ["Q2 is of N + 1 inputs"] * 2),
+        (1, "0.00312726016 1923072", "0.01243531264 604160", ["Q2 is of one input"] * 2),
     ],
 )
 def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are(inputs, tensor, pipeline, causes):
@@ -79,6 +149,7 @@ def test_two_mistakes_are_not_tried_in_more_than_20_layers():
             layers == 20
         )
         assert any("20 layers" in note for note in judge(text, question).notes) == (layers == 21)
+        assert judge(lab3.answers(*question), question).notes == []
 
 
 # ------------------------------------------------ a key
@@ -112,6 +183,13 @@ CLOSE = "tensor right 1923456 right right"  # which no mistake makes
             "tensor 0.00322121216 3846144 0.10307878912 123076608",
             "tensor 0.00308028416 961536 0.09856909312 30769152",
             ["tensor parallelism: an element is 1 byte"],
+            4,
+        ),
+        # also if it edits less than the reading: 12,435.31264 + 31 * 3,397.38624 us
+        (
+            "pipeline 0.01243838464 610304 0.1557892096 19529728",
+            "pipeline 0.01243531264 604160 0.11775428608 19333120",
+            ["pipeline parallelism: a later input takes the last stage's time, not the slowest's"],
             4,
         ),
         # what a key lacks is read as lab3.py does

@@ -227,6 +227,7 @@ def test_what_is_said_of_other_machines(line, said):
         ("tensor --inputs 1", ["1 inputs"]),
         ("bounds --nodes 5", ["tensor 1", "verdict"]),
         ("readings --nodes 5", ["Tensor parallelism:"]),
+        ("mistakes", ["labelled"]),  # which are printed in another unit
         ("bounds --nodes 2", ["pipeline", "slowest node", "verdict"]),
     ],
 )

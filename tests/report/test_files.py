@@ -1,8 +1,11 @@
 """Files are written whole or not at all: what was there is still there, and nothing is left."""
 
 import os
+import shutil
+import sys
 from pathlib import Path
 from signal import SIGINT, getsignal
+from subprocess import Popen
 
 import pytest
 
@@ -46,6 +49,17 @@ def test_what_is_in_the_way_of_a_picture_stays(make, why, tmp_path):
     assert (status, out) == (1, "") and why in sentence(err)
     assert f"cannot write '{tmp_path}/a.svg'" in err
     assert (tmp_path / "a.svg").lstat()[:3] == before and len([*tmp_path.iterdir()]) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it can be written")
+def test_a_program_that_runs_is_not_replaced(tmp_path):
+    """Nobody may write to it, not even root."""
+    program = Path(shutil.copy(shutil.which("sleep"), tmp_path / "a.svg"))
+    before = program.read_bytes()
+    with Popen([program, "30"]) as process:
+        status, out, err = call(f"picture limits --output={program}")
+        process.kill()
+    assert (status, out) == (1, "") and "busy" in sentence(err) and program.read_bytes() == before
 
 
 def test_a_disk_that_is_full_loses_no_picture(tmp_path):

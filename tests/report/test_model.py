@@ -15,7 +15,7 @@ import machines
 from machines import CLOSED_FORMS, LAB, ODD, ODD_OPTIONS
 from program import LAB3, PROJECT, copy_project, python
 from random_machines import cases_of_both
-from report.model import FORMULAS, RING, Model, check_code, list_layers
+from report.model import CODE, FORMULAS, RING, Model, check_code, list_layers
 from report.results import compute_bound
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
@@ -146,6 +146,16 @@ def test_a_lab3_that_computes_anything_else_is_named_with_both_numbers(tmp_path,
         )
         assert numbers and numbers[1] != numbers[2]
         assert not (folder / "slides.pdf").exists() and not (folder / "limits.svg").exists()
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), None, "1"])
+def test_a_lab3_that_computes_no_number_is_named(monkeypatch, value):
+    def compute(*_):
+        return value
+
+    monkeypatch.setitem(CODE, ("tensor", "latency"), compute)
+    with pytest.raises(ValueError, match=f"compute gives {value!r} seconds, but the formula"):
+        check_code(Model("tensor", *ODD))
 
 
 def test_one_place_evaluates_and_no_text_of_a_user_gets_there():

@@ -145,6 +145,8 @@ def test_bars_are_where_the_working_says_and_look_as_the_legend_says():
     assert len(bars) == 11 + 4 + 3 + 2  # of all nodes; node 1, its sends, node 2
     drawn = {(bars.get_label(), round(bars[0].get_x(), 4)): bars[0] for bars in axes.containers}
     colour = {place: to_hex(bar.get_facecolor()).upper() for place, bar in drawn.items()}
+    titles = [text.get_color() for text in axes.texts if "parallelism" in text.get_text()]
+    assert titles == ["#003A70", "#C25700"]
     # inputs are dark and pale in turn, from the first; communication is black
     dark, pale = pictures.COLOURS["tensor"]
     assert [colour["compute", start] for start in (1.4336, 2.6144, 5.2288)] == [dark, pale, dark]
@@ -183,6 +185,7 @@ def test_bars_have_the_numbers_of_their_inputs_if_there_is_room(line, numbers):
         (ONE_LAYER, "1 3 10 30", (10.24, 42.24, 40.96, 40.96), "42.24 40.96 ns", ONE_DOTS, 1),
         # 2,048 ops in exactly 1 ms, with each strategy
         (f"{ONE_LAYER} --nodes=1 --gops=0.002048", "1 3 10 30", (1,) * 4, "1 1 ms", "1 1", 0),
+        ("--inputs=1 --link-gbs=0.05", "1 10", SLOW_TIMES, "6.79 4.62 ms", "24.22 6.79", 10),
         # 40 times the lab's 93.952 and 302.08 us; 19.59221248 / (6.79138816 - 4.62422016) = 9.04
         ("--link-gbs=0.05", "1 10 32 100 320", SLOW_TIMES, "6.79 4.62 ms", "24.22 6.79 6.79", 10),
     ],
