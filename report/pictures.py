@@ -131,10 +131,10 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
     if inputs > 1 and "pipeline" in paces:
         bottleneck = paces["pipeline"].bottleneck
         starts = "An" if bottleneck == "node 1" else "Node 1 idles: an"
-        starts += f" input started earlier would only wait for {bottleneck}."
+        starts += f" input started earlier would wait for {bottleneck}."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
-    notes = ["Number: input."] * is_numbered + ["Black: communication after a layer."] * is_sent
+    notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent
     write(axes, " ".join([*notes, starts]), 0, title, -NODES_PT)
     alt = f"Timeline of the first {format_time(end_s, unit)}. {'; '.join(messages)}. {starts}"
     return figure, alt.strip()
@@ -236,11 +236,12 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
     reason = f"{ends[0][1]} (all nodes always compute)"
-    inside = write(axes, reason, most, 0, -6, 2, ha="right", va="bottom")
-    is_inside = is_free(axes, inside)
-    write_ends(axes, ends[is_inside:])  # without the bound if it is inside
-    if not is_inside:
+    inside = write(axes, reason, most, 0, -6, 0, ha="right", va="bottom")
+    if is_free(axes, inside):
+        write_ends(axes, ends[1:])
+    else:
         inside.remove()
+        write_ends(axes, ends)
     draw_dots(axes, question, unit)
     texts = "; ".join(text for _, text, _ in ends)
     return figure, f"{title}, for up to {most:,} inputs: {texts}."

@@ -80,7 +80,7 @@ PARTS = {
         # 503,488 + 31 * 6,144, or + 47,616; 4,718,592 > 2,097,152
         "needs 503,488+31·6,144=693,952 bytes; if they are spread over all nodes,"
         " 503,488+31·6,144/4=551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
-        "node 2 needs 726,016+230,400=956,416 bytes",
+        "node 2 has 726,016+230,400=956,416.",
     ],
     6: [
         # 12 * (57,600 + 50,176 + 43,264), and 3 * 36,864 or, on a ring, 6 * 36,864 bytes
