@@ -130,8 +130,7 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
     starts = ""
     if inputs > 1 and "pipeline" in paces:
         bottleneck = paces["pipeline"].bottleneck
-        starts = "An" if bottleneck == "node 1" else "Node 1 idles: an"
-        starts += f" input started earlier would wait for {bottleneck}."
+        starts = f"Started earlier on node 1, inputs would wait for {bottleneck}."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
     notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent
@@ -235,13 +234,10 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     ends += [draw_curve(axes, pace, unit) for pace in paces.values()]
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
-    reason = f"{ends[0][1]} (all nodes always compute)"
-    inside = write(axes, reason, most, 0, -6, 0, ha="right", va="bottom")
-    if is_free(axes, inside):
-        write_ends(axes, ends[1:])
-    else:
-        inside.remove()
-        write_ends(axes, ends)
+    write_ends(axes, ends)
+    reason = write(axes, "all nodes always compute", most, 0, -6, 2, ha="right", va="bottom")
+    if not is_free(axes, reason):
+        reason.remove()
     draw_dots(axes, question, unit)
     texts = "; ".join(text for _, text, _ in ends)
     return figure, f"{title}, for up to {most:,} inputs: {texts}."
@@ -268,9 +264,8 @@ def make_limits_axes(question: Question, highest: float, title: str) -> "tuple[F
     axes.set_xticks(sorted(counts), [f"{n:,}" for n in sorted(counts)])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:,.12g}")
-    looks: Any = {"xycoords": "axes fraction", "va": "top"}
-    write(axes, "N", 1, 0, 42, -6, style="italic", **looks)
-    write(axes, "inputs (log scale)", 1, 0, 42 + 2 * LETTER_PT, -6, **looks)
+    write(axes, "N", 1, 0, 42, -6, xycoords="axes fraction", va="top", style="italic")
+    write(axes, "inputs (log scale)", 1, 0, 57, -6, xycoords="axes fraction", va="top")
     return figure, axes
 
 

@@ -104,8 +104,7 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
 )
 def test_it_says_when_outputs_are_done_and_what_is_seen(line, pace, bottleneck, notes):
     axes, alt = draw(pictures.draw_timeline, line)
-    start = "An" if bottleneck == "node 1" else "Node 1 idles: an"
-    starts = f"{start} input started earlier would wait for {bottleneck}." * bool(bottleneck)
+    starts = f"Started earlier on node 1, inputs would wait for {bottleneck}." if bottleneck else ""
     assert alt.endswith(f"parallelism: an output {pace}. {starts}".strip())
     assert axes.texts[-1].get_text() == f"{notes} {starts}"
 
