@@ -129,8 +129,7 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
         title += 1 + len(lines[name])
     starts = ""
     if inputs > 1 and "pipeline" in paces:
-        bottleneck = paces["pipeline"].bottleneck
-        starts = f"Started earlier on node 1, inputs would wait for {bottleneck}."
+        starts = f"Started earlier on node 1, inputs would wait for {paces['pipeline'].bottleneck}."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
     notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent
