@@ -51,23 +51,17 @@ PARTS = {
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
-        *(
-            "97.066 ms 32·606,661,632/(4·50,000) us",
-            "97.066 ms",
-            "3.006 ms 32·93.952 us, on up to 12 links",
-        ),
-        *(
-            "100.072 ms 100.072/97.066=103 %; inverse (utilisation): 97.0 %",
-            "155.786 ms 155.786/97.066=160 %; inverse (utilisation): 62.3 %",
-        ),
+        "97.066 ms 32·606,661,632/(4·50,000) us",
+        "97.066 ms",
+        "3.006 ms 32·93.952 us, on up to 12 links",
+        "100.072 ms 100.072/97.066=103 %; inverse (utilisation): 97.0 %",
+        "155.786 ms 155.786/97.066=160 %; inverse (utilisation): 62.3 %",
         "50.909 ms 32·(4,624.22016-3,033.30816) us, 87 % of the 58.720 ms lost",
         *("7.509 ms 12,133.23264-4,624.22016 us", "0.302 ms 302.080 us"),
         # 97,065.86112 us + 6,012,928 bytes / B, times 3 on a ring; 155,484.0576 us + 604,160 bytes
         # / B, or 12,133.23264 us + 7,746,560 bytes / B if a send is the bottleneck
-        *(
-            "0.0204 0.0926 0.298 2 (lab) 100 200 500",
-            "From 0.0204 to 0.0926 GB/s, the pipeline wins",
-        ),
+        "0.0204 0.0926 0.298 2 (lab) 100 200 500",
+        "From 0.0204 to 0.0926 GB/s, the pipeline wins",
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
         "per input, tensor parallelism's carries 751,616/4=187,904 bytes, the pipeline's 230,400.",
         "max(3,033, 187,904/B) < max(4,624, 230,400/B) us per input",
