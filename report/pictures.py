@@ -129,10 +129,10 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
         title += 1 + len(lines[name])
     starts = ""
     if inputs > 1 and "pipeline" in paces:
-        starts = f"Started earlier, inputs would wait for {paces['pipeline'].bottleneck}."
+        starts = f"Started earlier on node 1, inputs would wait for {paces['pipeline'].bottleneck}."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
-    notes = ["Number: input."] * is_numbered + ["Black: communication after a layer."] * is_sent
+    notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent
     write(axes, " ".join([*notes, starts]), 0, title, -NODES_PT)
     alt = f"Timeline of the first {format_time(end_s, unit)}. {'; '.join(messages)}. {starts}"
     return figure, alt.strip()
@@ -263,7 +263,8 @@ def make_limits_axes(question: Question, highest: float, title: str) -> "tuple[F
     axes.set_xticks(sorted(counts), [f"{n:,}" for n in sorted(counts)])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:,.12g}")
-    write(axes, "N inputs (log scale)", 1, 0, 42, -6, xycoords="axes fraction", va="top")
+    write(axes, "N", 1, 0, 42, -6, xycoords="axes fraction", va="top", style="italic")
+    write(axes, "inputs (log scale)", 1, 0, 57, -6, xycoords="axes fraction", va="top")
     return figure, axes
 
 

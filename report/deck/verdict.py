@@ -42,7 +42,6 @@ def draw_verdict(question: Question) -> "tuple[Figure, str]":
         axes.plot(curve, latencies_ms, label=name, color=colour, ls=style, lw=2.5)
         height_ms = compute_ms(question, name, label_gbs)
         write(axes, name, label_gbs, height_ms, 0, up_pt, color=colour, weight="bold")
-    write(axes, "equal", ring, compute_ms(question, "pipeline", ring), 3, 12, color=INK)
     for gbs in (slow, fast, ring, lab):
         ends = LOWEST, compute_ms(question, "pipeline", gbs)
         fill = "white" if gbs == lab else INK

@@ -23,12 +23,13 @@ PARTS = {
         "pipeline nears 4.62 ms tensor stays at 3.13 ms lower bound: 3.03 ms",
         "all nodes always compute 12.44 3.13 4.87 3.13",
         # 12.43531264 - 4.62422016 = 7.81109248; 231,211,008 / 606,661,632 = 0.3811..
-        *("12.435+(N-1)·4.624 ms, or 4.624+7.811/N", "38 % of the operations", "3.13 < 4.62 ms"),
+        *("4.624+7.811/N ms per input", "38 % of the operations", "3.13 < 4.62 ms"),
     ],
     2: [
         "R=50 GOPS=50,000 ops/us. B=2 GB/s=2,000 bytes/us.",
         "else 3·6,144=18,432 bytes, 3.07 us more per input",  # 6,144 / 2,000 = 3.072
-        *("else 32·12.43531=397.93 ms", "else 155.78614+31·(0.11520+0.10035)=162.47 ms"),
+        "else 32·12.43531=397.93 ms",
+        "else 155.78614+31·(0.11520+0.10035)=162.47 ms; if only sending blocks, 158.90 ms",
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
@@ -50,19 +51,23 @@ PARTS = {
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
         "Tensor parallelism is 3 % above the lower bound, the pipeline 60 %",
-        *("97.066 ms 32·606,661,632/(4·50,000) us", "3.006 ms 32·93.952 us, on up to 12 links"),
-        *("100.072 ms 100.072/97.066=103 %", "97.0 %", "155.786 ms 155.786/97.066=160 %", "62.3 %"),
-        "50.909 ms 32·(4,624.22016-3,033.30816) us, 87 % of the 58.720 ms above the bound",
+        "97.066 ms 32·606,661,632/(4·50,000) us",
+        "97.066 ms",
+        "3.006 ms 32·93.952 us, on up to 12 links",
+        "100.072 ms 100.072/97.066=103 %; inverse (utilisation): 97.0 %",
+        "155.786 ms 155.786/97.066=160 %; inverse (utilisation): 62.3 %",
+        "50.909 ms 32·(4,624.22016-3,033.30816) us, 87 % of the 58.720 ms lost",
         *("7.509 ms 12,133.23264-4,624.22016 us", "0.302 ms 302.080 us"),
         # 97,065.86112 us + 6,012,928 bytes / B, times 3 on a ring; 155,484.0576 us + 604,160 bytes
         # / B, or 12,133.23264 us + 7,746,560 bytes / B if a send is the bottleneck
-        *("0.0204 0.0926 0.298 2 (lab) 100 200 500", "at 0.0204 to 0.0926 GB/s, the pipeline wins"),
+        "0.0204 0.0926 0.298 2 (lab) 100 200 500",
+        "From 0.0204 to 0.0926 GB/s, the pipeline wins",
         # 57,600 + 50,176 + 43,264 + 36,864, and output 1
         "per input, tensor parallelism's carries 751,616/4=187,904 bytes, the pipeline's 230,400.",
         "max(3,033, 187,904/B) < max(4,624, 230,400/B) us per input",
-        "(604,160+31·230,400-32·187,904)/(97,066-12,133)=20.4. 155,484=12,133+31·4,624.22.",
-        "(32·187,904-604,160)/(155,484-97,066)=92.6. On the ring:"
-        " (3·32·187,904-604,160)/(155,484-97,066)=298.",
+        "0.0204 GB/s: (604,160+31·230,400-32·187,904)/(97,066-12,133)=20.4 bytes/us",
+        "0.0926 GB/s: (32·187,904-604,160)/(155,484-97,066)=92.6 bytes/us",
+        *("155,484=12,133+31·4,624.22", "0.298 GB/s: (3·32·187,904-604,160)/(155,484-97,066)=298"),
     ],
     5: [
         # a quarter of all weights, 891,648 / 4, layer 2's input, a quarter of its output
@@ -77,16 +82,18 @@ PARTS = {
         "weights, 6,912+3·294,912=891,648 bytes",
         *("exceed one SRAM by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
         # 503,488 + 31 * 6,144, or + 47,616; 4,718,592 > 2,097,152
-        "with 31·6,144 bytes more, each node needs 693,952; spread over all nodes, a quarter of"
-        " that: 551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
+        "needs 503,488+31·6,144=693,952 bytes; if they are spread over all nodes,"
+        " 503,488+31·6,144/4=551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
+        "node 2 has 726,016+230,400=956,416.",
     ],
     6: [
         # 12 * (57,600 + 50,176 + 43,264), and 3 * 36,864 or, on a ring, 6 * 36,864 bytes
-        "tensor, all-to-all 93.952 3,127.260 1,812,480 110,592 1,923,072 3.006 100.072",
-        "tensor, ring 281.856 3,315.164 1,812,480 221,184 2,033,664 9.019 106.085",  # 3 * 93.952
+        "tensor, all-to-all 93.952 3,127.260 1,923,072 3.006 100.072",
+        "tensor, ring 281.856 3,315.164 2,033,664 9.019 106.085",  # 3 * 93.952
         # 3,315.16.. / 3,127.26..; 2,033,664 / 1,923,072; a pipeline communicates once
-        "ring/all-to-all 3.00 1.06 1.00 2.00 1.06 3.00 1.06",
+        "ring/all-to-all 3.00 1.06 1.06 3.00 1.06",
         "pipeline, on either 302.080 12,435.313 604,160 0.302 155.786",
+        "All-gathers: 1,812,480 bytes on either. The gather's bytes double from 110,592:",
         # 604.160 / 12,435.31264; 604.160 / 155,786.1376
         "2·302.080 us more latency, 4.9 % for 1 input, 0.4 % for 32",
         *("3.315 < 4.624 ms per input", "281.856/2=140.928 us"),  # 1.5 * 93.952

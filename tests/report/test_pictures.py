@@ -43,7 +43,7 @@ PIPELINE = "node 1, node 2, node 3, node 4"
 SLOW = "--link-gbs=0.0005"  # sends of 1,208.32 ms, the first of 460.8
 NARROW = "--nodes=63 --inputs=8" + 63 * " --layer=1,1,1,1,1,1"  # 8 * (63 + 62) bars
 NODES = ", ".join(f"node {node}" for node in range(1, 64))
-NUMBER, BLACK = "Number: input.", "Black: communication after a layer."
+NUMBER, BLACK = "Number: input.", "Black: communication."
 
 
 def draw(draw_figure, line):
@@ -104,7 +104,7 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
 )
 def test_it_says_when_outputs_are_done_and_what_is_seen(line, pace, bottleneck, notes):
     axes, alt = draw(pictures.draw_timeline, line)
-    starts = f"Started earlier, inputs would wait for {bottleneck}." if bottleneck else ""
+    starts = f"Started earlier on node 1, inputs would wait for {bottleneck}." if bottleneck else ""
     assert alt.endswith(f"parallelism: an output {pace}. {starts}".strip())
     assert axes.texts[-1].get_text() == f"{notes} {starts}"
 
