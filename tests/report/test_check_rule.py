@@ -125,7 +125,7 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
     [  # as many times; 12,435.31264 us and as many times less one 4,624.22016
         (64, "0.20014465024 123076608", "0.30376118272 38666240", ("Q2 is of 64 inputs", None)),
         (33, "0.10319958528 63461376", "0.16041035776 19937280", ["Q2 is of N + 1 inputs"] * 2),
-        (1, "0.00312726016 1923072", "0.01243531264 604160", ["Q2 is of one input"] * 2),
+        (1, "0.00312726016 1923072", "0.01243531264 604160", ["Q2 repeats Q1"] * 2),
     ],
 )
 def test_q2_of_other_inputs_is_the_cause_if_its_numbers_are(inputs, tensor, pipeline, causes):
