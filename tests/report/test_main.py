@@ -201,6 +201,7 @@ def test_what_ends_while_it_imports_is_no_traceback(tmp_path, module, source, ct
 
 @pytest.mark.parametrize(("line", "need"), [("picture timeline", "matplotlib"), ("deck", "typst")])
 def test_a_missing_library_is_told_how_to_install(tmp_path, line, need):
+    assert (PROJECT / INSTALL.partition(" -r ")[2]).is_file()
     result = run(*ALONE, REPORT, *line.split(), cwd=tmp_path)
     check_end(result, 1, need, f"run {INSTALL} in the project's folder", ".venv/bin/python")
     assert list(tmp_path.iterdir()) == []
