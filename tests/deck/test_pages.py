@@ -81,7 +81,6 @@ PARTS = {
         "data, every node 891,648 230,400 200,704 1,322,752 798,464 over",
         "weights, 6,912+3·294,912=891,648 bytes",
         *("exceed one SRAM by 367,360", "8·12,133.23264 us=97.066 ms"),  # 891,648 - 524,288
-        # 503,488 + 31 * 6,144, or + 47,616; 4,718,592 > 2,097,152
         "needs 503,488+31·6,144=693,952 bytes; if they are spread over all nodes,"
         " 503,488+31·6,144/4=551,104. Outputs must leave: 32·147,456 bytes exceed 4·524,288.",
         "node 2 has 726,016+230,400=956,416.",
