@@ -313,7 +313,7 @@ def is_free(axes: "Axes", text: "Annotation") -> bool:
     """Return whether a text is in the axes, on no other text, and near no line."""
     box = text.get_window_extent()
     paths = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
-    is_near = any(path.intersects_bbox(box.padded(3), filled=False) for path in paths)
+    is_near = any(path.intersects_bbox(box.padded(4), filled=False) for path in paths)
     others = [other.get_window_extent() for other in axes.texts if other is not text]
     is_inside = axes.bbox.count_contains(box.corners()) == 4
     return is_inside and not is_near and not box.count_overlaps(others)

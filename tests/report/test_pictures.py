@@ -217,6 +217,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
 @settings(max_examples=30 if settings().derandomize else 1_000)
 @given(questions())
 @example(ask("--link-gbs=0.1"))  # 5.05 and 4.91
+@example(ask("--inputs=1 --nodes=8 --gops=251.157064 --link-gbs=1"))  # words close to a curve
 @example(ask("--nodes=128"))
 @example(ask("--inputs=1 --nodes=2 --gops=40021 --layer=2,1,1,1,1,1"))  # 0.0001 of 2 ns
 @example(ask("--gops=0.000001"))  # 606,661.63 s
