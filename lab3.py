@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Latency and network traffic of distributed CNN inference.
 
-The 209AS Lab 3 handout asks for both, with tensor and with pipeline parallelism,
-a 4-layer CNN and 4 nodes. Numbers are exact until printed. Symbols of formulas:
+The 209AS Lab 3 handout asks for both, for a 4-layer CNN on 4 nodes, with tensor
+and with pipeline parallelism. Numbers are exact until printed. Symbols of formulas:
 
     C  ops of a layer (1 MAC = 2 ops)      P  nodes
     A  output bytes of a layer             R  ops/s of a node
@@ -11,12 +11,12 @@ a 4-layer CNN and 4 nodes. Numbers are exact until printed. Symbols of formulas:
 
 A shard is one node's part of a layer's output. C, A and S hold one number per
 layer, and arithmetic is element-wise; A[-1] is the last layer's, A[:-1] are all
-others. sum and max take all their numbers; (P > 1) is 1 if true, else 0.
+others. sum and max span all numbers in their (); (P > 1) is 1 if true, else 0.
 
 Where the handout leaves a choice, it is read as follows:
 
     Q2's lines      the same four as Q1's; the handout's sample lacks one of them
-    layers          stride 1, no padding or pooling ("reduced by 2"); all is FP16
+    layers          stride 1, no padding or pooling (sides "reduced by 2"); FP16
     units           10^9 for GOPS and GB/s, 1,024 bytes for KB
     initial inputs  each is in a node's SRAM when the node needs it, at no cost
     one by one      tensor parallelism finishes one input, then starts the next;
@@ -148,8 +148,8 @@ def pipeline_parallel_latency(network: Network, system: System, inputs: int = 1)
     compute = C / R
     transfer = A[:-1] / B
 
-    The first input goes through all steps. Each later input is done one interval after the
-    input before it: the time of the longest step, because a node or link works on one at a time.
+    The first input goes through all steps. Each later one is done one interval (the longest step's
+    time) after the one before it, because a node or link works on one at a time.
     """
     sent = sent_bytes(network, system, inputs)
     compute_s = [layer.ops / Fraction(system.ops_per_s) for layer in network]
@@ -177,7 +177,7 @@ def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
 
 # ------------------------------------------------ the answers
 def answers(network: Network, system: System, inputs: int) -> str:
-    """Return the lines that the handout asks for; for an impossible strategy, one says why."""
+    """Return the lines that the handout asks for, or one that says why a strategy is impossible."""
     validate(network, system, inputs)
     lines = ["-----Q1 single input-----", *_answers_of(network, system, 1)]
     if inputs > 1:

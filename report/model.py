@@ -4,8 +4,8 @@ A formula is a line of text, `name = expression`. FORMULAS holds those of both s
 also in the docstrings of lab3.py's four functions. A name such as C holds one number per layer:
 arithmetic on it is element-wise, and a comma concatenates.
 
-An edit also consists of formulas. Each is evaluated after the formula of the same name; on its
-right, the name has its earlier value. The ring of Q4 is an edit, and so is each mistake of
+An edit consists of formulas, too. Each is evaluated after the formula of the same name, and in its
+expression that name is the earlier value. The ring of Q4 is an edit, and so is each mistake of
 report/check/mistakes.py. Bounds and losses are expressions of the same names.
 """
 
@@ -54,7 +54,7 @@ transfer = A[:-1] / B""",
 traffic = N * sum(sent)
 sent = A[:-1]""",
 }
-PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the units that are asked for
+PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the handout's units
 RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # not for pipelines
 BOUNDS = {  # seconds; the same for both strategies
     "lower bound": "N * sum(C) / (P * R)",
@@ -70,7 +70,7 @@ LOSSES = {  # seconds that add up to a pipeline's latency, and their causes
         "1 input's sends; waiting, if a link is the bottleneck",
     ),
 }
-CODE: dict[tuple[str, str], Callable[..., Any]] = {  # must give the same numbers
+CODE: dict[tuple[str, str], Callable[..., Any]] = {  # must agree with FORMULAS
     ("tensor", "latency"): lab3.tensor_parallel_latency,
     ("tensor", "traffic"): lab3.tensor_parallel_traffic,
     ("pipeline", "latency"): lab3.pipeline_parallel_latency,
@@ -112,7 +112,7 @@ def join(*operands: Any) -> Each:
 
 
 def put(numbers: Each, place: Any, number: Any) -> Each:
-    """Replace the number at an index, if there is one."""
+    """Replace the number, if any, at an index."""
     return Each(number if other == place else old for other, old in enumerate(numbers))
 
 
@@ -153,7 +153,7 @@ def list_formulas(strategy: str) -> dict[str, Formula]:
 
 # ------------------------------------------------ a strategy's numbers
 class Model(dict[str, Any]):
-    """A strategy's numbers by name, each evaluated when it is first asked for; exact, or floats."""
+    """A strategy's numbers by name, exact or floats, each evaluated when it is first asked for."""
 
     def __init__(
         self, strategy: str, network: Network, system: System, inputs: int = 1, real: Any = Fraction

@@ -1,6 +1,6 @@
-"""The exact numbers of a question: results of both strategies, steps and verdicts.
+"""The exact numbers of a question: steps, verdicts, and both strategies' results.
 
-Each function is called where its numbers are printed; `list_numbers` lists all numbers.
+Code that prints some numbers calls their function; `list_numbers` lists all numbers.
 """
 
 from fractions import Fraction
@@ -58,7 +58,7 @@ def list_results(question: Question) -> list[Result]:
 
 
 def find_results(question: Question, inputs: int, topology: str = ALL_TO_ALL) -> dict[str, Result]:
-    """Find the results for one input or for all, by the strategies' names."""
+    """Map strategies' names to their results for one input or for all."""
     return {
         result.strategy: result
         for result in list_results(question)
@@ -67,7 +67,7 @@ def find_results(question: Question, inputs: int, topology: str = ALL_TO_ALL) ->
 
 
 def compute_bound(question: Question, name: str, inputs: int) -> Fraction:
-    """Compute a lower bound of the time of some inputs, or data parallelism's time, in seconds."""
+    """Compute a lower bound of some inputs' time, or data parallelism's time, in seconds."""
     model = Model("pipeline", question.network, question.system, inputs)
     return Fraction(model.evaluate(BOUNDS[name]))
 
@@ -131,8 +131,8 @@ def list_first_steps(model: Model) -> list[Step]:
 
 
 def find_bottleneck(model: Model) -> str | None:
-    """Find where a pipeline's interval is spent, "node 2" or "link 2 to 3": at the first longest
-    step. Tensor parallelism has no bottleneck, because each step waits for the one before it."""
+    """Find the place of a pipeline's first longest step, "node 2" or "link 2 to 3", where its
+    interval is spent. Tensor parallelism has none, as each step waits for the one before it."""
     if model.strategy == "tensor":
         return None
     return max(list_first_steps(model), key=lambda step: step.time_s).where
@@ -149,7 +149,7 @@ class Verdict(NamedTuple):
 
 
 def list_verdicts(question: Question) -> list[Verdict]:
-    """List the verdicts for one input and for all, on both topologies, if both are possible."""
+    """If both strategies are possible, list verdicts for one input and all, on both topologies."""
     if find_impossible(question):
         return []
     models = make_models(question)
@@ -166,8 +166,8 @@ def find_verdict(tensor: Model, pipeline: Model, topology: str) -> Verdict:
     """Find the link bandwidths at which both strategies take equally long, and the faster one below
     the first, between, and above the last.
 
-    If transfers take x times as long, a latency is fixed_s + sent_s * x: one line for tensor
-    parallelism; for the pipeline the higher of two, paced by the slowest node or the busiest link.
+    If transfers take x times as long, tensor parallelism's latency is a line, fixed_s + sent_s * x;
+    the pipeline's is the higher of two lines, paced by the slowest node and by the busiest link.
     """
     inputs, later = tensor.inputs, tensor.inputs - 1
     compute_s, sends_s = pipeline["compute"], join(pipeline["transfer"], 0)

@@ -1,8 +1,8 @@
 """The rule: which mistakes explain a submission's numbers.
 
 An explanation of a strategy is one mistake or two that reproduce wrong numbers and contradict no
-right number. Both strategies are explained together: first as many wrong numbers as possible, then
-by as few mistakes as possible. Digits are the evidence: without enough of them, nothing is claimed.
+right number. Those of both strategies are chosen together, to explain the most wrong numbers; among
+equals, by the fewest mistakes. Digits are the evidence: without enough of them, nothing is claimed.
 (This is a minimum-cardinality diagnosis with fault models.) Examples are from the lab.
 """
 
@@ -21,14 +21,14 @@ from report.text import GIGA, Exact, format_number, round_to
 
 # ------------------------------------------------ thresholds, and the example that sets each
 MOST_LAYERS = 20  # for pairs of mistakes: with 20, a search that finds nothing takes 0.7 s
-MOST_LEFT = {1: 1, 2: 0}  # wrong numbers left by one mistake, by two: one of four may be a slip
-NEEDED_DIGITS = 2, 4, 6  # for 0, 1, 2 mistakes that the other strategy does not share: 0.00161 if
-# shared; 0.01223 undivided, not 0.0122; 0.0124151 undivided and sent one by one, not 0.012415
-ONLY_ONE = 1  # digit fewer for the only single mistake: 0.398 if inputs do not overlap, not 0.40
+MOST_LEFT = {1: 1, 2: 0}  # wrong numbers that 1 or 2 mistakes may leave: 1 of 4 may be a slip
+NEEDED_DIGITS = 2, 4, 6  # for 0, 1, 2 mistakes not shared with the other strategy. Enough: 0.00161,
+# shared; 0.01223 (not 0.0122), undivided; 0.0124151 (not 0.012415), undivided and sent one by one
+ONLY_ONE = 1  # digit fewer if only one mistake fits: 0.398 (not 0.40), inputs do not overlap
 SLIP = 1  # digit more if each number is so near the right number that it may be a slip
-SLIP_REACH = 0, 10, 100  # last places, for mistakes as above: 0.1555 has no cause, 0.15548 has one
+SLIP_REACH = 0, 10, 100  # last places, per mistakes not shared: 0.1555 has no cause, 0.15548 has
 CONSTANT_DIGITS = 1, 2  # of a mistyped constant: 5 GOPS, 25 GOPS
-CONSTANT_MARGIN = 2  # more digits, to infer it: of 750 other factors of sending, 3 seem a constant
+CONSTANT_MARGIN = 2  # more digits, to infer it: 3 of 750 other factors of sending look like one
 KEY_DIGITS = 4  # of each number of a key, to infer a reading: 0.3979, not 0.398
 FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2285 is not 32 * 0.0071
 
@@ -75,7 +75,7 @@ Pair = tuple[Explanation, ...]  # for tensor, then pipeline parallelism, the ord
 # ------------------------------------------------ numbers with mistakes
 def list_edits(readings: Mistakes, mistakes: Mistakes) -> Mistakes:
     """List the course's readings, then mistakes. A mistake replaces each reading that edits a name
-    which the mistake edits, too."""
+    of its own."""
     names = {name for mistake in mistakes for name in mistake.names}
     return *(reading for reading in readings if not names & reading.names), *mistakes
 
@@ -107,7 +107,7 @@ def find_explanations(case: Case, size: int) -> list[Explanation]:
     least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers to explain
     unique: dict[frozenset[Mistake], Explanation] = {}  # the first of two orders
     for lines in combinations(case.wrong, least):
-        for mistakes in find_near(case, size, (*lines, *case.right)):  # all right numbers
+        for mistakes in find_near(case, size, (*lines, *case.right)):  # each right number
             explanation = Explanation(mistakes, list_explained(case, mistakes))
             if len(explanation.lines) >= least:
                 unique.setdefault(frozenset(mistakes), explanation)
@@ -128,9 +128,9 @@ def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the lines whose wrong numbers mistakes explain exactly. There are none if the mistakes
-    contradict a right number; if they explain only one number, and change another wrong number of
-    Q1; if no explained number has three digits; or if one of two mistakes is not needed."""
+    """List the lines whose wrong numbers mistakes explain exactly; none, if the mistakes contradict
+    a right number, explain one number but change another wrong one of Q1, explain no number of
+    three digits, or are two of which one is not needed."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
@@ -185,7 +185,7 @@ def find_constant(cases: Sequence[Case]) -> Mistakes:
 
 def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> list[Pair]:
     """Choose the pairs that explain the most numbers by the fewest mistakes. If an explanation is
-    not credible, drop its strategy's explanations of as many numbers, and choose again."""
+    not credible, drop all that explain as many of its strategy's numbers, and choose again."""
     left = [*explanations]
     while True:
         most = [max(len(each.lines) for each in known) for known in left]
@@ -201,8 +201,8 @@ def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> 
 
 
 def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
-    """Count the mistakes of both strategies: a shared mistake once, a mistake that the numbers of
-    the other strategy contradict twice. If only tensor parallelism computes four times as long,
+    """Count the mistakes of both strategies: a shared one counts 1, one that the other strategy's
+    numbers contradict 2. If only tensor parallelism computes four times as long,
     "computing is not divided by the nodes" is 1, "all nodes together have the GOPS of one" 2."""
     changes = [
         [case.compute(line, (mistake,)) != case.compute(line) for line in case.numbers]
@@ -240,7 +240,7 @@ def find_source(line: Line) -> Line | None:
 # ------------------------------------------------ causes
 def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
     """List the mistakes that both strategies share, then each strategy's own; or whole pairs,
-    if not all of these go together. Causes that explain the same lines are alternatives."""
+    if some combination of these is no pair. Causes that explain the same lines are alternatives."""
     lines = tuple(dict.fromkeys(line for pair in pairs for each in pair for line in each.lines))
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]
