@@ -16,7 +16,7 @@ from report.text import COLUMNS, count
 from report.whatif import answer
 
 MOST_SHOWN = 10  # rows of the diff
-NO_Q2 = "no heading of Q2 was found; the second row of each label counts as Q2's"
+NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
 SAMPLE = (
     "Q2 is printed as in the handout's sample, which omits pipeline traffic; a repeated row with a"
     " new number counts as pipeline traffic"
@@ -25,7 +25,7 @@ HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
 UNREAD = "has no results that can be read"
 FREE = "Format: print the handout's rows, word for word."
-PLAIN_DIGITS = '  for "...", print plain digits: 1923072, not 1,923,072 or 1.9e6'
+PLAIN_DIGITS = '  for "...", print plain digits: 0.0031 or 1923072, not 3.1e-03 or 1,923,072'
 RUN = "report run: "  # begins each note that the `run` command appends to an output
 
 

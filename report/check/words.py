@@ -99,12 +99,12 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     lines += list_points("The wrong ones are what you get if:", clauses)
     lines += list_points("Also:" if clauses else "What is wrong:", list_rest(judged))
     if any(mistake.handout for cause in judged.causes for mistake in cause.mistakes):
-        lines.append("If your course agrees with you, add its program's output: --key FILE")
+        lines.append("If the course's solution agrees with you, pass its output: --key FILE")
     if right == total and not reading.is_key:
         lines.append("For the assumptions: python3 report explain readings")
     table, rows = "" if right == total else tabulate(judged), judged.format
     if rows and rows != [FREE]:
-        rows = ["Format, with your numbers: your rows (-), and those asked for (+):", *rows]
+        rows = ["Format: your rows (-), and the handout's with your numbers (+):", *rows]
     return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(rows))
 
 
