@@ -4,10 +4,10 @@ The modules, in reading order:
 
     __main__     the command line: choice of a command, errors, exit status
     text         numbers and tables in 80 columns
-    model        the formulas, evaluated; edits, such as the ring; bounds
+    model        lab3.py's formulas, evaluated; edits, such as the ring; bounds
     question     a question: network, machine, inputs; its models and its description
     sram         what each node holds
-    results      latency and traffic; who works when; link bandwidths at which each is faster
+    results      latency and traffic; who works when
     options      the command-line options that make a question
     run          `run`: a class's submissions, unpacked and run, each output in a file
     whatif       `whatif`: lab3.py's answers for other numbers
@@ -26,3 +26,7 @@ Functions pass questions; numbers are computed where they are printed. Names of 
 A module imports only lab3 and modules above it. __main__ imports the module
 of a command when it runs.
 """
+
+
+class InputError(ValueError):
+    """A mistake of the user, such as a wrong option or an unusable lab3.py, in one sentence."""

@@ -19,10 +19,9 @@ from report.model import (
     list_layers,
     parse,
 )
-from report.question import ALL_TO_ALL, Question, find_impossible, list_possible, make_models
-from report.results import compute_bound, compute_losses, find_results, list_verdicts
+from report.question import Question, list_possible, make_models
+from report.results import compute_bound, compute_losses, find_results
 from report.text import (
-    GIGA,
     US,
     count,
     format_number,
@@ -33,7 +32,6 @@ from report.text import (
     wrap,
 )
 
-AS_READ = "(this project's reading)"
 LEGEND = (
     "An edit is evaluated after lab3.py's formula of the same name; on its right, the name has its"
     " earlier value. N is 1 in Q1; Q2 is 1 in Q2, else 0; links = max(1, P * (P - 1)) are"
@@ -47,27 +45,10 @@ LEGEND = (
 def quote_lab3(title: str) -> list[str]:
     """Quote the list below a title of lab3.py's docstring, and the paragraph after the list."""
     paragraphs = [*(lab3.__doc__ or "").split("\n\n"), ""]
-    titles = [" ".join(paragraph.split()) for paragraph in paragraphs]
-    for number, line in enumerate(titles, 1):
-        if line.endswith(f"{title}:"):
-            return [dedent(text).rstrip("\n") for text in paragraphs[number : number + 2]]
+    for above, rows, below in zip(paragraphs, paragraphs[1:], paragraphs[2:], strict=False):
+        if " ".join(above.split()).endswith(f"{title}:"):
+            return [dedent(rows).rstrip("\n"), " ".join(below.split())]
     return ["", ""]
-
-
-def list_symbols() -> list[str]:
-    """List the symbols of formulas, and the notation of formulas."""
-    symbols, notation = quote_lab3("Symbols of formulas")
-    return [symbols, " ".join(notation.split())]
-
-
-def list_paragraphs(strategy: str) -> list[str]:
-    """List a strategy's formulas, each kind followed by the text of its docstring."""
-    paragraphs = []
-    for kind in KINDS:
-        words = (CODE[strategy, kind].__doc__ or "").split("\n\n")
-        paragraphs.append(FORMULAS[strategy, kind])
-        paragraphs += [" ".join(text.split()) for text in words if " = " not in text]
-    return paragraphs
 
 
 # ------------------------------------------------ a strategy's numbers
@@ -89,20 +70,21 @@ def explain_model(question: Question) -> str:
 
 
 def explain_strategy(question: Question, strategy: str) -> str:
-    """Derive a strategy's latency and traffic: formulas, then their values."""
-    if strategy in find_impossible(question):
-        return ""
-    model = make_models(question)[strategy, ALL_TO_ALL, question.inputs]
-    groups = [parse(FORMULAS[strategy, kind]) for kind in KINDS]
-    formulas = [formula for group in groups for formula in group]
-    answers_last = [formula for group in groups for formula in reversed(group)]
+    """Derive a strategy's latency and traffic: formulas, words of docstrings, then values."""
+    model, said = make_models(question)[strategy, question.inputs], []
+    formulas, answers_last = list[Formula](), list[Formula]()
+    for kind in KINDS:
+        formulas += parse(FORMULAS[strategy, kind])
+        answers_last += reversed(parse(FORMULAS[strategy, kind]))
+        words = (CODE[strategy, kind].__doc__ or "").split("\n\n")
+        said += [FORMULAS[strategy, kind], *(text for text in words if " = " not in text)]
     sums = [formula for formula in answers_last if not isinstance(model[formula.name], Each)]
     return join_blocks(
         f"{strategy.upper()} PARALLELISM",
-        *list_paragraphs(strategy),
+        *(text if " = " in text else " ".join(text.split()) for text in said),
         "Layer by layer, in seconds, ops and bytes:",
         format_layers(model, formulas),
-        f"In all, for {count(model.inputs, 'input')}:",
+        f"In all, for {count(question.inputs, 'input')}:",
         "\n".join(derive(model, formula) for formula in sums),
         format_losses(question) if strategy == "pipeline" else "",
     )
@@ -110,12 +92,10 @@ def explain_strategy(question: Question, strategy: str) -> str:
 
 def format_layers(model: Model, formulas: list[Formula]) -> str:
     """Make a table of the numbers per layer: symbols that formulas use, then formulas."""
-    used = {name for formula in formulas for name in formula.code.co_names}
-    names = [
-        *(symbol for symbol in "CAS" if symbol in used),
-        *(formula.name for formula in formulas),
-    ]
-    columns = {name: model[name] for name in dict.fromkeys(names) if isinstance(model[name], Each)}
+    names = [formula.name for formula in formulas]
+    used = {*names, *re.findall(r"\w+", " ".join(formula.expression for formula in formulas))}
+    shown = [name for name in (*"CAS", *names) if name in used and isinstance(model[name], Each)]
+    columns = {name: model[name] for name in shown}
     rows = zip_longest(*columns.values(), fillvalue="")
     table = [(f"{layer}", *numbers) for layer, numbers in enumerate(rows, 1)]
     sums = ["sum", *(sum(numbers) for numbers in columns.values())]
@@ -157,45 +137,25 @@ def format_losses(question: Question) -> str:
 
 # ------------------------------------------------ bounds
 def explain_bounds(question: Question) -> str:
-    """Compare latencies with lower bounds, and say on which links the other strategy is faster."""
+    """Compare latencies with lower bounds."""
     amounts = question.amounts
-    rows: list[tuple[object, ...]] = []
-    possible, slowest = list_possible(question), ""
-    if "pipeline" in possible:
-        slowest = " A pipeline takes at least as long as its slowest node computes."
+    possible, rows = list_possible(question), list[tuple[object, ...]]()
     for name, formula in BOUNDS.items():
-        times_s = [compute_bound(question, name, inputs) for inputs in amounts]
-        if name != "slowest node" or slowest:
+        if name != "slowest node" or "pipeline" in possible:
+            times_s = [compute_bound(question, name, inputs) for inputs in amounts]
             rows.append((name, *(time_s * US for time_s in times_s), formula))
     for name in possible:
         times_s = [find_results(question, inputs)[name].latency_s for inputs in amounts]
         rows.append((name, *(time_s * US for time_s in times_s), f"explain {name}"))
+    slowest = " A pipeline takes at least as long as its slowest node computes."
     heads = ["latency, us", *(count(inputs, "input") for inputs in amounts), "formula"]
     return join_blocks(
         "LOWER BOUNDS",
         "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"
-        f" nodes do at most R ops per second each.{slowest} Data parallelism sends nothing, but"
-        " needs enough SRAM (Q3).",
+        f" nodes do at most R ops per second each.{slowest if 'pipeline' in possible else ''} Data"
+        " parallelism sends nothing, but needs enough SRAM (Q3).",
         format_table(heads, rows),
-        *list_verdict_blocks(question),
     )
-
-
-def list_verdict_blocks(question: Question) -> list[str]:
-    """Say on which links which strategy is faster, if both are possible."""
-    rows = []
-    for verdict in list_verdicts(question):
-        equal = ", ".join(format_number(rate / GIGA) for rate in verdict.equal_bytes_per_s)
-        if verdict.faster[0] == "neither":
-            equal = f"up to {equal}" if equal else "every link bandwidth"
-        case = f"{count(verdict.inputs, 'input')}, {verdict.topology}"
-        rows.append((case, ", ".join(verdict.faster), equal or "no link bandwidth"))
-    text = (
-        "When the verdict flips: all else being equal, both strategies take equally long at these"
-        " link bandwidths. Column 2: the faster strategy, from slow links to fast."
-    )
-    heads = "case", "faster", "equally long at, GB/s"
-    return [text, format_table(heads, rows)] if rows else []
 
 
 # ------------------------------------------------ readings and mistakes
@@ -232,7 +192,7 @@ def list_mistake_tables(question: Question, only_readings: bool = False) -> list
     for strategy in list_possible(question):
         rows: list[tuple[object, ...]] = []
         for mistake, numbers in list_examples(question, strategy, only_readings):
-            rows.append((*numbers[::2], numbers[-1], mistake.clause or AS_READ))
+            rows.append((*numbers[::2], numbers[-1], mistake.clause or "(this project's reading)"))
             if mistake.edit and not only_readings:
                 rows.append((*[""] * len(heads[1:]), mistake.edit))
         blocks += [f"{strategy.capitalize()} parallelism:", format_table(heads, rows)]

@@ -5,13 +5,12 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import product
 
 import lab3
-from report import derivations
+from report import InputError, derivations
 from report.options import add_question_options, read_options
 from report.question import (
-    ALL_TO_ALL,
-    ONE_WAY_RING,
     Question,
     find_impossible,
     list_parts,
@@ -19,8 +18,8 @@ from report.question import (
     make_models,
     prefix_question,
 )
-from report.results import Result, compute_bound, find_results, list_numbers
-from report.sram import SramUse, count_free, find_fullest, fits, list_sram, list_uncounted
+from report.results import ALL_TO_ALL, ONE_WAY_RING, compute_bound, find_results, list_numbers
+from report.sram import SramUse, find_fullest, fits, list_sram, list_uncounted
 from report.text import (
     MS,
     count,
@@ -39,7 +38,7 @@ MOST_NODES = 8  # of a pipeline listed whole; of a longer one, only the fullest
 # ------------------------------------------------ what is asked
 def describe_asked(question: Question) -> str:
     """Describe the question, and say why a strategy is impossible."""
-    (_, inputs), (_, nodes), (_, gops), (_, gb_per_s), *_ = list_parts(question)
+    inputs, nodes, gops, gb_per_s, *_ = (text for _, text in list_parts(question))
     layers = count(len(question.network), "layer")
     asked = f"{inputs}, {layers}, {nodes}, {gops} per node, {gb_per_s} per link"
     impossible = [f"{why}." for why in find_impossible(question).values()]
@@ -54,7 +53,9 @@ def explain_q1(question: Question) -> str:
     for name, result in find_results(question, 1).items():
         times = result.compute_s * MS, result.communication_s * MS
         rows.append((name, round_latency(result.latency_s), result.traffic_bytes, *times))
-    why = describe_speed(question, 1), describe_traffic(question), describe_fit(question)
+    why = [describe_speed(question, 1), describe_traffic(question)]
+    if unfit := " and ".join(name for name in list_possible(question) if not fits(question, name)):
+        why.append(f"SRAM is too small for {unfit} parallelism (Q3); latency assumes enough.")
     table = format_table(heads, rows)
     return join_blocks("Q1: 1 INPUT", table, " ".join(filter(None, why)), gap="\n")
 
@@ -67,15 +68,16 @@ def explain_q2(question: Question) -> str:
         used = round_apart(100 * result.utilisation, 4, 100)
         pace = result.interval_s * MS, result.bottleneck or "none", used
         rows.append((name, round_latency(result.latency_s), result.traffic_bytes, *pace))
-        times.append(f"{name} {describe_time_per_input(result)}")
+        rest_s = result.latency_s - inputs * result.interval_s
+        rest = f" + {format_rounded(rest_s * MS, 4)} / N" if rest_s else ""
+        times.append(f"{name} {format_rounded(result.interval_s * MS, 4)}{rest}")
     bound_ms = format_rounded(compute_bound(question, "lower bound", inputs) * MS, 4)
-    why = (
-        describe_speed(question, inputs),
+    speed, table = describe_speed(question, inputs), format_table(heads, rows)
+    words = (
         "Interval: the time that each further input adds. Used: lower bound / latency; the bound,"
-        f" with no node idle, is {bound_ms} ms. Latency / N in ms: {', '.join(times)}.",
+        f" with no node idle, is {bound_ms} ms. Latency / N in ms: {', '.join(times)}."
     )
-    table = format_table(heads, rows)
-    return join_blocks(f"Q2: {inputs:,} INPUTS", table, " ".join(filter(None, why)), gap="\n")
+    return join_blocks(f"Q2: {inputs:,} INPUTS", table, f"{speed} {words}".lstrip(), gap="\n")
 
 
 def round_latency(latency_s: Fraction) -> Decimal:
@@ -110,20 +112,6 @@ def describe_traffic(question: Question) -> str:
     )
 
 
-def describe_time_per_input(result: Result) -> str:
-    """Format latency / N in ms for any number of inputs, N."""
-    rest_s = result.latency_s - result.inputs * result.interval_s
-    rest = f" + {format_rounded(rest_s * MS, 4)} / N" if rest_s else ""
-    return f"{format_rounded(result.interval_s * MS, 4)}{rest}"
-
-
-def describe_fit(question: Question) -> str:
-    """Say which strategies do not fit in SRAM."""
-    unfit = " and ".join(name for name in list_possible(question) if not fits(question, name))
-    text = f"SRAM is too small for {unfit} parallelism (Q3); latency assumes enough."
-    return text if unfit else ""
-
-
 # ------------------------------------------------ Q3: SRAM
 def explain_q3(question: Question) -> str:
     """Answer Q3: why the work is distributed, what each node holds, and whether it fits."""
@@ -149,7 +137,7 @@ def explain_q3(question: Question) -> str:
 
 def describe_room(question: Question, use: SramUse) -> str:
     """Say how many bytes are free, or too many."""
-    free_bytes = count_free(question, use)
+    free_bytes = question.system.sram_bytes - use.total_bytes
     return f"{abs(free_bytes):,} {'free' if free_bytes >= 0 else 'over'}"
 
 
@@ -157,9 +145,8 @@ def describe_distribution(question: Question) -> str:
     """Say whether one node alone could do the work, which data parallelism needs."""
     fullest, room_bytes = find_fullest(list_sram(question, "data")), question.system.sram_bytes
     data_ms = format_rounded(compute_bound(question, "data", question.inputs) * MS, 4)
-    fit, need, possible = "exceed", "must", "impossible"
-    if fits(question, "data"):
-        fit, need, possible = "fit in", "need not", "possible"
+    yes, no = ("fit in", "need not", "possible"), ("exceed", "must", "impossible")
+    fit, need, possible = yes if fits(question, "data") else no
     excess_bytes = fullest.weight_bytes - room_bytes
     alone = f"; the weights alone exceed it by {excess_bytes:,}" if excess_bytes > 0 else ""
     return (
@@ -199,15 +186,15 @@ def list_sram_notes(question: Question) -> list[str]:
 # ------------------------------------------------ Q4: ring
 def explain_q4(question: Question) -> str:
     """Answer Q4: both topologies side by side, and why one strategy differs."""
-    rows = []
-    for inputs in question.amounts:
-        rings = find_results(question, inputs, ONE_WAY_RING)
-        for name, direct in find_results(question, inputs).items():
-            is_same = rings[name]._replace(topology=ALL_TO_ALL) == direct
-            for result in [direct] if is_same else [direct, rings[name]]:
-                topology = "either" if is_same else result.topology
-                times = result.communication_s * MS, round_latency(result.latency_s)
-                rows.append((name, topology, f"{inputs:,}", *times, result.traffic_bytes))
+    rows: list[tuple[object, ...]] = []
+    for inputs, name in product(question.amounts, list_possible(question)):
+        is_same = name == "pipeline" or question.system.nodes < 3
+        for topology in [ALL_TO_ALL] if is_same else [ALL_TO_ALL, ONE_WAY_RING]:
+            result = find_results(question, inputs, topology)[name]
+            words = "either" if is_same else topology
+            communication_ms = result.communication_s * MS if inputs == 1 else ""
+            sums = round_latency(result.latency_s), result.traffic_bytes
+            rows.append((name, words, f"{inputs:,}", communication_ms, *sums))
     heads = "strategy", "topology", "inputs", "communication ms", "latency s", "traffic bytes"
     table = format_table(heads, rows)
     return join_blocks("Q4: A ONE-WAY RING", table, describe_ring(question), gap="\n")
@@ -219,7 +206,7 @@ def describe_ring(question: Question) -> str:
     if nodes < 3:
         return "With fewer than 3 nodes, a ring is all-to-all."
     direct, ring = find_results(question, 1), find_results(question, 1, ONE_WAY_RING)
-    text = ["Communication is for 1 input."]
+    text = []
     if "tensor" in ring:
         growth = ring["tensor"].latency_s / direct["tensor"].latency_s - 1
         added_bytes = ring["tensor"].traffic_bytes - direct["tensor"].traffic_bytes
@@ -252,28 +239,22 @@ ALL = "all"  # everything but mistakes
 
 
 def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
-    """Explain topics by their names, or write the page if there are none.
-
-    Raises ValueError for Q2 of one input, for a topic of an impossible strategy, and
-    the ValueErrors of make_models.
+    """Explain topics by their names, or write the page if there are none. Raises InputError for
+    Q2 of one input and for a topic of an impossible strategy, and the InputErrors of make_models.
     """
-    make_models(question)  # for its errors
-    impossible = find_impossible(question)
+    make_models(question)  # refuses a lab3.py that disagrees with its docstrings
+    refusals = {"Q2": "Q2 needs --inputs 2 or more"} if question.inputs == 1 else {}
+    refusals |= find_impossible(question)
     for name in names:
-        if name in impossible:
-            raise ValueError(impossible[name])
-        if name == "Q2" and question.inputs == 1:
-            raise ValueError("Q2 needs --inputs 2 or more")
-    topics = [
-        name for name in TOPICS if name != "mistakes" and (name != "Q2" or question.inputs > 1)
-    ]
-    chosen = [] if names else [name for name in topics if name.startswith("Q")]
-    for name in names:
-        chosen += topics if name == ALL else [name]
+        if name in refusals:
+            raise InputError(refusals[name])
+    possible = [name for name in TOPICS if name not in (*refusals, "mistakes")]
+    groups = {ALL: possible, "": [name for name in possible if name.startswith("Q")]}
+    chosen = [topic for name in names or [""] for topic in groups.get(name, [name])]
     hint = "How every number is derived: python3 report explain all, or --help for topics."
     return join_blocks(
         describe_asked(question),
-        *([] if WITH_SYMBOLS.isdisjoint(chosen) else derivations.list_symbols()),
+        *([] if WITH_SYMBOLS.isdisjoint(chosen) else derivations.quote_lab3("Symbols of formulas")),
         *(TOPICS[name](question) for name in dict.fromkeys(chosen)),
         "" if names else hint,
     )

@@ -20,7 +20,11 @@ def write_files(files: Mapping[str | Path, bytes]) -> None:
         try:
             for path, content in files.items():
                 place = Path(os.path.realpath(path))  # the target of a link
-                check_place(place)
+                if os.path.lexists(place):
+                    place.stat()  # raises OSError for links that lead to each other
+                    if not place.is_file():
+                        raise OSError(EINVAL, "it is not a regular file")
+                    place.open("ab").close()  # raises it for a protected file
                 folder = TemporaryDirectory(prefix=".lab3-", dir=place.parent)
                 new = Path(folders.enter_context(folder), place.name)
                 new.write_bytes(content)
@@ -31,12 +35,3 @@ def write_files(files: Mapping[str | Path, bytes]) -> None:
                 os.replace(*moves[path])
         except OSError as error:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from None
-
-
-def check_place(place: Path) -> None:
-    """Raise OSError if an existing file cannot be replaced: it is protected, or not regular."""
-    if os.path.lexists(place):
-        place.stat()  # raises OSError for links that lead to each other
-        if not place.is_file():
-            raise OSError(EINVAL, "it is not a regular file")
-        place.open("ab").close()

@@ -1,29 +1,46 @@
 """The formulas of both strategies, their evaluation, and edits of them.
 
-A formula is a line of text, `name = expression`. FORMULAS holds those of both strategies, which are
-also in the docstrings of lab3.py's four functions. A name such as C holds one number per layer:
-arithmetic on it is element-wise, and a comma concatenates.
+A formula is a line of text, `name = expression`. Those of a strategy are in the docstrings of
+lab3.py's functions. A name such as C holds one number per layer: arithmetic on it is element-wise,
+and a comma concatenates.
 
 An edit consists of formulas, too. Each is evaluated after the formula of the same name, and in its
 expression that name is the earlier value. The ring of Q4 is an edit, and so is each mistake of
 report/check/mistakes.py. Bounds and losses are expressions of the same names.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from math import ceil
 from operator import add, floordiv, mul, sub, truediv
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 import lab3
-from lab3 import ConvLayer, Network, System
+from lab3 import Network, System
+from report import InputError
 from report.text import count
 
 STRATEGIES = "tensor", "pipeline"
 KINDS = {"latency": "seconds", "traffic": "bytes"}
+LAYER_FIELDS = "filters", "in_channels", "fx", "fy", "x", "y"  # of a --layer
+USED = {  # formulas that other modules use by name
+    ("tensor", "latency"): "one_input, compute, transfer",
+    ("tensor", "traffic"): "all_gathers, gather",
+    ("pipeline", "latency"): "one_input, interval, compute, transfer",
+    ("pipeline", "traffic"): "sent",
+}
+CODE: dict[tuple[str, str], Callable[..., Any]] = {
+    case: getattr(lab3, "{}_parallel_{}".format(*case)) for case in USED
+}
+
+FORMULAS = {  # of their docstrings; each first line ends with a unit
+    case: "\n".join(re.findall(r"^ *(\w+ = .*?)(?: seconds| bytes)?$", f"{code.__doc__}", re.M))
+    for case, code in CODE.items()
+}
 LAYER_SIZES = """\
 out_x = x - fx + 1
 out_y = y - fy + 1
@@ -34,26 +51,6 @@ weight_bytes = weights * element_bytes
 input_bytes = in_channels * x * y * element_bytes
 output_bytes = filters * out_x * out_y * element_bytes"""
 SYMBOLS = "C = ops; A = output_bytes; L = len(A); S = A / P; links = max(1, P * (P - 1))"
-FORMULAS = {
-    ("tensor", "latency"): """\
-latency = N * one_input
-one_input = sum(compute) + sum(transfer)
-compute = C / (P * R)
-transfer = (P > 1) * S / B""",
-    ("tensor", "traffic"): """\
-traffic = N * (sum(all_gathers) + gather)
-all_gathers = P * (P - 1) * S[:-1]
-gather = (P - 1) * S[-1]""",
-    ("pipeline", "latency"): """\
-latency = one_input + (N - 1) * interval
-one_input = sum(compute) + sum(transfer)
-interval = max(compute, transfer)
-compute = C / R
-transfer = A[:-1] / B""",
-    ("pipeline", "traffic"): """\
-traffic = N * sum(sent)
-sent = A[:-1]""",
-}
 PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the handout's units
 RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # not for pipelines
 BOUNDS = {  # seconds; the same for both strategies
@@ -69,12 +66,6 @@ LOSSES = {  # seconds that add up to a pipeline's latency, and their causes
         "sum(transfer) + (N - 1) * (interval - max(compute))",
         "1 input's sends; waiting, if a link is the bottleneck",
     ),
-}
-CODE: dict[tuple[str, str], Callable[..., Any]] = {  # must agree with FORMULAS
-    ("tensor", "latency"): lab3.tensor_parallel_latency,
-    ("tensor", "traffic"): lab3.tensor_parallel_traffic,
-    ("pipeline", "latency"): lab3.pipeline_parallel_latency,
-    ("pipeline", "traffic"): lab3.pipeline_parallel_traffic,
 }
 
 
@@ -128,30 +119,25 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-# ------------------------------------------------ formulas
-class Formula(NamedTuple):
+# ------------------------------------------------ a strategy's numbers
+class Formula:
     """A line `name = expression`."""
 
-    name: str
-    expression: str
-    code: CodeType
+    def __init__(self, line: str) -> None:
+        self.name, self.expression = line.strip().split(" = ", 1)
+
+    @cached_property
+    def code(self) -> CodeType:
+        """Compile the expression when it is first evaluated."""
+        return compile(self.expression, self.expression, "eval")
 
 
 @cache
 def parse(text: str) -> list[Formula]:
-    """Parse formulas, which are separated by line ends or semicolons."""
-    lines = [line.split(" = ", 1) for line in text.replace(";", "\n").splitlines() if line]
-    return [Formula(name.strip(), line, compile(line, name, "eval")) for name, line in lines]
+    """Split a text into formulas, which are separated by line ends or semicolons."""
+    return [Formula(line) for line in text.replace(";", "\n").splitlines() if line]
 
 
-@cache
-def list_formulas(strategy: str) -> dict[str, Formula]:
-    """List a strategy's formulas by name."""
-    texts = LAYER_SIZES, SYMBOLS, *(FORMULAS[strategy, kind] for kind in KINDS), PRINTED
-    return {formula.name: formula for formula in chain.from_iterable(map(parse, texts))}
-
-
-# ------------------------------------------------ a strategy's numbers
 class Model(dict[str, Any]):
     """A strategy's numbers by name, exact or floats, each evaluated when it is first asked for."""
 
@@ -159,23 +145,29 @@ class Model(dict[str, Any]):
         self, strategy: str, network: Network, system: System, inputs: int = 1, real: Any = Fraction
     ) -> None:
         super().__init__()
-        self.strategy, self.network, self.system, self.inputs = strategy, network, system, inputs
-        self.given: dict[str, Any] = {"Q2": inputs > 1}  # for edits with "if Q2"
+        self.strategy, self.question, self.real = strategy, (network, system, inputs), real
         numbers = system.nodes, system.ops_per_s, system.link_bytes_per_s, inputs
-        self.given |= zip("PRBN", map(real, numbers), strict=True)
-        for name in ConvLayer._fields:
+        self.given: dict[str, Any] = dict(zip("PRBN", map(real, numbers), strict=True))
+        self.given["Q2"] = inputs > 1  # for edits with "if Q2"
+        for name in (*LAYER_FIELDS, "element_bytes"):
             self.given[name] = Each(real(getattr(layer, name)) for layer in network)
-        self.formulas = {name: [formula] for name, formula in list_formulas(strategy).items()}
+        texts = LAYER_SIZES, SYMBOLS, *(FORMULAS[strategy, kind] for kind in KINDS), PRINTED
+        self.formulas = {formula.name: [formula] for text in texts for formula in parse(text)}
 
     def __missing__(self, name: str) -> Any:
-        if name in self.given:
-            self[name] = self.given[name]
-        for formula in self.formulas.get(name, []):
+        value = self.given.get(name)
+        if value is not None:
+            self[name] = value
+        for formula in self.formulas.get(name, ()):
             value = self.evaluate(formula.code)
-            self[name] = join(*value) if type(value) is tuple else value  # "a, b"
-        if name not in self:
+            if self.real is Fraction and type(value) is float:
+                raise ValueError(f"{name} = {formula.expression} is not exact")
+            if self.real is Fraction and type(value) is int and name in self.given:
+                value = Fraction(value)  # N = 1: a quotient of two ints would be a float
+            self[name] = value = join(*value) if type(value) is tuple else value  # "a, b"
+        if value is None:
             raise KeyError(name)
-        return self[name]
+        return value
 
     def evaluate(self, expression: str | CodeType) -> Any:
         """Evaluate an expression of names, such as "sum(C) / R"."""
@@ -191,30 +183,37 @@ class Model(dict[str, Any]):
 
     @property
     def interval_s(self) -> Fraction:
-        """Compute the time that each further input adds: latency of 2 less latency of 1."""
-        one, two = (self.edit(f"N = {inputs}; Q2 = N > 1")["latency"] for inputs in (1, 2))
-        return Fraction(two - one)
+        """Return the time that each further input adds to the latency."""
+        return Fraction(self["interval" if self.strategy == "pipeline" else "one_input"])
 
 
 def list_layers(network: Network) -> list[dict[str, int]]:
     """List each layer's number, fields and sizes by name."""
-    names = [*ConvLayer._fields, *(formula.name for formula in parse(LAYER_SIZES))]
+    names = [*LAYER_FIELDS, "element_bytes", *(formula.name for formula in parse(LAYER_SIZES))]
     model = Model("pipeline", network, System(), real=int)
     rows = zip(range(1, len(network) + 1), *(model[name] for name in names), strict=True)
     return [dict(zip(["layer", *names], row, strict=True)) for row in rows]
 
 
 def check_code(model: Model) -> None:
-    """Raise ValueError if lab3.py disagrees with the formulas."""
+    """Raise InputError if lab3.py's functions compute anything else than their docstrings say."""
     for kind, unit in KINDS.items():
-        function, expected = CODE[model.strategy, kind], model[kind]
-        value = function(model.network, model.system, model.inputs)
-        if value != expected:
-            is_finite = isinstance(value, (int, float, Fraction)) and value - value == 0
+        function = CODE[model.strategy, kind]
+        try:
+            model.evaluate(USED[model.strategy, kind])
+            stated = Fraction(model[kind])
+        except Exception as error:  # a docstring may say anything, and python -OO removes it
+            why = f"{type(error).__name__}: {error}"
+            raise InputError(
+                f"lab3.py: the docstring of {function.__name__} gives no {kind}: {why}"
+            ) from None
+        computed = function(*model.question)
+        if computed != stated:
+            is_finite = isinstance(computed, (int, float, Fraction)) and computed - computed == 0
             # 25 digits distinguish a float from the exact number
-            computed = lab3.format_decimal(value, 25) if is_finite else repr(value)
-            raise ValueError(
-                f"for {count(model.inputs, 'input')}, lab3.py's {function.__name__} gives"
-                f" {computed} {unit}, but the formula in report/model.py"
-                f" {lab3.format_decimal(expected, 25)}: the two must say the same"
+            shown = lab3.format_decimal(computed, 25) if is_finite else repr(computed)
+            raise InputError(
+                f"for {count(model.question[2], 'input')}, lab3.py's {function.__name__} gives"
+                f" {shown} {unit}, but its docstring {lab3.format_decimal(stated, 25)}: the two"
+                " must say the same"
             )

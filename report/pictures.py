@@ -14,9 +14,10 @@ from itertools import product
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
+from report import InputError
 from report.files import write_files
 from report.options import add_question_options, read_options
-from report.question import ALL_TO_ALL, Question, find_impossible, make_models, prefix_question
+from report.question import Question, find_impossible, make_models, prefix_question
 from report.results import Result, Step, compute_bound, find_results, list_steps
 from report.text import count, find_name, format_path, format_rounded, quote, wrap
 
@@ -46,7 +47,7 @@ def render(
     draw_figure: "Draw", question: Question, ending: str, margin_pt: float = 0
 ) -> tuple[bytes, str]:
     """Draw a picture as ".svg" or ".png", independent of the user's matplotlib settings, and return
-    it with its alternative text. Raises the ValueErrors of draw_figure."""
+    it with its alternative text. Raises the InputErrors of draw_figure."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # a font or setting may be wrong
     os.environ.pop("MPLBACKEND", None)  # set by notebooks; matplotlib may not know it
 
@@ -128,12 +129,13 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
             draw_line(axes, line, steps, inputs, unit[1])
         title += 1 + len(lines[name])
     starts = ""
-    if inputs > 1 and "pipeline" in paces:
-        starts = f"Started earlier on node 1, inputs would wait for {paces['pipeline'].bottleneck}."
+    if inputs > 1 and "pipeline" in paces and paces["pipeline"].bottleneck != "node 1":
+        wait = f"wait for {paces['pipeline'].bottleneck}"
+        starts = f"Node 1 could start earlier, but its inputs would only {wait}."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
     notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent
-    write(axes, " ".join([*notes, starts]), 0, title, -NODES_PT)
+    write(axes, " ".join(filter(None, [*notes, starts])), 0, title, -NODES_PT)
     alt = f"Timeline of the first {format_time(end_s, unit)}. {'; '.join(messages)}. {starts}"
     return figure, alt.strip()
 
@@ -153,13 +155,13 @@ def make_timeline_axes(
 
 def list_lines(question: Question, strategy: str, end_s: Fraction) -> dict[str, list[Step]]:
     """List a strategy's lines by label, with the steps of the inputs that start before the end.
-    Raises ValueError for too many steps."""
+    Raises InputError for too many steps."""
     layers, nodes = len(question.network), question.system.nodes
-    model = make_models(question)[strategy, ALL_TO_ALL, 1]
+    model = make_models(question)[strategy, 1]
     started = min(question.inputs, ceil(end_s / model.interval_s))
     bars = started * len(list_steps(model))
     if bars > MOST_BARS:
-        raise ValueError(
+        raise InputError(
             f"--inputs: a timeline has at most {MOST_BARS:,} bars, not {bars:,}: ask for fewer"
         )
     steps = list_steps(model, started)
@@ -182,32 +184,44 @@ def describe_pace(pace: Result, inputs: int, unit: Unit) -> str:
 
 
 def draw_line(axes: "Axes", line: int, steps: list[Step], inputs: int, per_s: int) -> None:
-    """Draw a line's bars, those of communication wide enough to be seen, and an ellipsis after a
-    line that goes on."""
+    """Draw a line's bars, those of communication wide enough to be seen, each input's number on its
+    widest bar, and an ellipsis after a line that goes on."""
     end, computing = axes.get_xlim()[1], 0.0
+    widest: dict[int, tuple[float, float]] = {}  # of each input: where it starts, and its length
     for step in steps:
         start, length = float(step.start_s * per_s), float(step.time_s * per_s)
         computing = length if step.work == "compute" else computing
         length = max(length, min(LEAST_PT / TIME_PT * end, computing / 4))
-        if start < end:
-            draw_bar(axes, line, step, (start, min(length, end - start)), inputs)
+        if start >= end:
+            continue
+        length = min(length, end - start)
+        draw_bar(axes, line, step, start, length)
+        if step.work == "compute" and length > widest.get(step.input, (0, 0))[1]:
+            widest[step.input] = start, length
+    for number, bar in widest.items():
+        if inputs > 1:
+            number_bar(axes, line, number, *bar)
     if steps and (steps[-1].input < inputs or float(steps[-1].end_s * per_s) > end):
         write(axes, "\N{HORIZONTAL ELLIPSIS}", end, line, 3)
 
 
-def draw_bar(axes: "Axes", line: int, step: Step, bar: tuple[float, float], inputs: int) -> None:
-    """Draw a computation in its input's shade, with the input's number if there is room, or a
-    communication in black, between two lines if nodes compute meanwhile."""
-    start, length = bar
+def draw_bar(axes: "Axes", line: int, step: Step, start: float, length: float) -> None:
+    """Draw a computation in its input's shade, or a communication in black, between two lines if
+    nodes compute meanwhile."""
     if step.work == "compute":
-        shade, number = (step.input - 1) % 2, f"{step.input:,}"
-        axes.barh(line, length, 0.76, start, color=COLOURS[step.strategy][shade], label=step.work)
-        room_pt = length / axes.get_xlim()[1] * TIME_PT
-        if inputs > 1 and room_pt > LETTER_PT * (len(number) + 0.5):
-            write(axes, number, start + length / 2, line, color=("white", INK)[shade], ha="center")
+        colour = COLOURS[step.strategy][(step.input - 1) % 2]
+        axes.barh(line, length, 0.76, start, color=colour, label=step.work)
     else:
         up, height = (0.5, 0.24) if step.work == "send" else (0, 0.76)
         axes.barh(line + up, length, height, start, color=INK, label=step.work, zorder=2)
+
+
+def number_bar(axes: "Axes", line: int, number: int, start: float, length: float) -> None:
+    """Write an input's number on its bar if there is room."""
+    room_pt = length / axes.get_xlim()[1] * TIME_PT
+    if room_pt > LETTER_PT * (len(f"{number:,}") + 0.5):
+        colour = "white" if number % 2 else INK
+        write(axes, f"{number:,}", start + length / 2, line, color=colour, ha="center")
 
 
 # ------------------------------------------------ time per input
@@ -233,8 +247,8 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     ends += [draw_curve(axes, pace, unit) for pace in paces.values()]
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
-    write_ends(axes, ends)
-    reason = write(axes, "all nodes always compute", most, 0, -6, 2, ha="right", va="bottom")
+    lowest = write_ends(axes, ends)
+    reason = write(axes, "no node ever idles", most, lowest, -6, ha="right", va="center")
     if not is_free(axes, reason):
         reason.remove()
     draw_dots(axes, question, unit)
@@ -281,14 +295,15 @@ def draw_curve(axes: "Axes", pace: Result, unit: Unit) -> tuple[float, str, str]
     return floor, f"{name} {word} {format_time(pace.interval_s, unit)}", colour
 
 
-def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
+def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> float:
     """Write a text at the end of each curve: as high as its value, but below the text above it and
-    with room for the texts below it."""
+    with room for the texts below it. Returns the height of the lowest text, the lower bound's."""
     gap, height = axes.get_ylim()[1] / LIMITS_LINES, inf
     looks: Any = {"xycoords": ("axes fraction", "data"), "va": "center", "weight": "bold"}
     for below, (value, text, colour) in reversed([*enumerate(sorted(ends))]):
         height = max(min(value, height - gap), (below + 0.5) * gap)
         write(axes, text, 1, height, 14, color=colour, **looks)
+    return height
 
 
 def draw_dots(axes: "Axes", question: Question, unit: Unit) -> None:
@@ -337,7 +352,7 @@ def run(options: Namespace) -> int:
     name = f"{picture}.svg" if options.output is None else options.output
     ending = name[-4:].lower()
     if ending not in (".svg", ".png"):
-        raise ValueError(f"--output: {quote(name)} does not end in .svg or .png")
+        raise InputError(f"--output: {quote(name)} does not end in .svg or .png")
     file, _ = render(PICTURES[picture], read_options(options), ending, MARGIN_PT)
     write_files({name: file})
     print(f"wrote {format_path(name)}")

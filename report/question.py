@@ -7,19 +7,18 @@ from typing import NamedTuple
 
 import lab3
 from lab3 import Network, Rate, System
-from report.model import CODE, RING, STRATEGIES, Model, check_code
+from report import InputError
+from report.model import CODE, LAYER_FIELDS, STRATEGIES, Model, check_code
 from report.text import GIGA, KIB, count, format_rounded, wrap
 
-ALL_TO_ALL, ONE_WAY_RING = "all-to-all", "ring"
-LAYER_FIELDS = "filters", "in_channels", "fx", "fy", "x", "y"  # of a --layer
-MOST_CHARACTERS = 30  # of a number of an option
+MOST_DIGITS = 30  # of an option's number, with its point and exponent
 MOST_DESCRIBED = 3  # layers
 
 
 class Question(NamedTuple):
     """A network, a machine and a number of inputs, by default the lab's."""
 
-    network: Network = tuple(lab3.NETWORK) if isinstance(lab3.NETWORK, list) else lab3.NETWORK
+    network: Network = tuple(lab3.NETWORK)
     system: System = lab3.SYSTEM
     inputs: int = lab3.INPUTS
 
@@ -35,10 +34,8 @@ LAB = Question()
 # ------------------------------------------------ what is possible
 @lru_cache(maxsize=8)
 def find_impossible(question: Question) -> dict[str, str]:
-    """Find which strategy is impossible, and why: {"tensor": "Tensor parallelism is not ..."}.
-
-    Raises ValueError if neither strategy is possible.
-    """
+    """Map each impossible strategy to the reason: {"tensor": "Tensor parallelism is not ..."}.
+    Raises InputError if neither strategy is possible."""
     reasons = {}
     for strategy in STRATEGIES:
         try:
@@ -46,7 +43,7 @@ def find_impossible(question: Question) -> dict[str, str]:
         except lab3.ImpossibleError as reason:
             reasons[strategy] = str(reason)
     if len(reasons) == len(STRATEGIES):
-        raise ValueError(
+        raise InputError(
             f"{count(question.system.nodes, 'node')} can run neither strategy: tensor parallelism"
             f" needs {describe_divisors(question)}, because each layer's filters are split evenly;"
             f" pipeline parallelism needs {count(len(question.network), 'node')} or more"
@@ -61,30 +58,22 @@ def describe_divisors(question: Question) -> str:
 
 
 def list_possible(question: Question) -> list[str]:
-    """List the possible strategies. Raises the ValueErrors of find_impossible."""
+    """List the possible strategies. Raises the InputErrors of find_impossible."""
     return [strategy for strategy in STRATEGIES if strategy not in find_impossible(question)]
 
 
 @lru_cache(maxsize=8)
-def make_models(question: Question) -> dict[tuple[str, str, int], Model]:
-    """Make the possible strategies' models by strategy, topology and inputs (one, and all).
-
-    Raises the ValueErrors of find_impossible, and one if lab3.py disagrees with the formulas.
-    """
-    network, system, inputs = question
+def make_models(question: Question) -> dict[tuple[str, int], Model]:
+    """Make the possible strategies' models, by strategy and inputs: 1, 2, which checks the
+    interval, and all. Raises the InputErrors of find_impossible and check_code."""
     models = {
-        (strategy, ALL_TO_ALL, amount): Model(strategy, network, system, amount)
-        for amount in sorted({1, 2, inputs})  # 2: checks the interval
+        (strategy, inputs): Model(strategy, question.network, question.system, inputs)
+        for inputs in (1, 2, question.inputs)
         for strategy in list_possible(question)
     }
     for model in models.values():
         check_code(model)
-    asked = {case: model for case, model in models.items() if model.inputs in question.amounts}
-    on_ring = {
-        (strategy, ONE_WAY_RING, amount): model.edit(RING) if strategy == "tensor" else model
-        for (strategy, _, amount), model in asked.items()
-    }
-    return asked | on_ring
+    return models
 
 
 # ------------------------------------------------ in words
@@ -115,7 +104,7 @@ def list_parts(question: Question) -> list[tuple[object, str]]:
 
 def format_option(value: Rate, unit: int) -> str:
     """Format a value in the unit of its option, with all the digits that an option may have."""
-    return format_rounded(Fraction(value) / unit, MOST_CHARACTERS)
+    return format_rounded(Fraction(value) / unit, MOST_DIGITS)
 
 
 def prefix_question(question: Question, text: str, gap: str = "\n\n") -> str:

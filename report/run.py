@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory, TemporaryFile, mkdtemp
 from typing import IO
 from zipfile import ZipFile, is_zipfile
 
+from report import InputError
 from report.text import count, format_path, quote
 
 MOST_SECONDS = 10
@@ -41,11 +42,11 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Run each submission and write its output. Return 0 if each could be run, else 1."""
     if not hasattr(tarfile, "data_filter"):
-        raise ValueError("run needs Python 3.10.12, 3.11.4, 3.12 or newer, which unpack safely")
+        raise InputError("run needs Python 3.10.12, 3.11.4, 3.12 or newer, which unpack safely")
     entries, runs = list_entries(options.files), 0
     os.makedirs(options.output, exist_ok=True)
     if old := {f"{name}.txt" for name in entries} & {*os.listdir(options.output)}:
-        raise ValueError(f"--output has {quote(min(old))} already: name a new folder")
+        raise InputError(f"--output has {quote(min(old))} already: name a new folder")
     for number, (name, entry) in enumerate(entries.items(), 1):
         if sys.stderr.isatty():
             print(f"{number} of {len(entries)}: {quote(name)}", file=sys.stderr)
@@ -62,13 +63,13 @@ def list_entries(names: list[str]) -> dict[str, Path]:
     entries: dict[str, Path] = {}
     for name in names:
         if not os.access(name, os.R_OK):
-            raise ValueError(f"{format_path(name)} does not exist or cannot be read")
+            raise InputError(f"{format_path(name)} does not exist or cannot be read")
         paths = sorted(Path(name).iterdir()) if os.path.isdir(name) else [Path(name)]
         visible = {path.name: path for path in paths if not path.name.startswith(".")}
         if not visible:
-            raise ValueError(f"{format_path(name)} has no submission in it")
+            raise InputError(f"{format_path(name)} has no submission in it")
         if same := visible.keys() & entries:
-            raise ValueError(f"two submissions are called {quote(min(same))}")
+            raise InputError(f"two submissions are called {quote(min(same))}")
         entries |= visible
     return entries
 

@@ -53,14 +53,9 @@ def find_fullest(uses: list[SramUse]) -> SramUse:
     return max(uses, key=lambda use: use.total_bytes)
 
 
-def count_free(question: Question, use: SramUse) -> int:
-    """Count the free bytes in a node's SRAM; the number is negative if bytes are lacking."""
-    return question.system.sram_bytes - use.total_bytes
-
-
 def fits(question: Question, strategy: str) -> bool:
     """Return whether a strategy fits in each node's SRAM."""
-    return all(count_free(question, use) >= 0 for use in list_sram(question, strategy))
+    return find_fullest(list_sram(question, strategy)).total_bytes <= question.system.sram_bytes
 
 
 # ------------------------------------------------ what the count leaves out

@@ -6,11 +6,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 import lab3
+from report import InputError
 
 Exact = int | Fraction
 COLUMNS = 80
@@ -21,9 +22,11 @@ EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
 
 # ------------------------------------------------ numbers
 # Besides lab3.format_decimal, which prints the answers, and format_time of pictures.
-def format_number(value: Exact) -> str:
-    """Format a number with thousands grouped: an int whole; a Fraction exactly if it is short, else
-    rounded to 9 digits, or to a whole number if that has more."""
+def format_number(value: Exact | Decimal) -> str:
+    """Format a number with thousands grouped: an int or Decimal whole; a Fraction exactly if it is
+    short, else rounded to 9 digits, or to a whole number if that has more."""
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
     if value.denominator == 1:
         return f"{int(value):,}"
     digits = EXACT_DIGITS if is_short(value) else max(ROUNDED_DIGITS, len(f"{int(value)}"))
@@ -40,18 +43,17 @@ def format_rounded(value: Exact, digits: int) -> str:
     return f"{round_to(value, digits):,f}"
 
 
-def round_to(value: Exact, digits: int, rounding: str = ROUND_HALF_EVEN) -> Decimal:
+def round_to(value: Exact, digits: int) -> Decimal:
     """Round to this many significant digits; a number that has fewer stays exact."""
-    context = Context(prec=digits, rounding=rounding)
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def round_apart(value: Exact, digits: int, other: int) -> Decimal:
-    """Round to this many significant digits, but away from `other` if that would be the result."""
-    rounded = round_to(value, digits)
-    if rounded != other or value == other:
-        return rounded
-    return round_to(value, digits, ROUND_DOWN if value < other else ROUND_UP)
+    """Round to this many significant digits, or to as many more as tell the value from `other`:
+    99.9996 to four digits, apart from 100, is 99.9996."""
+    while round_to(value, digits) == other != value:
+        digits += 1
+    return round_to(value, digits)
 
 
 def count(amount: int, noun: str) -> str:
@@ -71,8 +73,7 @@ def quote(text: str) -> str:
 
 
 def format_path(path: object) -> str:
-    """Format a file's name: as it is if it is printable and not empty, else quoted, in
-    ASCII."""
+    """Format a file's name as it is if it is printable and not empty, else quoted in ASCII."""
     text = str(path)
     with suppress(UnicodeEncodeError):
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
@@ -82,11 +83,11 @@ def format_path(path: object) -> str:
 
 
 def find_name(word: str, what: str, names: Iterable[str]) -> str:
-    """Find the name that equals a word, ignoring case. Raises ValueError if there is none."""
+    """Find the name that equals a word, ignoring case. Raises InputError if there is none."""
     for name in names:
         if name.lower() == word.lower():
             return name
-    raise ValueError(f"{quote(word)} is not a {what}: {', '.join(names)}")
+    raise InputError(f"{quote(word)} is not a {what}: {', '.join(names)}")
 
 
 def join_blocks(*blocks: str, gap: str = "\n\n") -> str:
@@ -132,9 +133,9 @@ def _format_lines(columns: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _align(head: str, values: Sequence[object]) -> list[str]:
+def _align(head: str, values: Sequence[Any]) -> list[str]:
     """Format a column's head and values as lines, equally long."""
-    cells = [_format_cell(value) for value in values]
+    cells = [value if isinstance(value, str) else format_number(value) for value in values]
     is_text = isinstance(values[0], str)
     if not is_text:
         widths = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
@@ -144,13 +145,6 @@ def _align(head: str, values: Sequence[object]) -> list[str]:
     cells = [head, *cells]
     width = max(map(len, cells))
     return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
-
-
-def _format_cell(value: Any) -> str:
-    """Format a text, a rounded number or an exact one."""
-    if isinstance(value, Decimal):
-        return f"{value:,f}"
-    return value if isinstance(value, str) else format_number(value)
 
 
 # ------------------------------------------------ JSON

@@ -10,7 +10,6 @@ from report.question import (
     describe_divisors,
     format_option,
     list_possible,
-    make_models,
     prefix_question,
 )
 from report.sram import fits
@@ -21,9 +20,8 @@ add_options = add_question_options  # and no others
 
 @lru_cache(maxsize=8)  # check asks for each file of a class
 def answer(question: Question) -> str:
-    """Write lab3.py's answers, and which strategies fit in SRAM. Raises the
-    ValueErrors of make_models."""
-    make_models(question)  # for its errors
+    """Return lab3.py's answers, and which strategies fit in SRAM. Raises the InputErrors of
+    find_impossible."""
     possible = list_possible(question)
     names = " and ".join(f"{name} parallelism" for name in possible if fits(question, name))
     kib = format_option(question.system.sram_bytes, KIB)

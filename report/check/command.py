@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from io import TextIOWrapper
 from pathlib import Path
 
+from report import InputError
 from report.check.judge import Judgement, judge, read_key
 from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
@@ -35,14 +36,14 @@ def run(options: Namespace) -> int:
     cannot be judged does not stop the others."""
     question, key = read_options(options), None
     if options.key == "-" and "-" in options.files:
-        raise ValueError("--key: standard input cannot be both the key and a FILE")
+        raise InputError("--key: standard input cannot be both the key and a FILE")
     reading = read_key(question)  # refuses a question that neither strategy answers
     if options.key is not None:
         try:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, ValueError) as error:
-            raise ValueError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
+            raise InputError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
     is_alone = len(names) == 1 and names[0] in options.files and not options.csv
     files = {name: judge_file(name, question, key, is_alone) for name in names}
@@ -64,7 +65,7 @@ def list_files(names: list[str]) -> list[str]:
     for name in names:
         texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]
         if not texts:
-            raise ValueError(f"{format_path(name)} is a folder that has no .txt file")
+            raise InputError(f"{format_path(name)} is a folder that has no .txt file")
         files += texts
     return [*dict.fromkeys(files)]
 
@@ -76,7 +77,7 @@ def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -
     except (OSError, UnicodeError, NoSubmissionError) as error:
         refusal = explain_refusal(name, error)
     if is_alone:
-        raise ValueError(refusal)
+        raise InputError(refusal)
     return Judgement([], [], [refusal], [], is_odd=True)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import lab3
 from lab3 import ConvLayer, System
-from report import pictures
-from report.deck.verdict import draw_verdict
+from report import InputError, pictures
 from report.files import write_files
 from report.model import FORMULAS
 from report.question import LAB, Question, describe_question
@@ -17,7 +16,7 @@ from report.results import list_numbers
 from report.text import format_json, format_path, quote
 
 HERE = Path(__file__).resolve().parent
-PAGES, README_PIXELS_PER_INCH = 6, 88
+README_PIXELS_PER_INCH = 88
 
 # slides.typ's sentences are written for this question.
 SIZES = ((3, 32), (128, 30), (128, 28), (128, 26))  # each layer's input channels, and its x and y
@@ -30,7 +29,7 @@ HANDOUT = Question(NETWORK, System(nodes=4, sram_bytes=512 * 1024, **RATES), 32)
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
-    """Build both files, by name. Raises the ValueErrors of check_handout, and ValueError if a text
+    """Build both files, by name. Raises the InputErrors of check_handout, and InputError if a text
     does not fit on its page, or the font lacks a letter of the author or UID."""
     import typst
 
@@ -50,26 +49,23 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
         if lacking := re.search(r"text `\"(.+)\"` could not be displayed", why):
             option = "--author" if lacking[1] in author else "--uid"
             why = f"{option}: the deck's font has no {lacking[1]!a}"
-        raise ValueError(why) from error
+        raise InputError(why) from error
     assert isinstance(pdf, bytes)
     assert isinstance(pages, list)
-    if len(pages) != PAGES:
-        raise ValueError(f"the deck has {len(pages)} pages, not {PAGES}: one has too many lines")
     return {"slides.pdf": pdf, "results.png": pages[0]}
 
 
 def check_handout() -> None:
-    """Raise ValueError if lab3.py's constants are not the handout's."""
+    """Raise InputError if lab3.py's constants are not the handout's."""
     if difference := describe_question(HANDOUT):
-        raise ValueError(
+        raise InputError(
             f"the deck's sentences are written for the handout's {difference}; lab3.py has others"
         )
 
 
 def collect() -> dict[str, Any]:
     """Collect the data for slides.typ: numbers, formulas, pictures, and the style of pictures."""
-    charts = pictures.PICTURES | {"verdict": draw_verdict}
-    drawn = {name: pictures.render(draw, LAB, ".svg") for name, draw in charts.items()}
+    drawn = {name: pictures.render(draw, LAB, ".svg") for name, draw in pictures.PICTURES.items()}
     return {
         "results": json.loads(format_json(list_numbers(LAB), lab3.format_decimal)),
         "formulas": {" ".join(names): text.splitlines() for names, text in FORMULAS.items()},
@@ -98,12 +94,12 @@ def run(options: Namespace) -> int:
     for name in ("output", "author", "uid"):
         value = getattr(options, name)
         if value is not None and not (value and value.isprintable()):
-            raise ValueError(f"--{name}: {quote(value)} is not one line of printable text")
+            raise InputError(f"--{name}: {quote(value)} is not one line of printable text")
     if options.output is None and (options.author or options.uid):
-        raise ValueError("--output: a deck with an author or UID needs --output FOLDER")
+        raise InputError("--output: a deck with an author or UID needs --output FOLDER")
     folder = Path(options.output or HERE.parent)
     if not folder.is_dir():
-        raise ValueError(f"--output: {quote(options.output)} is not an existing folder")
+        raise InputError(f"--output: {quote(options.output)} is not an existing folder")
     files = build(options.author or "", options.uid or "")
     write_files({folder / name: content for name, content in files.items()})
     for name in files:

@@ -61,8 +61,8 @@ ODD_TOPICS = {
     "Q4": """
         tensor all-to-all 1 254.4 0.416704 6,840 tensor ring 1 1,272 1.434304 7,920
         pipeline either 1 1,008 1.981824 1,260
-        tensor all-to-all 8 254.4 3.333632 54,720 tensor ring 8 1,272 11.474432 63,360
-        pipeline either 8 1,008 6.013824 10,080
+        tensor all-to-all 8 3.333632 54,720 tensor ring 8 11.474432 63,360
+        pipeline either 8 6.013824 10,080
         carries 5 shards
         244 % longer.
         1,080 bytes more per input. A pipeline along the ring is unaffected:
@@ -92,17 +92,12 @@ ODD_TOPICS = {
         fill and drain 0.47616 7.918
         communication 1.556352 25.88
     """,
-    # a ring, in ms: 162.304 + 1,590 / B = 973.824 + 1,260 / B, and for 8 inputs
-    # 8 * (162.304 + 1,590 / B) = 973.824 + 7 * 497.664 + 1,260 / B
     "bounds": """
         lower bound 162,304 1,298,432
         slowest node 497,664 3,981,312
         data 973,824 1,947,648
         tensor 416,704 3,333,632
         pipeline 1,981,824 6,013,824
-        1 input, all-to-all tensor no link bandwidth 8 inputs, all-to-all tensor no link bandwidth
-        1 input, ring pipeline, tensor 0.000000406644322
-        8 inputs, ring pipeline, tensor 0.00000362768436
     """,
     "readings": """
         traffic is for 8 inputs.
@@ -127,7 +122,6 @@ EQUAL = "--layer 4,4,1,1,4,4 --layer 4,4,1,1,4,4"
 TALL = "--nodes 2 --layer 4,1,1,1,10,10 --layer"
 WIDE = "--nodes 2 --layer 2,1,1,1,100,1 --layer"
 FASTER = f"{ODD} --link-gbs 0.0000015"  # 480 and 360 ms: node 3 is the bottleneck
-TIED = "--nodes 2 --inputs 2 --gops 150 --layer 6,6,1,1,2,2 --layer 6,6,1,1,2,2"
 FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
 
 
@@ -142,9 +136,11 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q1 {BALANCED} --gops 994", "is 1.01 times as fast. Tensor parallelism sends 1.5 times"),
         (f"Q1 --nodes 1 {ONE_LAYER}", "Both take the same time."),
         # on 2 nodes half of the last output is sent, too: 2 elements more than 400; 198 of 200
-        (f"Q1 {TALL} 4,4,10,10,10,10", "parallelism sends 1.01 times the bytes:"),
+        (f"Q1 {TALL} 4,4,10,10,10,10", "parallelism sends 1.005 times the bytes:"),
         (f"Q1 {WIDE} 2,2,3,1,100,1", "takes 99 % as long, on up to 2 links"),
-        (f"Q1 {WIDE} 2,2,2,1,100,1", "takes 99 % as long,"),
+        (f"Q1 {WIDE} 2,2,2,1,100,1", "takes 99.5 % as long,"),
+        # 300 + 301 of 300 + 300 - 1 elements, each third of them sent by three nodes
+        ("Q1 --nodes 3 --layer 300,1,1,1,1,1 --layer 603,300,1,1,1,1", "takes 100.3 % as long,"),
         # the first takes 14.9026631 ms, each further 5.5713496
         ("Q2 --gops 41.5 --link-gbs 2.125", "pipeline 5.571 + 9.331 / N."),
         # 4.62422016 ms, and 3.12726016 with tensor parallelism
@@ -155,7 +151,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # nodes compute 2 ops in 2 / 60,000 s, then send 2 bytes in 2 / 10^11: 100 / 1.0000006
         (
             "Q2 --nodes 2 --gops 0.00006 --link-gbs 100 --layer 2,1,1,1,1,1",
-            "none 99.99 pipeline",
+            "tensor 99.9999 pipeline 50",
         ),
         (f"Q3 {ODD} --sram-kib 11", "exceed a node's SRAM of 11,264. So the work must be"),
         (f"Q3 {ODD} --sram-kib 12", "fit in a node's SRAM of 12,288. So the work need not be"),
@@ -181,12 +177,6 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("pipeline --link-gbs 0.0498", "fill and drain 0.00750901248 4.478"),
         ("pipeline --link-gbs 0.0498", "communication 0.0122025887 7.277"),
         ("pipeline --link-gbs 0.0499", "communication 0.0121074148 7.224"),
-        (f"bounds --nodes 1 {ONE_LAYER}", "32 inputs, ring neither every link bandwidth"),
-        # below, both take 288 + 288 ops and 48 + 48 bytes
-        (f"bounds {TIED}", "2 inputs, all-to-all neither, tensor up to 25"),
-        # the lab's: worked out for page 4 of the deck
-        ("bounds", "all-to-all tensor, pipeline, tensor 0.0204118491, 0.0925870418"),
-        ("bounds --inputs 1", "1 input, ring tensor no link bandwidth"),
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor --gops 7", "~ 32 * 0.0217604389 ~ 0.696334043"),
         ("tensor --gops 7", "~ 0.0216664869 + 0.000093952 ~ 0.0217604389"),
@@ -225,10 +215,10 @@ def test_what_is_said_of_other_machines(line, said):
         ("Q4 --nodes 2", ["pipeline"]),
         (f"Q4 {ONE_LAYER}", ["unaffected"]),
         ("tensor --inputs 1", ["1 inputs"]),
-        ("bounds --nodes 5", ["tensor 1", "verdict"]),
+        ("bounds --nodes 5", ["tensor 1"]),
         ("readings --nodes 5", ["Tensor parallelism:"]),
         ("mistakes", ["labelled"]),  # which are printed in another unit
-        ("bounds --nodes 2", ["pipeline", "slowest node", "verdict"]),
+        ("bounds --nodes 2", ["pipeline", "slowest node"]),
     ],
 )
 def test_what_is_not_said(line, not_said):
@@ -332,16 +322,13 @@ def test_the_json_has_everything_whatever_the_topics():
     text = output(f"explain --json {ODD}")
     assert output(f"explain Q4 --json {ODD}") == text
     numbers = json.loads(text)
-    assert numbers["version"] == 12
+    assert numbers["version"] == 13
     results = {(row["strategy"], row["topology"], row["inputs"]): row for row in numbers["results"]}
     assert len(results) == len(numbers["results"]) == 8
     tensor, ring = results["tensor", "all-to-all", 8], results["tensor", "ring", 8]
     assert (tensor["latency_s"], tensor["traffic_bytes"]) == (3.333632, 54_720)
     assert (ring["latency_s"], tensor["bottleneck"]) == (11.474432, None)
     assert results["pipeline", "ring", 1]["bottleneck"] == "link 1 to 2"
-    *_, verdict = numbers["verdicts"]
-    assert verdict["equal_bytes_per_s"] == [11_460 / 3.15904]
-    assert verdict["faster"] == ["pipeline", "tensor"]
 
 
 def test_json_of_one_strategy_and_whole_sizes():

@@ -52,11 +52,12 @@ def test_a_rounded_number_has_so_many_digits(digits, value, printed):
 @pytest.mark.parametrize(
     ("value", "digits", "other", "printed"),
     [
-        (Fraction("99.99994"), 4, 100, "99.99"),
-        (Fraction("100.04"), 4, 100, "100.1"),
+        (Fraction("99.99994"), 4, 100, "99.9999"),
+        (Fraction("100.04"), 4, 100, "100.04"),
+        (Fraction("100.33"), 2, 100, "100.3"),
         (Fraction("99.94"), 4, 100, "99.94"),
         (100, 4, 100, "100"),
-        (Fraction("1.0049"), 3, 1, "1.01"),
+        (Fraction("1.0049"), 3, 1, "1.005"),
         (Fraction("100.04"), 4, 1, "100.0"),
     ],
 )
