@@ -9,9 +9,9 @@ and with pipeline parallelism. Numbers are exact until printed. Symbols of formu
     S  bytes of a shard, A / P             B  bytes/s of a one-way link
     L  layers                              N  inputs
 
-A shard is one node's part of a layer's output. C, A and S hold one number per
-layer, and arithmetic is element-wise; A[-1] is the last layer's, A[:-1] are all
-others. sum and max span all numbers in their (); (P > 1) is 1 if true, else 0.
+A shard is one node's part of a layer's output. C, A and S have one number per
+layer; arithmetic is element-wise, and a comma joins numbers. A[-1] is the last
+layer's, A[:-1] are the others'; (P > 1) is 1 if true, else 0.
 
 Where the handout leaves a choice, it is read as follows:
 
@@ -169,8 +169,7 @@ def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
     """Validate, and return A[:-1]. Raises ImpossibleError if there are fewer nodes than layers."""
     validate(network, system, inputs)
     if system.nodes < len(network):
-        layers = f"{len(network):,}"
-        why = f"{layers} layers need {layers} nodes or more, not {system.nodes:,}"
+        why = "{0:,} layers need {0:,} nodes or more, not {1:,}".format(len(network), system.nodes)
         raise ImpossibleError(f"Pipeline parallelism is not possible: {why}")
     return [layer.output_bytes for layer in network[:-1]]
 
@@ -242,7 +241,6 @@ def validate(network: Network, system: System, inputs: int = 1) -> None:
         output = (layer.filters, layer.out_x, layer.out_y, layer.element_bytes)
 
 
-# ------------------------------------------------ main
 def main() -> int:
     """Print the answers and return the exit status: 0, or 2 for an argument or wrong constants."""
     try:

@@ -23,10 +23,9 @@ Functions pass questions; numbers are computed where they are printed. Names of 
     compute_  a number      list_  rows      find_  a match            make_  an object
     format_   a value or table as text       describe_  sentences       explain_  a topic
 
-A module imports only lab3 and modules above it. __main__ imports the module
-of a command when it runs.
+A module imports only lab3 and modules above it; __main__ imports a command's when it runs.
 """
 
 
 class InputError(ValueError):
-    """A mistake of the user, such as a wrong option or an unusable lab3.py, in one sentence."""
+    """A user's mistake, such as a wrong option or an unusable lab3.py, in one sentence."""

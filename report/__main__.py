@@ -39,7 +39,6 @@ python3 report whatif --nodes 8 --link-gbs 0.1
 python3 report whatif --layer 64,3,5,5,32,32 --layer 32,64,3,3,28,28
 python3 report explain
 python3 report explain tensor pipeline --nodes 8
-python3 report explain Q3 --sram-kib 1024
 python3 report run submissions/ --output outputs/
 python3 report check output.txt
 python3 report check --key key.txt submissions/*.txt
@@ -95,8 +94,9 @@ def run_command(name: str, words: list[str]) -> int:
     lab3.validate(lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS)
     module, parser = import_module(f"report.{COMMANDS[name][0]}"), parsers[name]
     module.add_options(parser)
-    if any(word.endswith("=--") for word in words):
-        raise InputError("'--' is not a value")  # argparse drops it
+    for word in words:
+        if word.endswith("=--"):  # argparse drops that --
+            raise InputError(f"{word[:-3]}: '--' is not a value")
     # argparse takes the -1e3 of "--gops -1e3" for an option, and mixes no words with -- and options
     words = re.sub(r"(\0--[a-z-]+)\0(?=-\.?\d)", r"\1=", "\0".join(["", *words])).split("\0")[1:]
     parse = parser.parse_known_args if "--" in words else parser.parse_known_intermixed_args

@@ -71,17 +71,18 @@ def explain_model(question: Question) -> str:
 
 def explain_strategy(question: Question, strategy: str) -> str:
     """Derive a strategy's latency and traffic: formulas, words of docstrings, then values."""
-    model, said = make_models(question)[strategy, question.inputs], []
+    model, paragraphs = make_models(question)[strategy, question.inputs], list[str]()
     formulas, answers_last = list[Formula](), list[Formula]()
     for kind in KINDS:
         formulas += parse(FORMULAS[strategy, kind])
         answers_last += reversed(parse(FORMULAS[strategy, kind]))
         words = (CODE[strategy, kind].__doc__ or "").split("\n\n")
-        said += [FORMULAS[strategy, kind], *(text for text in words if " = " not in text)]
+        paragraphs.append(FORMULAS[strategy, kind])
+        paragraphs += [" ".join(text.split()) for text in words if " = " not in text]
     sums = [formula for formula in answers_last if not isinstance(model[formula.name], Each)]
     return join_blocks(
         f"{strategy.upper()} PARALLELISM",
-        *(text if " = " in text else " ".join(text.split()) for text in said),
+        *paragraphs,
         "Layer by layer, in seconds, ops and bytes:",
         format_layers(model, formulas),
         f"In all, for {count(question.inputs, 'input')}:",

@@ -158,12 +158,11 @@ def describe_distribution(question: Question) -> str:
 
 def list_sram_notes(question: Question) -> list[str]:
     """List the uses of SRAM that are not counted, each with a size and whether it fits."""
-    network, system, inputs = question
     texts = {
         "input kept": "With tensor parallelism, a layer's input is dropped before its output is"
         " gathered; if it is kept, a node holds {}.",
-        "inputs waiting": f"With {count(inputs - 1, 'waiting input')} in every node, tensor"
-        " parallelism needs {}.",
+        "inputs waiting": f"With {count(question.inputs - 1, 'waiting input')} in every node,"
+        " tensor parallelism needs {}.",
         "next input": "The pipeline's {where} receives its next input while it computes: it holds"
         " at least {}.",
     }
@@ -174,12 +173,6 @@ def list_sram_notes(question: Question) -> list[str]:
     for name, use in list_uncounted(question).items():
         held = f"{use.total_bytes:,} ({describe_room(question, use)})"
         notes.append(texts[name].format(held, where=use.where))
-    output_bytes, room_bytes = inputs * network[-1].output_bytes, system.nodes * system.sram_bytes
-    if output_bytes > room_bytes and inputs > 1:
-        notes.append(
-            f"{count(inputs, 'output')}, {output_bytes:,} bytes, exceed the SRAM of"
-            f" all nodes together ({room_bytes:,}), so results must leave."
-        )
     return notes
 
 
@@ -262,9 +255,8 @@ def explain_topics(question: Question, names: Sequence[str] = ()) -> str:
 
 def add_options(parser: ArgumentParser) -> None:
     """Add topics, the what-if options, and --json."""
-    topics = f"{', '.join(TOPICS)}, {ALL} (everything but mistakes)"
-    default = "default: Q1 to Q4 on one page"
-    parser.add_argument("topics", metavar="TOPIC", nargs="*", help=f"{topics} ({default})")
+    topics = f"{', '.join(TOPICS)}, {ALL} (all but mistakes); by default Q1 to Q4 on one page"
+    parser.add_argument("topics", metavar="TOPIC", nargs="*", help=topics)
     add_question_options(parser)
     parser.add_argument(
         "--json", action="store_true", help="print all numbers as JSON, whatever the topics"

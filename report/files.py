@@ -11,9 +11,8 @@ from tempfile import TemporaryDirectory
 
 
 def write_files(files: Mapping[str | Path, bytes]) -> None:
-    """Write files beside their places, and move them there when all are written. Raises OSError
-    with the file's name as it was given. Ctrl-C is ignored meanwhile, so that nothing is
-    left behind."""
+    """Write files beside their places, and move them there when all are written; Ctrl-C is ignored
+    meanwhile. Raises OSError with the file's name as it was given."""
     with ExitStack() as folders:
         folders.callback(signal, SIGINT, signal(SIGINT, SIG_IGN))
         moves = {}

@@ -1,8 +1,8 @@
 """The formulas of both strategies, their evaluation, and edits of them.
 
-A formula is a line of text, `name = expression`. Those of a strategy are in the docstrings of
-lab3.py's functions. A name such as C holds one number per layer: arithmetic on it is element-wise,
-and a comma concatenates.
+A formula is a line of text, `name = expression`. A strategy's formulas are lines of the docstrings
+of lab3.py's functions. A name such as C holds one number per layer: arithmetic on it is
+element-wise, and a comma concatenates.
 
 An edit consists of formulas, too. Each is evaluated after the formula of the same name, and in its
 expression that name is the earlier value. The ring of Q4 is an edit, and so is each mistake of
@@ -12,12 +12,11 @@ report/check/mistakes.py. Bounds and losses are expressions of the same names.
 import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain
-from math import ceil
+from math import ceil, inf
 from operator import add, floordiv, mul, sub, truediv
-from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import lab3
 from lab3 import Network, System
@@ -27,17 +26,15 @@ from report.text import count
 STRATEGIES = "tensor", "pipeline"
 KINDS = {"latency": "seconds", "traffic": "bytes"}
 LAYER_FIELDS = "filters", "in_channels", "fx", "fy", "x", "y"  # of a --layer
-USED = {  # formulas that other modules use by name
-    ("tensor", "latency"): "one_input, compute, transfer",
-    ("tensor", "traffic"): "all_gathers, gather",
-    ("pipeline", "latency"): "one_input, interval, compute, transfer",
-    ("pipeline", "traffic"): "sent",
+USED = {  # formulas that other modules take by name
+    ("tensor", "latency"): ["one_input", "compute", "transfer"],
+    ("tensor", "traffic"): ["all_gathers", "gather"],
+    ("pipeline", "latency"): ["one_input", "interval", "compute", "transfer"],
+    ("pipeline", "traffic"): ["sent"],
 }
-CODE: dict[tuple[str, str], Callable[..., Any]] = {
-    case: getattr(lab3, "{}_parallel_{}".format(*case)) for case in USED
-}
-
-FORMULAS = {  # of their docstrings; each first line ends with a unit
+NAMES = {case: "{}_parallel_{}".format(*case) for case in USED}  # of lab3.py's functions
+CODE: dict[tuple[str, str], Any] = {case: getattr(lab3, name) for case, name in NAMES.items()}
+FORMULAS = {  # of their docstrings, where the first one is followed by its unit
     case: "\n".join(re.findall(r"^ *(\w+ = .*?)(?: seconds| bytes)?$", f"{code.__doc__}", re.M))
     for case, code in CODE.items()
 }
@@ -50,7 +47,9 @@ ops = 2 * macs
 weight_bytes = weights * element_bytes
 input_bytes = in_channels * x * y * element_bytes
 output_bytes = filters * out_x * out_y * element_bytes"""
-SYMBOLS = "C = ops; A = output_bytes; L = len(A); S = A / P; links = max(1, P * (P - 1))"
+SYMBOLS = """\
+C = ops; A = output_bytes; L = len(A); S = A / P; links = max(1, P * (P - 1))
+interval = one_input"""  # what a further input adds, unless a docstring says otherwise
 PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the handout's units
 RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # not for pipelines
 BOUNDS = {  # seconds; the same for both strategies
@@ -120,22 +119,22 @@ FUNCTIONS: dict[str, Any] = {
 
 
 # ------------------------------------------------ a strategy's numbers
-class Formula:
+class Formula(NamedTuple):
     """A line `name = expression`."""
 
-    def __init__(self, line: str) -> None:
-        self.name, self.expression = line.strip().split(" = ", 1)
-
-    @cached_property
-    def code(self) -> CodeType:
-        """Compile the expression when it is first evaluated."""
-        return compile(self.expression, self.expression, "eval")
+    name: str
+    expression: str
 
 
 @cache
 def parse(text: str) -> list[Formula]:
     """Split a text into formulas, which are separated by line ends or semicolons."""
-    return [Formula(line) for line in text.replace(";", "\n").splitlines() if line]
+    lines = [line.strip().split(" = ", 1) for line in text.replace(";", "\n").splitlines() if line]
+    return [Formula(*line) for line in lines]
+
+
+# the second argument is what a traceback names
+compile_expression = cache(lambda expression: compile(expression, expression, "eval"))
 
 
 class Model(dict[str, Any]):
@@ -155,23 +154,22 @@ class Model(dict[str, Any]):
         self.formulas = {formula.name: [formula] for text in texts for formula in parse(text)}
 
     def __missing__(self, name: str) -> Any:
-        value = self.given.get(name)
-        if value is not None:
-            self[name] = value
+        if name not in self.given and name not in self.formulas:
+            raise KeyError(name)
+        if name in self.given:
+            self[name] = self.given[name]
         for formula in self.formulas.get(name, ()):
-            value = self.evaluate(formula.code)
+            value = self.evaluate(formula.expression)
             if self.real is Fraction and type(value) is float:
                 raise ValueError(f"{name} = {formula.expression} is not exact")
-            if self.real is Fraction and type(value) is int and name in self.given:
-                value = Fraction(value)  # N = 1: a quotient of two ints would be a float
-            self[name] = value = join(*value) if type(value) is tuple else value  # "a, b"
-        if value is None:
-            raise KeyError(name)
-        return value
+            if name in self.given and type(value) is int:  # N = 1, or 1 / N would be a float
+                value = self.real(value)
+            self[name] = join(*value) if type(value) is tuple else value  # "a, b"
+        return self[name]
 
-    def evaluate(self, expression: str | CodeType) -> Any:
+    def evaluate(self, expression: str) -> Any:
         """Evaluate an expression of names, such as "sum(C) / R"."""
-        return eval(expression, FUNCTIONS, self)
+        return eval(compile_expression(expression), FUNCTIONS, self)
 
     def edit(self, *edits: str) -> "Model":
         """Make a model with edits; none of its numbers is evaluated yet."""
@@ -180,11 +178,6 @@ class Model(dict[str, Any]):
         for formula in chain.from_iterable(map(parse, edits)):
             model.formulas[formula.name] = [*model.formulas.get(formula.name, []), formula]
         return model
-
-    @property
-    def interval_s(self) -> Fraction:
-        """Return the time that each further input adds to the latency."""
-        return Fraction(self["interval" if self.strategy == "pipeline" else "one_input"])
 
 
 def list_layers(network: Network) -> list[dict[str, int]]:
@@ -195,25 +188,54 @@ def list_layers(network: Network) -> list[dict[str, int]]:
     return [dict(zip(["layer", *names], row, strict=True)) for row in rows]
 
 
-def check_code(model: Model) -> None:
-    """Raise InputError if lab3.py's functions compute anything else than their docstrings say."""
+# ------------------------------------------------ lab3.py's code and docstrings
+def compute_latency(strategy: str, network: Network, system: System, inputs: int) -> Any:
+    """Compute a latency with lab3.py's function. Raises ImpossibleError, and InputError if it is no
+    positive number."""
+    function = CODE[strategy, "latency"]
+    latency_s = function(network, system, inputs) if callable(function) else function
+    if not isinstance(latency_s, (int, float, Fraction)) or not 0 < latency_s < inf:
+        wanted = f"a function that returns a positive number, not {latency_s!r}"
+        raise InputError(f"lab3.py: {NAMES[strategy, 'latency']} must be {wanted}")
+    return latency_s
+
+
+def state(model: Model, kind: str) -> Fraction:
+    """Evaluate latency or traffic as lab3.py's docstring states it. Raises InputError if that
+    cannot be done."""
+    case = model.strategy, kind
+    try:
+        for name in [*(formula.name for formula in parse(FORMULAS[case])), *USED[case], kind]:
+            model.evaluate(name)
+        return Fraction(model[kind])
+    except Exception as error:
+        why = f"cannot be evaluated: {type(error).__name__}: {error}"
+    if not CODE[case].__doc__:
+        why = "is missing; python -OO removes it"
+    elif not FORMULAS[case]:
+        why = "has no formulas, which are lines such as: sent = A[:-1]"
+    raise InputError(f"lab3.py: the docstring of {NAMES[case]} {why}")
+
+
+def check_lab3(model: Model) -> None:
+    """Raise InputError if lab3.py's functions compute anything else than their docstrings state, or
+    if a latency is less than its lower bound or than its steps, or traffic is no whole number."""
     for kind, unit in KINDS.items():
-        function = CODE[model.strategy, kind]
-        try:
-            model.evaluate(USED[model.strategy, kind])
-            stated = Fraction(model[kind])
-        except Exception as error:  # a docstring may say anything, and python -OO removes it
-            why = f"{type(error).__name__}: {error}"
-            raise InputError(
-                f"lab3.py: the docstring of {function.__name__} gives no {kind}: {why}"
-            ) from None
-        computed = function(*model.question)
-        if computed != stated:
-            is_finite = isinstance(computed, (int, float, Fraction)) and computed - computed == 0
-            # 25 digits distinguish a float from the exact number
-            shown = lab3.format_decimal(computed, 25) if is_finite else repr(computed)
-            raise InputError(
-                f"for {count(model.question[2], 'input')}, lab3.py's {function.__name__} gives"
-                f" {shown} {unit}, but its docstring {lab3.format_decimal(stated, 25)}: the two"
-                " must say the same"
-            )
+        stated, value = state(model, kind), CODE[model.strategy, kind](*model.question)
+        bound_s = model.evaluate(BOUNDS["lower bound"])
+        steps_s = model.evaluate("sum(compute) + sum(transfer) + (N - 1) * interval")
+        if value != stated:
+            why = f"but its docstring {lab3.format_decimal(stated, 25)}: the two must say the same"
+        elif kind == "latency" and stated < bound_s:
+            why = f"less than its lower bound, {lab3.format_decimal(bound_s)}, with no node idle"
+        elif kind == "latency" and stated != steps_s:
+            why = f"but its steps {lab3.format_decimal(steps_s)}"
+        elif kind == "traffic" and (stated < 0 or stated.denominator > 1):
+            why = "which must be a whole number"
+        else:
+            continue
+        # 25 digits distinguish a float from the exact number
+        is_number = isinstance(value, (int, float, Fraction))
+        shown = lab3.format_decimal(value, 25) if is_number else repr(value)
+        case = f"for {count(model.question[2], 'input')}, lab3.py's {NAMES[model.strategy, kind]}"
+        raise InputError(f"{case} gives {shown} {unit}, {why}")

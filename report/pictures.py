@@ -158,7 +158,7 @@ def list_lines(question: Question, strategy: str, end_s: Fraction) -> dict[str, 
     Raises InputError for too many steps."""
     layers, nodes = len(question.network), question.system.nodes
     model = make_models(question)[strategy, 1]
-    started = min(question.inputs, ceil(end_s / model.interval_s))
+    started = min(question.inputs, ceil(end_s / model["interval"]))
     bars = started * len(list_steps(model))
     if bars > MOST_BARS:
         raise InputError(

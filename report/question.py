@@ -8,7 +8,7 @@ from typing import NamedTuple
 import lab3
 from lab3 import Network, Rate, System
 from report import InputError
-from report.model import CODE, LAYER_FIELDS, STRATEGIES, Model, check_code
+from report.model import LAYER_FIELDS, STRATEGIES, Model, check_lab3, compute_latency
 from report.text import GIGA, KIB, count, format_rounded, wrap
 
 MOST_DIGITS = 30  # of an option's number, with its point and exponent
@@ -35,26 +35,23 @@ LAB = Question()
 @lru_cache(maxsize=8)
 def find_impossible(question: Question) -> dict[str, str]:
     """Map each impossible strategy to the reason: {"tensor": "Tensor parallelism is not ..."}.
-    Raises InputError if neither strategy is possible."""
+    Raises InputError if neither strategy is possible, or a latency is not positive."""
     reasons = {}
     for strategy in STRATEGIES:
         try:
-            CODE[strategy, "latency"](*question)
+            for inputs in question.amounts:
+                compute_latency(strategy, question.network, question.system, inputs)
         except lab3.ImpossibleError as reason:
             reasons[strategy] = str(reason)
     if len(reasons) == len(STRATEGIES):
+        divisor = gcd(*(layer.filters for layer in question.network))
+        needs = f"{count(divisor, 'node')}{' or a divisor of it' * (divisor > 1)}"
         raise InputError(
             f"{count(question.system.nodes, 'node')} can run neither strategy: tensor parallelism"
-            f" needs {describe_divisors(question)}, because each layer's filters are split evenly;"
-            f" pipeline parallelism needs {count(len(question.network), 'node')} or more"
+            f" needs {needs}, because each layer's filters are split evenly; pipeline parallelism"
+            f" needs {count(len(question.network), 'node')} or more"
         )
     return reasons
-
-
-def describe_divisors(question: Question) -> str:
-    """Describe the numbers of nodes over which each layer's filters can be split evenly."""
-    divisor = gcd(*(layer.filters for layer in question.network))
-    return f"{count(divisor, 'node')}{' or a divisor of it' * (divisor > 1)}"
 
 
 def list_possible(question: Question) -> list[str]:
@@ -65,14 +62,14 @@ def list_possible(question: Question) -> list[str]:
 @lru_cache(maxsize=8)
 def make_models(question: Question) -> dict[tuple[str, int], Model]:
     """Make the possible strategies' models, by strategy and inputs: 1, 2, which checks the
-    interval, and all. Raises the InputErrors of find_impossible and check_code."""
+    interval, and all. Raises the InputErrors of find_impossible and check_lab3."""
     models = {
         (strategy, inputs): Model(strategy, question.network, question.system, inputs)
         for inputs in (1, 2, question.inputs)
         for strategy in list_possible(question)
     }
     for model in models.values():
-        check_code(model)
+        check_lab3(model)
     return models
 
 

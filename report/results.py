@@ -48,7 +48,7 @@ def find_results(question: Question, inputs: int, topology: str = ALL_TO_ALL) ->
             traffic_bytes=int(model["traffic"]),
             compute_s=Fraction(sum(model["compute"])),
             communication_s=Fraction(sum(model["transfer"])),
-            interval_s=model.interval_s,
+            interval_s=Fraction(model["interval"]),
             bottleneck=find_bottleneck(model),
             utilisation=model.evaluate(BOUNDS["lower bound"]) / model["latency"],
         )
@@ -78,7 +78,7 @@ class Step(NamedTuple):
     where: str  # "all nodes", "all links", "node 2" or "link 2 to 3"
     start_s: Fraction
     time_s: Fraction
-    link_bytes: int  # over the busiest link
+    link_bytes: int  # over the busiest link, which sends for the whole step, also on a ring
     traffic_bytes: int  # over all links
 
     @property
@@ -96,7 +96,7 @@ def list_steps(model: Model, inputs: int = 1) -> list[Step]:
     rows = [*zip_longest(model["compute"], model["transfer"], sent, fillvalue=Fraction(0))]
     steps = []
     for number in range(1, inputs + 1):
-        clock_s = (number - 1) * model.interval_s
+        clock_s = (number - 1) * model["interval"]
         for layer, (compute_s, transfer_s, traffic_bytes) in enumerate(rows, 1):
             node, work, link = f"node {layer}", "send", f"link {layer} to {layer + 1}"
             if is_tensor:
@@ -106,7 +106,7 @@ def list_steps(model: Model, inputs: int = 1) -> list[Step]:
             steps.append(Step(*case, "compute", node, clock_s, compute_s, 0, 0))
             clock_s += compute_s
             if traffic_bytes:
-                sizes = int(transfer_s * model["B"]), int(traffic_bytes)  # a link does not pause
+                sizes = int(transfer_s * model["B"]), int(traffic_bytes)
                 steps.append(Step(*case, work, link, clock_s, transfer_s, *sizes))
                 clock_s += transfer_s
     return steps

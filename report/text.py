@@ -21,7 +21,6 @@ EXACT_DIGITS, ROUNDED_DIGITS = 12, 9
 
 
 # ------------------------------------------------ numbers
-# Besides lab3.format_decimal, which prints the answers, and format_time of pictures.
 def format_number(value: Exact | Decimal) -> str:
     """Format a number with thousands grouped: an int or Decimal whole; a Fraction exactly if it is
     short, else rounded to 9 digits, or to a whole number if that has more."""

@@ -5,13 +5,7 @@ from functools import lru_cache
 
 import lab3
 from report.options import add_question_options, read_options
-from report.question import (
-    Question,
-    describe_divisors,
-    format_option,
-    list_possible,
-    prefix_question,
-)
+from report.question import Question, format_option, list_possible, prefix_question
 from report.sram import fits
 from report.text import KIB, wrap
 
@@ -22,12 +16,10 @@ add_options = add_question_options  # and no others
 def answer(question: Question) -> str:
     """Return lab3.py's answers, and which strategies fit in SRAM. Raises the InputErrors of
     find_impossible."""
-    possible = list_possible(question)
-    names = " and ".join(f"{name} parallelism" for name in possible if fits(question, name))
+    fitting = [name for name in list_possible(question) if fits(question, name)]
+    names = " and ".join(f"{name} parallelism" for name in fitting)
     kib = format_option(question.system.sram_bytes, KIB)
     line = f"Fits in {kib} KiB of SRAM per node, one input at a time: {names or 'none'}."
-    if "tensor" not in possible:
-        line += f" Tensor parallelism needs {describe_divisors(question)}."
     return f"{lab3.answers(*question)}\n{wrap(line, '  ')}"  # lab3.py's lines as they are
 
 

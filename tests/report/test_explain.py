@@ -158,14 +158,12 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q3 {ODD} --sram-kib 12", "data parallelism (1,948 ms) is possible."),
         ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {ODD} --inputs 2", "With 1 waiting input in every node,"),
-        (f"Q3 {ODD} --inputs 99", "64,152 bytes, exceed the SRAM of all nodes together (55,296),"),
         (f"Q3 {FASTER}", "The pipeline's node 3 receives its next input while it computes:"),
         (f"Q3 {FASTER}", "it holds at least 9,504 (288 over)."),  # 7,776 + 2 * 540 + 648
         (f"Q3 {FULL} --sram-kib 4", "data, every node 1 2,048 1,024 1,024 4,096 0 free"),
         (f"Q3 {FULL} --sram-kib 4", "data parallelism (0.02097 ms) is possible."),  # 2^20 / 5e10
         # 64 bytes of weights, 128 of input, 128 of output; longer pipelines tell the fullest only
         (f"Q3 --nodes 8 {f'{ONE_LAYER} ' * 8}--element-bytes 1", "pipeline, node 8 8 64 128 128"),
-        (f"Q3 {FULL} --sram-kib 4 --inputs 5", "5 outputs, 5,120 bytes, exceed"),
         (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048. So the work must be"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
@@ -202,14 +200,11 @@ def test_what_is_said_of_other_machines(line, said):
         ("Q2 --nodes 2", ["pipeline"]),
         ("Q2 --nodes 5", ["tensor"]),
         (f"Q3 {ODD}", ["receives"]),  # a send is the bottleneck
-        (f"Q3 {ODD} --inputs 60", ["must leave"]),  # 38,880 bytes of outputs
         (f"Q3 {ODD} --inputs 1", ["waiting"]),
-        ("Q3 --inputs 1", ["receives", "must leave"]),
-        ("Q3 --inputs 1 --sram-kib 1", ["must leave"]),
+        ("Q3 --inputs 1", ["receives"]),
         ("Q3 --nodes 5", ["tensor", "if it is kept"]),
         ("Q3 --nodes 2", ["pipeline"]),
         (f"Q3 {FULL} --sram-kib 4 --inputs 1", [" over"]),
-        (f"Q3 {FULL} --sram-kib 4 --inputs 4", ["must leave"]),
         (f"Q3 {FULL}", ["if it is kept"]),  # nothing is gathered
         ("Q4 --nodes 5", ["tensor"]),
         ("Q4 --nodes 2", ["pipeline"]),

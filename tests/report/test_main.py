@@ -235,7 +235,7 @@ def test_every_other_python_gives_the_same(interpreter):
     mixed = run(*report, "explain", "Q1", "--nodes", "8", "Q2", "--inputs=3").stdout
     assert mixed == output("explain Q1 Q2 --nodes 8 --inputs 3")
     check_end(run(*report, "explain", "--", "--zzz"), 2, "'--zzz' is not a topic")
-    check_end(run(*report, "whatif", "--inputs=--"), 2, "'--' is not a value")
+    check_end(run(*report, "whatif", "--inputs=--"), 2, "--inputs: '--' is not a value")
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")

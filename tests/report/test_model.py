@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import machines
 from machines import CLOSED_FORMS, LAB, ODD, ODD_OPTIONS
-from program import LAB3, PROJECT, copy_project, python, sentence
+from program import LAB3, PROJECT, copy_project, python, refusal, sentence
 from random_machines import cases_of_both
 from report import InputError
-from report.model import CODE, FORMULAS, RING, Model, check_code, list_layers
+from report.model import CODE, FORMULAS, RING, Model, check_lab3, list_layers
 from report.results import compute_bound
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
@@ -44,8 +44,8 @@ def test_the_totals_by_hand(edits, expected):
 def test_numbers_by_their_names():
     tensor, pipeline = Model("tensor", *ODD), Model("pipeline", *ODD)
     assert tensor["S"] == (120, 90, 108) and tensor["L"] == 3 and tensor["links"] == 30
-    assert tensor["one_input"] == tensor.interval_s == Fraction("0.416704")
-    assert pipeline["interval"] == pipeline.interval_s == Fraction("0.576")
+    assert tensor["one_input"] == tensor["interval"] == Fraction("0.416704")
+    assert pipeline["interval"] == Fraction("0.576")
     with pytest.raises(KeyError, match="gather"):
         pipeline["gather"]
 
@@ -92,13 +92,13 @@ def test_what_is_asked_of_an_edited_model_first_does_not_matter():
     assert model["latency"] and model["interval"]
     edited = model.edit("compute = N * compute")
     assert edited["latency"] == Fraction("36.667776")
-    assert edited.interval_s == 8 * Fraction("0.497664")
+    assert edited["interval"] == 8 * Fraction("0.497664")
 
 
 @given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]))
 def test_the_interval_is_what_a_second_input_adds(case, strategy):
     one, two = (Model(strategy, *case, inputs) for inputs in (1, 2))
-    assert one.interval_s == two.interval_s == two["latency"] - one["latency"]
+    assert one["interval"] == two["interval"] == two["latency"] - one["latency"]
 
 
 def test_an_edit_is_exact_or_refused():
@@ -121,7 +121,7 @@ def test_an_edit_that_does_not_fit_is_an_error(edit):
 def test_formulas_and_code_are_two_statements_of_the_same(case, inputs):
     assert find_totals(*case, inputs) == machines.closed_forms(*case, inputs)
     for strategy in CLOSED_FORMS:
-        check_code(Model(strategy, *case, inputs))
+        check_lab3(Model(strategy, *case, inputs))
 
 
 LATENCY_T, TRAFFIC_T, LATENCY_P, TRAFFIC_P = (
@@ -156,14 +156,12 @@ def test_a_lab3_that_computes_anything_else_is_named_with_both_numbers(tmp_path,
         assert not (folder / "slides.pdf").exists() and not (folder / "limits.svg").exists()
 
 
-@pytest.mark.parametrize("value", [float("inf"), float("nan"), None, "1"])
-def test_a_lab3_that_computes_no_number_is_named(monkeypatch, value):
-    def compute(*_):
-        return value
-
-    monkeypatch.setitem(CODE, ("tensor", "latency"), compute)
-    with pytest.raises(ValueError, match=f"compute gives {value!r} seconds, but its docstring"):
-        check_code(Model("tensor", *ODD))
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), None, "1", 0, -1.5])
+def test_a_function_that_returns_no_latency_is_named_by_every_command(monkeypatch, value):
+    monkeypatch.setitem(CODE, ("tensor", "latency"), value if value is None else lambda *_: value)
+    told = f"{LATENCY_T} must be a function that returns a positive number, not {value!r}"
+    for command in ("whatif", "explain", "check", "picture limits"):
+        assert told in refusal(f"{command} --inputs 77")
 
 
 @pytest.mark.parametrize(
@@ -173,19 +171,46 @@ def test_a_lab3_that_computes_no_number_is_named(monkeypatch, value):
         ("compute = C / (P * R)", "computing = C / (P * R)", "NameError: name 'compute'"),
         ("compute = C / (P * R)", "compute = C / (P * 0)", "ZeroDivisionError"),
         ("compute = C / (P * R)", "compute = compute", "RecursionError"),
-        ("latency = N * one_input", "", "KeyError: 'latency'"),
+        ("compute = C / (P * R)", "compute = C / (P * R)\nunused = 1 +", "SyntaxError"),
+        ("latency = N * one_input", "", "NameError: name 'latency'"),
         ("one_input", "one", "NameError: name 'one_input'"),  # which other modules use
         ("latency = N * one_input", "latency = compute", "TypeError"),
         ("latency = N * one_input", "latency = 2 / 3", "ValueError: latency = 2 / 3 is not exact"),
     ],
 )
-def test_a_docstring_that_gives_no_number_is_named(monkeypatch, old, new, why):
+def test_a_docstring_that_states_no_number_is_named(monkeypatch, old, new, why):
     formulas = FORMULAS["tensor", "latency"]
     assert old in formulas
     monkeypatch.setitem(FORMULAS, ("tensor", "latency"), formulas.replace(old, new))
-    told = f"lab3.py: the docstring of {LATENCY_T} gives no latency: {why}"
+    told = f"lab3.py: the docstring of {LATENCY_T} cannot be evaluated: {why}"
     with pytest.raises(InputError, match=re.escape(told)):
-        check_code(Model("tensor", *ODD))
+        check_lab3(Model("tensor", *ODD))
+
+
+def test_a_docstring_without_formulas_is_named(monkeypatch):
+    monkeypatch.setitem(FORMULAS, ("pipeline", "traffic"), "")
+    with pytest.raises(InputError, match=f"the docstring of {TRAFFIC_P} has no formulas"):
+        check_lab3(Model("pipeline", *ODD))
+
+
+@pytest.mark.parametrize(
+    ("case", "edit", "why"),
+    [  # of ODD: the bound is 8 * 162.304 ms
+        (("tensor", "latency"), "latency = 1", "less than its lower bound, 1.298432"),
+        (("tensor", "latency"), "latency = latency + 1", "but its steps 3.333632"),
+        (("pipeline", "latency"), "interval = 2 * interval", "but its steps 10.045824"),
+        (("pipeline", "traffic"), "traffic = traffic / 9_999", "whole number"),
+        (("pipeline", "traffic"), "traffic = -traffic", "whole number"),
+    ],
+)
+def test_code_and_docstring_that_are_wrong_alike_are_named(monkeypatch, case, edit, why):
+    edited = Model(case[0], *ODD).edit(edit)
+    value = Model(case[0], *ODD)["latency"] if "interval" in edit else edited[case[1]]
+    monkeypatch.setitem(CODE, case, lambda *_: value)
+    if "interval" in edit:
+        edited = edited.edit(f"latency = {6013824} * one_input / {1981824}")
+    with pytest.raises(InputError, match=f"for 8 inputs, lab3.py's .*{case[1]} gives .*{why}"):
+        check_lab3(edited)
 
 
 def test_without_docstrings_only_whatif_works():
@@ -193,7 +218,8 @@ def test_without_docstrings_only_whatif_works():
     for command in ("explain model", "picture limits", "check", "deck --output ."):
         done = python("-OO", "report", *command.split())
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"the docstring of {LATENCY_T} gives no latency" in sentence(done.stderr)
+        told = sentence(done.stderr)
+        assert f"the docstring of {LATENCY_T} is missing; python -OO removes it" in told
 
 
 def test_one_place_evaluates_and_no_text_of_a_user_gets_there():
