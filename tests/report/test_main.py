@@ -163,13 +163,15 @@ def test_a_wrong_word_is_answered_with_those_that_are_right(line, wrong, right):
 
 
 @pytest.mark.parametrize("error", [ValueError, TypeError, KeyError, OverflowError])
-def test_a_bug_is_a_traceback_and_no_sentence_for_the_user(monkeypatch, error):
-    def answer(question):
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_bug_is_a_traceback_and_no_sentence_for_the_user(monkeypatch, name, error):
+    def fail(options):
         raise error("zip() argument 2 is longer than argument 1")
 
-    monkeypatch.setattr("report.whatif.answer", answer)
+    monkeypatch.setattr(f"report.{COMMANDS[name][0]}.run", fail)
+    line = {"run": "run a.py --output b", "picture": "picture limits"}.get(name, name)
     with pytest.raises(error, match=r"zip\(\)"):
-        call("whatif")
+        call(line)
 
 
 # ------------------------------------------------ how commands end
