@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lab3
 from machines import CLOSED_FORMS
 from machines import ODD_OPTIONS as ODD
-from program import LAB3, check_layout, copy_project, output, play, refusal
+from program import check_layout, output, refusal
 from random_machines import questions
 from report.check.mistakes import MISTAKES
 from report.explain import TOPICS, explain_topics
@@ -237,18 +237,6 @@ def test_topics_print_the_formulas_and_the_words_of_the_docstrings():
                 assert (
                     f"{formula}\n" in text if " = " in line else formula in " ".join(text.split())
                 )
-
-
-@pytest.mark.parametrize("title", ["Symbols of formulas", "it is read as follows"])
-def test_a_list_of_lab3s_docstring_is_found_without_its_line_breaks(tmp_path, title):
-    first, rest = title.split(" ", 1)
-    broken = re.sub(r"\s+".join(title.split()), f"{first}\n{rest}", LAB3)
-    text = play("python3 report explain bounds readings", copy_project(tmp_path, broken))
-    assert "C  ops of a layer" in text and "it crosses" in text
-    (tmp_path / "lab3.py").write_text(broken.replace(rest, "otherwise"), encoding="utf-8")
-    without = play("python3 report explain bounds readings", tmp_path)
-    assert ("C  ops of a layer" in without, "it crosses" in without) != (True, True)
-    assert {*without.splitlines()} < {*text.splitlines()}
 
 
 def test_the_readings_are_lab3s_list_and_what_others_would_give():
