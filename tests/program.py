@@ -22,6 +22,12 @@ from report.__main__ import PROG, main
 # ------------------------------------------------ lab3.py and report/ as processes get them
 
 
+def edit(text, old, new):
+    """Replace a part of a text, which must be there: else a test would test nothing."""
+    assert old in text and old != new, f"{old!r} is not there"
+    return text.replace(old, new)
+
+
 CHECKOUT = Path(lab3.__file__).parent
 IN_CHECKOUT = (CHECKOUT / "lab3.py").read_text(encoding="utf-8")
 
@@ -94,10 +100,24 @@ def ask(line):
     return options.read_options(parser.parse_args(shlex.split(line)))
 
 
+SED_EDIT = re.compile("(?<![a-z])(s/[^/]+/[^/]*/)(?:; )?")
+
+
 def read_sessions(text):
     """Split a text into its commands, one a line behind "$ ", each with what the text shows."""
     sessions = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
     return [session.partition("\n")[::2] for session in sessions]
+
+
+def shell_edits(command, **more):
+    """Run a command of which each `sed` must change something: sed writes what it has changed into
+    a file of its own."""
+    with TemporaryDirectory() as folder:
+        files = [Path(folder, str(number)) for number in range(len(SED_EDIT.findall(command)))]
+        rest = iter(files)
+        result = shell(SED_EDIT.sub(lambda edit: f"{edit[1]}w {next(rest)}\n", command), **more)
+        assert all(file.stat().st_size for file in files), f"a sed changes nothing: {command}"
+    return result
 
 
 def play(command, folder, is_own=False):
@@ -112,7 +132,7 @@ def play(command, folder, is_own=False):
         with chdir(folder):
             status, out, err = call(shlex.split(command)[2:])
     else:
-        result = shell(command, cwd=folder)
+        result = shell_edits(command, cwd=folder)
         status, out, err = result.returncode, result.stdout, result.stderr
     check_layout(out)
     return out + err + (f"[exit status {status}]\n" if status else "")

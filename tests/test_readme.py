@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 
-from program import CHECKOUT, IN_CHECKOUT, LAB3, copy_project, play, read_sessions, shell
+from program import CHECKOUT, IN_CHECKOUT, LAB3, copy_project, edit, play, read_sessions, shell
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
@@ -58,7 +58,7 @@ def test_its_commands_work(copied, command):
 
 def test_its_two_lines_check_a_class(copied):
     (copied / "submissions" / "b").mkdir(parents=True)
-    wrong = LAB3.replace("return 2 * self.macs", "return self.macs")
+    wrong = edit(LAB3, "return 2 * self.macs", "return self.macs")
     for name, program in {"a.py": LAB3, "b/lab3.py": wrong}.items():
         (copied / "submissions" / name).write_text(program, encoding="utf-8")
     assert set(CLASS) < {*LINES} and {"/submissions/", "/outputs/"} < {*IGNORED}
