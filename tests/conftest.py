@@ -2,6 +2,7 @@
 7.0, which suffice for test_lab3.py.
 """
 
+import os
 import sys
 from importlib.util import find_spec
 
@@ -25,3 +26,9 @@ def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="write transcripts and rule.txt anew")
     says = "write the numbers of a strategy in mistakes.json anew"
     parser.addoption("--update-mistakes", choices=["tensor", "pipeline"], help=says)
+
+
+def pytest_configure(config):
+    """Make a test that does not end red, where pytest-timeout is installed."""
+    is_thorough = config.getoption("--hypothesis-profile", None) == "thorough"
+    os.environ.setdefault("PYTEST_TIMEOUT", "2400" if is_thorough else "120")  # seconds

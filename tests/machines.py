@@ -16,8 +16,8 @@ SYSTEM = System(4, 50 * 10**9, 2 * 10**9, 512 * 1024)
 INPUTS = 32
 
 # The tests of report/ ask about this lab, whatever lab3.py's constants are. report/ takes those
-# when it is imported, which conftest.py does before any test is read. Only processes of their own,
-# such as `python3 lab3.py | python3 report check`, have the constants that are in the file.
+# when it is imported, which conftest.py does before any test is read. Processes of their own run in
+# a copy that has this lab, too: see program.py.
 with patch.multiple(lab3, NETWORK=NETWORK, SYSTEM=SYSTEM, INPUTS=INPUTS):
     from report.question import Question
 

@@ -1,6 +1,7 @@
 """How tests run `python3 report COMMAND`, in this process or in one of its own, and how they play
 what a text shows: commands behind "$ ", each with its output."""
 
+import compileall
 import os
 import re
 import shlex
@@ -11,12 +12,57 @@ from argparse import ArgumentParser
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import lab3
+from machines import INPUTS, NETWORK, SYSTEM
 from report import options
 from report.__main__ import PROG, main
 
-PROJECT = Path(lab3.__file__).parent
+# ------------------------------------------------ lab3.py and report/ as processes get them
+
+
+def edit(text, old, new):
+    """Replace a part of a text, which must be there: else a test would test nothing."""
+    assert old in text and old != new, f"{old!r} is not there"
+    return text.replace(old, new)
+
+
+CHECKOUT = Path(lab3.__file__).parent
+IN_CHECKOUT = (CHECKOUT / "lab3.py").read_text(encoding="utf-8")
+
+
+def state_lab(text):
+    """Return lab3.py's text with the constants of the tests' lab, whatever they were."""
+    layers = "".join(f"    ConvLayer{layer[:6]},\n" for layer in NETWORK)
+    constants = f"NETWORK = (\n{layers})\nSYSTEM = System()\nINPUTS = {INPUTS}"
+    replacements = {r"NETWORK = (?s:.*?)\nINPUTS = \w+": constants}
+    for name, value in [("element_bytes", NETWORK[0].element_bytes), *SYSTEM._asdict().items()]:
+        replacements[rf"    ({name}: \w+) = [^#\n]*\b"] = rf"    \1 = {value}"
+    for pattern, new in replacements.items():
+        text, count = re.subn(f"^{pattern}", new, text, flags=re.MULTILINE)
+        assert count == 1, f"{pattern} is there {count} times"
+    return text
+
+
+LAB3 = state_lab(IN_CHECKOUT)
+COPY = TemporaryDirectory(prefix="lab3-tests-")  # until the tests end
+PROJECT = Path(COPY.name)
+(PROJECT / "lab3.py").write_text(LAB3, encoding="utf-8")
+shutil.copy(CHECKOUT / ".gitattributes", PROJECT)
+shutil.copytree(CHECKOUT / "report", PROJECT / "report", ignore=shutil.ignore_patterns("__py*"))
+compileall.compile_dir(PROJECT / "report", quiet=1)  # or each process would compile it
+
+
+def copy_project(folder, lab3=LAB3):
+    """Copy report/, and lab3.py or this text in its place, so that a test can change them."""
+    shutil.copytree(PROJECT / "report", folder / "report")
+    (folder / "lab3.py").write_text(lab3, encoding="utf-8")
+    return folder
+
+
+# ------------------------------------------------ processes and commands
+
 # Whatever PYTHON* variables the caller has must neither help nor hinder.
 PLAIN = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
 
@@ -54,21 +100,24 @@ def ask(line):
     return options.read_options(parser.parse_args(shlex.split(line)))
 
 
-LAB3 = (PROJECT / "lab3.py").read_text(encoding="utf-8")
-
-
-def copy_project(folder, lab3=LAB3):
-    """Copy report/, and lab3.py or this text in its place, so that what commands write and change
-    is not the project's."""
-    shutil.copytree(PROJECT / "report", folder / "report", ignore=shutil.ignore_patterns("__py*"))
-    (folder / "lab3.py").write_text(lab3, encoding="utf-8")
-    return folder
+SED_EDIT = re.compile("(?<![a-z])(s/[^/]+/[^/]*/)(?:; )?")
 
 
 def read_sessions(text):
     """Split a text into its commands, one a line behind "$ ", each with what the text shows."""
     sessions = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
     return [session.partition("\n")[::2] for session in sessions]
+
+
+def shell_edits(command, **more):
+    """Run a command of which each `sed` must change something: sed writes what it has changed into
+    a file of its own."""
+    with TemporaryDirectory() as folder:
+        files = [Path(folder, str(number)) for number in range(len(SED_EDIT.findall(command)))]
+        rest = iter(files)
+        result = shell(SED_EDIT.sub(lambda edit: f"{edit[1]}w {next(rest)}\n", command), **more)
+        assert all(file.stat().st_size for file in files), f"a sed changes nothing: {command}"
+    return result
 
 
 def play(command, folder, is_own=False):
@@ -83,7 +132,7 @@ def play(command, folder, is_own=False):
         with chdir(folder):
             status, out, err = call(shlex.split(command)[2:])
     else:
-        result = shell(command, cwd=folder)
+        result = shell_edits(command, cwd=folder)
         status, out, err = result.returncode, result.stdout, result.stderr
     check_layout(out)
     return out + err + (f"[exit status {status}]\n" if status else "")

@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 
-from program import LAB3, PROJECT, copy_project, play, read_sessions, shell
+from program import CHECKOUT, IN_CHECKOUT, LAB3, copy_project, edit, play, read_sessions, shell
 
-README = (PROJECT / "README.md").read_text(encoding="utf-8")
+README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language):
@@ -26,7 +26,7 @@ INSTALLING = [line for line in LINES if "pip install" in line]  # is for people 
 COMMANDS = [line for line in LINES if line not in INSTALLING and line not in CLASS]
 SESSIONS = [session for block in blocks("console") for session in read_sessions(block)]
 PYTHON = ".venv/bin/python"  # here it is the Python of the tests
-IGNORED = (PROJECT / ".gitignore").read_text(encoding="utf-8").splitlines()
+IGNORED = (CHECKOUT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def copied(tmp_path):
 
 @pytest.mark.parametrize(("command", "shown"), SESSIONS)
 def test_what_it_shows_is_what_comes_out(copied, command, shown):
+    (copied / "lab3.py").write_text(IN_CHECKOUT, encoding="utf-8")
     printed = play(command.replace(PYTHON, "python3"), copied, is_own=True)
     # a line of three dots stands for any others
     assert doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS), printed
@@ -44,7 +45,7 @@ def test_what_it_shows_is_what_comes_out(copied, command, shown):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_its_commands_work(copied, command):
-    folder = PROJECT if "pytest" in command else copied
+    folder = CHECKOUT if "pytest" in command else copied
     result = shell(command.replace(PYTHON, "python3"), cwd=folder)
     assert (result.returncode, result.stderr) == (0, "")
     written = {path.name for path in copied.iterdir()} - {"lab3.py", "report"}
@@ -57,7 +58,7 @@ def test_its_commands_work(copied, command):
 
 def test_its_two_lines_check_a_class(copied):
     (copied / "submissions" / "b").mkdir(parents=True)
-    wrong = LAB3.replace("return 2 * self.macs", "return self.macs")
+    wrong = edit(LAB3, "return 2 * self.macs", "return self.macs")
     for name, program in {"a.py": LAB3, "b/lab3.py": wrong}.items():
         (copied / "submissions" / name).write_text(program, encoding="utf-8")
     assert set(CLASS) < {*LINES} and {"/submissions/", "/outputs/"} < {*IGNORED}
@@ -77,15 +78,15 @@ def test_its_python_works(block):
 
 def test_ci_runs_its_tests():
     [testing] = [line for line in INSTALLING if "pytest" in line]
-    assert testing in (PROJECT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert testing in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
 def test_every_file_that_a_text_names_exists():
-    texts = [PROJECT / "README.md", PROJECT / ".ci" / "run"]
+    texts = [CHECKOUT / "README.md", CHECKOUT / ".ci" / "run"]
     for folder in ("report", "tests"):
         texts += [
-            file for file in (PROJECT / folder).rglob("*") if file.suffix in (".py", ".md", ".typ")
+            file for file in (CHECKOUT / folder).rglob("*") if file.suffix in (".py", ".md", ".typ")
         ]
     path = re.compile(r"(?<![\w/.-])(?:tests|report)/[\w./-]*\w\*?")
     named = {name for text in texts for name in path.findall(text.read_text(encoding="utf-8"))}
-    assert [path for path in named if not any(PROJECT.glob(path))] == []
+    assert [path for path in named if not any(CHECKOUT.glob(path))] == []

@@ -6,9 +6,9 @@ other in a copy of lab3.py and report/, where they may write files and edit lab3
 
 import pytest
 
-from program import PROJECT, copy_project, play, read_sessions
+from program import CHECKOUT, copy_project, play, read_sessions
 
-TRANSCRIPTS = sorted((PROJECT / "tests" / "transcripts").glob("*.txt"))
+TRANSCRIPTS = sorted((CHECKOUT / "tests" / "transcripts").glob("*.txt"))
 
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)

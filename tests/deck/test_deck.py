@@ -89,7 +89,7 @@ def test_what_does_not_fit_or_is_not_so_is_refused(tmp_path, monkeypatch, old, n
     ("edits", "why"),
     [
         ({"element_bytes: int = 2": "element_bytes: int = 4"}, "2 bytes; lab3.py has others"),
-        ({"sram_bytes: int = 512": "sram_bytes: int = 511"}, "the handout's 512 KiB of SRAM"),
+        ({"sram_bytes: int = ": "sram_bytes: int = 1 + "}, "the handout's 512 KiB of SRAM"),
         ({"nodes: int = 4": "nodes: int = 0"}, "nodes"),
         ({"NETWORK = (": "NETWORK = [", "\n)\nSYSTEM": "\n]\nSYSTEM", "= 32": "= 31"}, "32 inputs"),
         ({"return 2 * self.macs": "return self.macs"}, "but its docstring"),

@@ -18,10 +18,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from machines import LAB, NETWORK, SYSTEM
 from oracles.simulation import simulate
 from report import sram
-from report.model import RING, Model
+from report.model import STRATEGIES, Model
 
 NODES, LAYERS, INPUTS = range(4), range(4), range(3)
-RUNS = [("tensor", "all-to-all"), ("tensor", "ring"), ("pipeline", "all-to-all")]
 TIMEOUT_S = 60  # a run takes a second: only if a node fails do others wait so long
 
 
@@ -69,46 +68,30 @@ class Node:
 
 
 def run_node(number, answer, links):
-    """Do this node's part of each run."""
-    for strategy, topology in RUNS:
+    """Do this node's part of both strategies."""
+    for strategy in STRATEGIES:
         if strategy == "tensor":
-            node = Node(number, {i: np.split(make_weights(i), 4)[number] for i in LAYERS}, links)
-            exchange = exchange_around if topology == "ring" else exchange_directly
-            outputs = [run_tensor(node, make_input(i), exchange) for i in INPUTS]
+            weights = {index: np.split(make_weights(index), 4)[number] for index in LAYERS}
         else:
-            node = Node(number, {number: make_weights(number)}, links)
-            outputs = [run_pipeline(node, make_input(i)) for i in INPUTS]
+            weights = {number: make_weights(number)}
+        node = Node(number, weights, links)
+        run = {"tensor": run_tensor, "pipeline": run_pipeline}[strategy]
+        outputs = [run(node, make_input(each)) for each in INPUTS]
         answer.put((outputs, node.needed, node.link_bytes))
 
 
-def run_tensor(node, activation, exchange):
+def run_tensor(node, activation):
     for index in LAYERS:
-        shards = exchange(node, node.compute(index, activation), NODES if index < 3 else [0])
+        shards = {node.number: node.compute(index, activation)}
+        collectors = {*NODES} if index < 3 else {0}
+        for other in collectors - {node.number}:
+            node.send(other, shards[node.number])
+        if node.number in collectors:
+            shards |= {other: node.receive(other) for other in {*NODES} - {node.number}}
         activation = np.concatenate([shards[number] for number in sorted(shards)])
     if node.number == 0:
         node.needed.append(node.weight_bytes + activation.nbytes)
     return activation
-
-
-def exchange_directly(node, shard, collectors):
-    """The shards that are here in the end."""
-    for other in {*collectors} - {node.number}:
-        node.send(other, shard)
-    arriving = {*NODES} - {node.number} if node.number in collectors else {}
-    return {node.number: shard} | {other: node.receive(other) for other in arriving}
-
-
-def exchange_around(node, shard, collectors):
-    """The same, but each node passes shards on to the next one alone."""
-    before, after = (node.number - 1) % 4, (node.number + 1) % 4
-    leaving, arriving = (3, 3) if collectors == NODES else (node.number, before)
-    shards = {node.number: shard}
-    for turn in range(max(leaving, arriving)):
-        if turn < leaving:
-            node.send(after, shards[(node.number - turn) % 4])
-        if turn < arriving:
-            shards[(before - turn) % 4] = node.receive(before)
-    return shards
 
 
 def run_pipeline(node, activation):
@@ -121,13 +104,13 @@ def run_pipeline(node, activation):
 
 
 def run_all():
-    """Of each run, by strategy and topology, what each node answers."""
+    """Of each strategy, what each node answers."""
     context = multiprocessing.get_context("spawn")
     links = {link: context.Queue() for link in permutations(NODES, 2)}
     answers = [context.Queue() for _ in NODES]
     for each in enumerate(answers):
         context.Process(target=run_node, args=(*each, links), daemon=True).start()
-    return {run: [answer.get(timeout=TIMEOUT_S) for answer in answers] for run in RUNS}
+    return {name: [answer.get(timeout=TIMEOUT_S) for answer in answers] for name in STRATEGIES}
 
 
 def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3(monkeypatch):
@@ -144,11 +127,10 @@ def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3(monkeypatch
         "tensor": [tensor, *[tensor[:-1]] * 3],  # one node gathers
         "pipeline": [[use.total_bytes] for use in sram.list_sram(LAB, "pipeline")],
     }
-    for (strategy, topology), answers in run_all().items():
+    for strategy, answers in run_all().items():
         outputs, needed, link_bytes = zip(*answers, strict=True)
         assert np.array_equal(outputs[0 if strategy == "tensor" else 3], expected)
         assert needed == tuple(3 * of_one_input for of_one_input in needed_by_node[strategy])
         crossed = sum(link_bytes, Counter())
-        edits = [RING] if topology == "ring" else []
-        assert sum(crossed.values()) == Model(strategy, NETWORK, SYSTEM, 3).edit(*edits)["traffic"]
-        assert crossed == Counter(simulate(NETWORK, SYSTEM, strategy, 3, topology == "ring")[1])
+        assert sum(crossed.values()) == Model(strategy, NETWORK, SYSTEM, 3)["traffic"]
+        assert crossed == Counter(simulate(NETWORK, SYSTEM, strategy, 3)[1])

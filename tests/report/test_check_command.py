@@ -51,7 +51,7 @@ def test_a_million_bytes_are_read_and_no_more(tmp_path):
         ("python3 report check --key - a - </dev/null", 2, "standard input cannot be both"),
         ("python3 report check lab3.py", 2, "python3 lab3.py | python3 report check"),
         ("python3 report check missing.txt", 2, "missing.txt cannot be read: No such file"),
-        ("python3 report check tests/oracles", 2, "oracles is a folder that has no .txt file"),
+        ("python3 report check report/deck", 2, "deck is a folder that has no .txt file"),
         ("python3 report check --key report", 2, "--key report cannot be read: Is a directory"),
         ("python3 report check --key lab3.py", 2, "python3 lab3.py > key.txt"),
         (

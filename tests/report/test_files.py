@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from signal import SIGINT, getsignal
 from subprocess import Popen
@@ -88,3 +89,10 @@ def test_ctrl_c_leaves_nothing_half(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", interrupt)
     write_files({tmp_path / name: b"new" for name in ("a", "b")})
     assert list_files(tmp_path) == dict.fromkeys("ab", b"new") and getsignal(SIGINT) == before
+
+
+def test_a_file_needs_no_folder_but_its_own(tmp_path, monkeypatch):
+    """From another file system, nothing could be moved at once."""
+    monkeypatch.setattr(tempfile, "tempdir", "missing")
+    write_files({tmp_path / "a": b"new"})
+    assert list_files(tmp_path) == {"a": b"new"}

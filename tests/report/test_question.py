@@ -1,5 +1,6 @@
 """report/question.py: what the options ask, what is refused, and the `whatif` command."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -8,8 +9,9 @@ import lab3
 from lab3 import ConvLayer
 from machines import INPUTS, LAB, NETWORK, ODD, ODD_NUMBERS, ODD_OPTIONS, SYSTEM
 from program import ask, output, refusal
-from report import question
-from report.question import describe_question
+from report import InputError, question
+from report.model import CODE
+from report.question import describe_question, make_models
 
 
 def on(network=NETWORK, inputs=INPUTS, **system):
@@ -23,7 +25,11 @@ def of_bytes(size, network=NETWORK):
 
 # ------------------------------------------------ what is asked
 
-OTHERS = (ConvLayer(64, 3, 5, 4, 32, 31), ConvLayer(32, 64, 3, 3, 28, 28))
+OTHERS = (
+    ConvLayer(64, 3, 5, 4, 32, 31),
+    ConvLayer(32, 64, 3, 3, 28, 28),
+    ConvLayer(8, 32, 1, 2, 26, 26),
+)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +47,14 @@ OTHERS = (ConvLayer(64, 3, 5, 4, 32, 31), ConvLayer(32, 64, 3, 3, 28, 28))
             on(ops_per_s=10**9 + Fraction(1, 10**18)),
             "1.000000000000000000000000001 GOPS",
         ),
+        ("--link-gbs 1.2345e-6", on(link_bytes_per_s=Fraction(2469, 2)), "0.0000012345 GB/s"),
         ("--sram-kib 3", on(sram_bytes=3_072), "3 KiB of SRAM"),
         ("--element-bytes 1", on(of_bytes(1)), "elements of 1 byte"),
         (
-            "--layer 64,3,5,4,32,31 --element-bytes 4 --layer=32,64,3,3,28,28",
+            "--layer 64,3,5,4,32,31 --element-bytes 4 --layer=32,64,3,3,28,28"
+            " --layer 8,32,1,2,26,26",
             on(of_bytes(4, OTHERS)),
-            "elements of 4 bytes, 64x3x5x4 on 32x31, 32x64x3x3 on 28x28",
+            "elements of 4 bytes, 64x3x5x4 on 32x31, 32x64x3x3 on 28x28, 8x32x1x2 on 26x26",
         ),
     ],
 )
@@ -184,3 +192,22 @@ def test_the_bounds_are_accepted(option):
 def test_a_bad_layer_is_refused_and_named(layers, named):
     message = refusal(["whatif", *(f"--layer={layer}" for layer in layers)])
     assert "--layer" in message and named in message
+
+
+@pytest.mark.parametrize(("inputs", "wrong_for"), [(1, 1), (1, 2), (7, 7)])
+@pytest.mark.parametrize("strategy", ["tensor", "pipeline"])
+def test_a_lab3_that_is_wrong_by_little_is_refused_with_two_numbers(
+    monkeypatch, strategy, inputs, wrong_for
+):
+    right = CODE[strategy, "latency"]
+
+    def compute(*question):
+        return right(*question) + (question[2] == wrong_for) * Fraction(1, 10**20)
+
+    monkeypatch.setitem(CODE, (strategy, "latency"), compute)
+    make_models.cache_clear()
+    system = ODD.system._replace(ops_per_s=70_000)  # in decimals, no latency ends
+    with pytest.raises(InputError, match=f"for {wrong_for} input") as refused:
+        make_models(ODD._replace(system=system, inputs=inputs))
+    computed, stated = map(Fraction, re.findall(r"\d\.\d+", str(refused.value)))
+    assert round(computed - stated, 22) == Fraction(1, 10**20)
