@@ -18,7 +18,7 @@ The modules, in reading order:
     pictures     `picture`: timeline, time per input against the number of inputs
     deck/        `deck`: the slides
 
-Functions pass questions; numbers are computed where they are printed. Names of functions:
+Functions pass questions. Most names of functions say what they return:
 
     compute_  a number      list_  rows      find_  a match            make_  an object
     format_   a value or table as text       describe_  sentences       explain_  a topic

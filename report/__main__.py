@@ -25,7 +25,7 @@ from report import InputError
 PROG = "python3 report"
 COMMANDS = {  # a module of report, and what it does
     "whatif": ("whatif", "answer Q1 and Q2 for numbers other than the lab's"),
-    "explain": ("explain", "explain the answers and derive every number"),
+    "explain": ("explain", "explain the answers, and derive them from formulas"),
     "run": ("run", "run a class's submissions, and write each one's output to a file"),
     "check": (
         "check.command",

@@ -76,9 +76,9 @@ def explain_strategy(question: Question, strategy: str) -> str:
     for kind in KINDS:
         formulas += parse(FORMULAS[strategy, kind])
         answers_last += reversed(parse(FORMULAS[strategy, kind]))
-        words = (CODE[strategy, kind].__doc__ or "").split("\n\n")
-        paragraphs.append(FORMULAS[strategy, kind])
-        paragraphs += [" ".join(text.split()) for text in words if " = " not in text]
+        texts = [text.strip() for text in (CODE[strategy, kind].__doc__ or "").split("\n\n")]
+        words = [text for text in texts if not all(" = " in line for line in text.splitlines())]
+        paragraphs += [FORMULAS[strategy, kind], *(" ".join(text.split()) for text in words)]
     sums = [formula for formula in answers_last if not isinstance(model[formula.name], Each)]
     return join_blocks(
         f"{strategy.upper()} PARALLELISM",

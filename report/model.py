@@ -52,11 +52,12 @@ C = ops; A = output_bytes; L = len(A); S = A / P; links = max(1, P * (P - 1))
 interval = one_input"""  # what a further input adds, unless a docstring says otherwise
 PRINTED = "printed_latency = latency; printed_traffic = traffic"  # in the handout's units
 RING = "transfer = (P - 1) * S / B; gather = P * (P - 1) / 2 * S[-1]"  # not for pipelines
-BOUNDS = {  # seconds; the same for both strategies
+BOUNDS = {  # seconds that no strategy can beat, that no pipeline can, and of data parallelism
     "lower bound": "N * sum(C) / (P * R)",
     "slowest node": "N * max(C / R)",
     "data": "ceil(N / P) * sum(C) / R",  # each node computes whole inputs of its own
 }
+STEPS = "sum(compute) + sum(transfer) + (N - 1) * interval"  # seconds
 LOSSES = {  # seconds that add up to a pipeline's latency, and their causes
     "ideal compute": ("N * sum(C) / (P * R)", "all nodes compute all the time"),
     "load imbalance": ("N * max(compute) - N * sum(C) / (P * R)", "unequal layers, idle nodes"),
@@ -154,10 +155,10 @@ class Model(dict[str, Any]):
         self.formulas = {formula.name: [formula] for text in texts for formula in parse(text)}
 
     def __missing__(self, name: str) -> Any:
-        if name not in self.given and name not in self.formulas:
-            raise KeyError(name)
         if name in self.given:
             self[name] = self.given[name]
+        elif name not in self.formulas:
+            raise KeyError(name)
         for formula in self.formulas.get(name, ()):
             value = self.evaluate(formula.expression)
             if self.real is Fraction and type(value) is float:
@@ -223,15 +224,15 @@ def check_lab3(model: Model) -> None:
     for kind, unit in KINDS.items():
         stated, value = state(model, kind), CODE[model.strategy, kind](*model.question)
         bound_s = model.evaluate(BOUNDS["lower bound"])
-        steps_s = model.evaluate("sum(compute) + sum(transfer) + (N - 1) * interval")
+        steps_s = model.evaluate(STEPS)
         if value != stated:
             why = f"but its docstring {lab3.format_decimal(stated, 25)}: the two must say the same"
         elif kind == "latency" and stated < bound_s:
             why = f"less than its lower bound, {lab3.format_decimal(bound_s)}, with no node idle"
         elif kind == "latency" and stated != steps_s:
-            why = f"but its steps {lab3.format_decimal(steps_s)}"
-        elif kind == "traffic" and (stated < 0 or stated.denominator > 1):
-            why = "which must be a whole number"
+            why = f"but the docstring's {STEPS} is {lab3.format_decimal(steps_s)}"
+        elif kind == "traffic" and (not isinstance(value, int) or value < 0):
+            why = "which must be an int, 0 or more"
         else:
             continue
         # 25 digits distinguish a float from the exact number

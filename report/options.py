@@ -70,7 +70,7 @@ def add_question_options(parser: ArgumentParser) -> None:
 
 
 def read_options(options: Namespace) -> Question:
-    """Make the options' question. Raises InputError if a --layer does not fit the previous."""
+    """Make the options' question. Raises InputError for impossible or too many layers."""
     layers = options.layer or LAB.network
     if len(layers) > LAYERS_AT_MOST:
         place = "--layer" if options.layer else "lab3.py's NETWORK"

@@ -197,10 +197,10 @@ def test_a_docstring_without_formulas_is_named(monkeypatch):
     ("case", "edit", "why"),
     [  # of ODD: the bound is 8 * 162.304 ms
         (("tensor", "latency"), "latency = 1", "less than its lower bound, 1.298432"),
-        (("tensor", "latency"), "latency = latency + 1", "but its steps 3.333632"),
-        (("pipeline", "latency"), "interval = 2 * interval", "but its steps 10.045824"),
-        (("pipeline", "traffic"), "traffic = traffic / 9_999", "whole number"),
-        (("pipeline", "traffic"), "traffic = -traffic", "whole number"),
+        (("tensor", "latency"), "latency = latency + 1", "interval is 3.333632"),
+        (("pipeline", "latency"), "interval = 2 * interval", "interval is 10.045824"),
+        (("pipeline", "traffic"), "traffic = traffic / 9_999", "must be an int"),
+        (("pipeline", "traffic"), "traffic = -traffic", "must be an int"),
     ],
 )
 def test_code_and_docstring_that_are_wrong_alike_are_named(monkeypatch, case, edit, why):
