@@ -1,7 +1,4 @@
-"""The exact numbers of a question: both strategies' results, and their steps.
-
-Code that prints some numbers calls their function; `list_numbers` lists all numbers.
-"""
+"""The exact numbers of a question: both strategies' results, their steps, and all in one."""
 
 from fractions import Fraction
 from functools import lru_cache
