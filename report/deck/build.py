@@ -83,7 +83,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="FOLDER",
-        help="an existing folder (default: report, whose files are replaced)",
+        help="made if there is none (default: report, whose files are replaced)",
     )
     for name in ("author", "uid"):
         parser.add_argument(f"--{name}", help="at the foot of each page; needs --output")
@@ -98,9 +98,10 @@ def run(options: Namespace) -> int:
     if options.output is None and (options.author or options.uid):
         raise InputError("--output: a deck with an author or UID needs --output FOLDER")
     folder = Path(options.output or HERE.parent)
-    if not folder.is_dir():
-        raise InputError(f"--output: {quote(options.output)} is not an existing folder")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--output: {quote(options.output)} is not a folder")
     files = build(options.author or "", options.uid or "")
+    folder.mkdir(parents=True, exist_ok=True)
     write_files({folder / name: content for name, content in files.items()})
     for name in files:
         print(f"wrote {format_path(folder / name)}")
