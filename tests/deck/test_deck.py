@@ -62,7 +62,7 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
         (
             "*The pipeline does not fit:*",
             "A line \\\n" * 8,
-            r"the text on page 5 is \d+ pt too high$",
+            "the text on page 5 is .* too high$",
         ),
         ("Inputs wait for", "Inputs " * 90, r"the text beside .* page 1 is \d+ pt too high$"),
         ("[*Bytes in a node*]", f"[{'M' * 50}]", r"a table on page 5 is \d+ pt too wide$"),
