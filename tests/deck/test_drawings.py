@@ -91,11 +91,11 @@ def test_layers_of_page_2_are_on_their_nodes(pages, elements, paint, nodes, outp
     numbers = {y: int(read_at(pages[1], (work[0][0] - 22, y), 6, 6)) for _, y in [*work, hollow]}
     assert [numbers[y] for _, y in work] == nodes
     assert numbers[hollow[1]] == output and hollow[0] > work[-1][0]
-    # arrows: from each node's work to an exchange and on to what it is for, or to the next node
+    # arrows point to what the next layer is computed from, through an exchange, or to the next node
     heads = sorted(place for place, fill in find_heads(pages[1]) if fill == INK)
-    places = [(x - 18, y) for x, y in [*work[4:], hollow]] + [(x + 23, y) for x, y in work]
+    places = [(x - 18, y) for x, y in [*work[4:], hollow]] + [(x + 23, y) for x, y in work[-4:-1]]
     if paint == ORANGE:
-        places = [(x - 18, y) for x, y in work[1:]]
+        places = [(x - 18, y) for x, y in [*work[1:], hollow]]
     drawn = [place for place in heads if (place[0] < 430) == (paint == BLUE)]
     assert numpy.array(drawn) == pytest.approx(numpy.array(sorted(places)), abs=2)
     exchanges = [box for box, fill, _ in find_shapes(pages[1], 58) if fill == "#BFBFBF"]

@@ -19,7 +19,7 @@ PARTS = {
         # 12.43531264 / 3.12726016 = 3.976..; 1,923,072 / 604,160; 155.7861376 / 100.07232512
         "pipeline 3.98 times as fast 3.18 times as many 1.56 times as fast 3.18 times as many",
         # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
-        "pipeline nears 4.62 ms tensor stays at 3.13 ms no node ever idles lower bound: 3.03 ms",
+        "pipeline nears 4.62 ms tensor stays at 3.13 ms lower bound: 3.03 ms (no node ever",
         "12.44 3.13 4.87 3.13",
         # 12.43531264 - 4.62422016 = 7.81109248; 231,211,008 / 606,661,632 = 0.3811..
         "4.624+7.811/N ms per input, where 7.811 ms is the first input's time outside node 2",
@@ -27,8 +27,10 @@ PARTS = {
     ],
     2: [
         "R=50,000 ops/us per node. B=2,000 bytes/us per link.",
-        *("32·12.43531=397.93 ms", "155.78614+31·0.10035=158.90 ms"),
-        *("155.78614+31·(0.10035+0.11520)=162.47 ms", "parallelism, 100.07 ms, is faster"),
+        "32·12.43531=397.93 ms",
+        "(node 2: 0.10035 ms). 155.78614+31·0.10035=158.90 ms",
+        "(node 2: 0.11520 ms). 155.78614+31·(0.10035+0.11520)=162.47 ms",
+        "tensor parallelism, 100.07 ms, is faster in any case",
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
@@ -43,8 +45,8 @@ PARTS = {
         "1 input, us 3,033.30816+93.952=3,127.26016 12,133.23264+302.080=12,435.31264",
         "us 32·3,127.26016=100,072.32512 12,435.31264+31·4,624.22016=155,786.13760",
         "32 inputs, bytes 32·1,923,072=61,538,304 32·604,160=19,333,120",
-        "Layer 1 takes C=2·128·3·3·3·30·30 ops. Its output has A=2·128·30·30 bytes.",
-        "A/4=57,600 bytes over 12 links at once: C/(4·50,000)=31.104, S/2,000=28.8 us.",
+        "Layer 1 takes C=2·3,456·30·30 ops. Each link carries a shard of A/4=57,600 bytes.",
+        "takes C/(4·50,000)=31.104 us to compute, and S/2,000=28.8 us to communicate",
     ],
     4: [
         # 100.07232512 / 97.06586112 = 1.0309..; 155.7861376 / 97.06586112 = 1.6049..
@@ -63,14 +65,14 @@ PARTS = {
     ],
     5: [
         # a quarter of all weights, 891,648 / 4, layer 2's input, a quarter of its output
-        "SRAM: 512·1,024=524,288 tensor, layer 2 222,912 230,400 50,176 503,488 20,800 free",
+        "SRAM: 512·1,024=524,288 tensor, every node 222,912 230,400 50,176 503,488 20,800 free",
         "input not dropped 222,912 230,400 200,704 654,016 129,728 over",
         "pipeline, node 1 6,912 6,144 230,400 243,456 280,832 free",
         "pipeline, node 2 294,912 230,400 200,704 726,016 201,728 over",
         "output streamed 294,912 230,400 0 525,312 1,024 over",
         "pipeline, node 3 294,912 200,704 173,056 668,672 144,384 over",
         "pipeline, node 4 294,912 173,056 147,456 615,424 91,136 over",
-        "data, layer 2 891,648 230,400 200,704 1,322,752 798,464 over",
+        "data, every node 891,648 230,400 200,704 1,322,752 798,464 over",
         "weights, 6,912+3·294,912=891,648 bytes",
         *("exceed one SRAM by 367,360", "8·12.13323=97.066 ms"),  # 891,648 - 524,288
         # or a quarter of 31 * 6,144 bytes
