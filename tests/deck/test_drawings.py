@@ -108,19 +108,6 @@ def test_page_3_marks_the_longest_step(pages):
     assert read_at(pages[2], find_middle(box), 40, 6) == "4,624.22016"
 
 
-@pytest.mark.parametrize(
-    ("number", "rows"),
-    [(1, ["Tenso", "tenso"]), (3, ["1:128", "sum60", "laten"]), (6, ["tenso", "pipel"])],
-)
-def test_rules_of_a_table_are_above_its_parts(pages, number, rows):
-    page, below = pages[number - 1], []
-    for (_, y, *_), _, drawn in find_shapes(page):
-        if drawn == "#BFBFBF":
-            row = [(box[0], letter) for letter, box, _ in find_letters(page) if y - 15 < box[3] < y]
-            below.append("".join(letter for _, letter in sorted(row))[:5])
-    assert below == rows
-
-
 def test_bars_of_page_4_are_where_their_milliseconds_say(pages):
     bound, tensor, slowest, drained, end = 97.065861, 100.072325, 147.975045, 155.484058, 155.786138
     starts = [0, bound, 0, 0, bound, slowest, drained, 0]
@@ -144,6 +131,9 @@ def test_bars_of_page_5_and_the_srams_line_are_where_their_bytes_say(pages):
     per_byte = sum(lengths) / sum(held)
     assert lengths == pytest.approx([size * per_byte for size, _ in parts], abs=0.01)
     assert [*fills] == [shade for _, shade in parts]
+    keys = [(box[2] + 20, box[1], fill) for box, fill, _ in find_shapes(pages[4], 9)]
+    words = [(read_at(pages[4], (x, y), 16, 8)[:2], fill) for x, y, fill in keys]
+    assert words == [("we", INK), ("in", "#7C7C7C"), ("ou", "#BDBDBD")]
     lines = [find_middle(box)[0] for box, *_ in find_shapes(pages[4], 30)]
     assert lines == pytest.approx([bars[0][0] + 524_288 * per_byte] * 8, abs=0.05)
     red = "".join(letter for letter, _, paint in find_letters(pages[4]) if paint == RED)

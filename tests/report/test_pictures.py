@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from io import BytesIO
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import ceil
 
 import pytest
@@ -87,6 +87,12 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
     computing = Counter(where for where, work, *_ in bars if work == "compute")
     assert (ceil(computing["all nodes"] / len(ask(line).network)), computing["node 1"]) == inputs
     assert all(start < end for _, _, start, _ in bars)
+    sends = [
+        (start, start + length)
+        for where, work, start, length in bars
+        if (where, work) == ("node 1", "send")
+    ]
+    assert all(one[1] < later[0] for one, later in pairwise(sends))  # also those without a pause
     texts = [text for text in axes.texts if text.get_text() == "\N{HORIZONTAL ELLIPSIS}"]
     assert [text.xy for text in texts] == [(axes.get_xlim()[1], place) for place in dots]
 
@@ -204,6 +210,8 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
     most = 10 * ask(line).inputs
     assert axes.get_xlim() == (1, most) and axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ticks.split()
+    marks = {(line.get_markersize(), line.get_markerfacecolor()) for line in axes.lines}
+    assert marks >= {(7, pictures.COLOURS["tensor"][0]), (11, "none")}  # neither hides the other
     [area] = (patch for patch in axes.patches if patch.get_label() == "lower bound")
     assert area.get_y() + area.get_height() == pytest.approx(bound)
     curves = {curve.get_label(): curve for curve in axes.lines}
@@ -284,7 +292,8 @@ def test_a_picture_says_what_is_asked_and_which_strategy_is_not_possible(name):
         texts.append(" ".join(re.findall(r">([^<]+)</text>", svg.decode())))
     lab, other, no_tensor, no_pipeline = texts
     assert "what if" not in lab
-    assert "what if: 5 inputs, 2 nodes, 10 GOPS" in other and "8x2x3x3 on 10x10" in other
+    assert "what if: 5 inputs, 2 nodes, 10 GOPS" in other
+    assert "elements of 1 byte, 8x2x3x3 on 10x10, 4x8x3x3" in other  # in one line
     assert "Tensor parallelism is not possible" in no_tensor and "tensor stays" not in no_tensor
     assert "Pipeline parallelism is not possible" in no_pipeline and "node 2" not in no_pipeline
 
