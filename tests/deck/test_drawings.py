@@ -1,5 +1,6 @@
 """What pages show by places and colours: letters, bars, boxes and arrows of the PDF."""
 
+import re
 from ctypes import c_int, c_uint
 from functools import cache
 
@@ -120,11 +121,9 @@ def test_bars_of_page_4_are_where_their_milliseconds_say(pages):
 
 
 def test_bars_of_page_5_and_the_srams_line_are_where_their_bytes_say(pages):
-    held = [
-        *(222_912, 230_400, 50_176, 222_912, 230_400, 200_704, 6_912, 6_144, 230_400, 294_912),
-        *(230_400, 200_704, 294_912, 230_400, 0, 294_912, 200_704, 173_056, 294_912, 173_056),
-        *(147_456, 891_648, 230_400, 200_704),
-    ]
+    text = pages[4].get_textpage().get_text_range().replace(",", "")
+    rows = re.findall(r"(\d+) (\d+) (\d+) \d+\s+\d+ (?:free|over)", text)
+    held = [int(size) for row in rows for size in row]
     parts = [part for part in zip(held, [INK, "#7C7C7C", "#BDBDBD"] * 8, strict=True) if part[0]]
     bars, fills, _ = zip(*find_shapes(pages[4], 15), strict=True)
     lengths = [right - left for left, _, right, _ in bars]
