@@ -12,14 +12,15 @@ from fractions import Fraction
 from io import BytesIO
 from itertools import product
 from math import ceil, inf
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from report import InputError
 from report.files import write_files
 from report.options import add_question_options, read_options
-from report.question import Question, find_impossible, make_models, prefix_question
+from report.question import Question, describe_question, find_impossible, make_models
 from report.results import Result, Step, compute_bound, find_results, list_steps
-from report.text import count, find_name, format_path, format_rounded, quote, wrap
+from report.text import count, find_name, format_path, format_rounded, quote
 
 if TYPE_CHECKING:  # matplotlib is imported where something is drawn
     from matplotlib.axes import Axes
@@ -40,6 +41,7 @@ PER_INCH = 72
 WIDTH_PT, FONT_PT, LINE_PT = 770, 14.75, 17
 MARGIN_PT = 10  # around a picture in a file of its own
 LETTER_PT = FONT_PT / 2  # width of a letter
+LINE_LETTERS = 112  # with spaces, which are narrower
 HEAD_PT, AXIS_PT = 6, 22  # below the text above axes; for the numbers of an axis
 
 
@@ -71,8 +73,9 @@ def make_axes(
     differs from the lab's and why a strategy is missing, and ends with the title."""
     from matplotlib.figure import Figure
 
-    reasons = map(wrap, find_impossible(question).values())
-    text = "\n".join(filter(None, [prefix_question(question, "", ""), *reasons, title]))
+    difference = describe_question(question)
+    texts = [difference and f"what if: {difference}", *find_impossible(question).values(), title]
+    text = "\n".join(fill(text, LINE_LETTERS, subsequent_indent="  ") for text in texts if text)
     all_pt = LINE_PT * len(text.splitlines()) + HEAD_PT + height_pt + AXIS_PT
     figure = Figure((WIDTH_PT / PER_INCH, all_pt / PER_INCH))
     figure.text(0, 1, text, color=INK, va="top", linespacing=LINE_PT / FONT_PT)
@@ -110,6 +113,7 @@ def format_time(value_s: Fraction, unit: Unit) -> str:
 NODES_PT, END_PT = 112, 26  # left of a timeline, and right of it
 TIME_PT = WIDTH_PT - NODES_PT - END_PT
 LEAST_PT = 0.5  # of a communication's width, but at most a quarter of the computation before it
+GAP_PT = 1.5  # between a link's sends without a pause
 MOST_BARS = 1_000  # of a strategy
 
 
@@ -185,22 +189,24 @@ def describe_pace(pace: Result, inputs: int, unit: Unit) -> str:
 
 def draw_line(axes: "Axes", line: int, steps: list[Step], inputs: int, per_s: int) -> None:
     """Draw a line's bars, those of communication wide enough to be seen, each input's number on its
-    widest bar, and an ellipsis after a line that goes on."""
-    end, computing = axes.get_xlim()[1], 0.0
-    widest: dict[int, tuple[float, float]] = {}  # of each input: where it starts, and its length
-    for step in steps:
+    widest bar if there is room, and an ellipsis after a line that goes on."""
+    end, computing, sent_s = axes.get_xlim()[1], 0.0, Fraction(0)
+    pt = end / TIME_PT
+    widest: dict[int, tuple[float, float]] = {}  # of each input: its length, and where it starts
+    for step in (step for step in steps if float(step.start_s * per_s) < end):
         start, length = float(step.start_s * per_s), float(step.time_s * per_s)
         computing = length if step.work == "compute" else computing
-        length = max(length, min(LEAST_PT / TIME_PT * end, computing / 4))
-        if start >= end:
-            continue
-        length = min(length, end - start)
+        length = min(max(length, min(LEAST_PT * pt, computing / 4)), end - start)
+        if step.work == "compute":
+            widest[step.input] = max((length, start), widest.get(step.input, (0.0, 0.0)))
+        elif step.work == "send":
+            gap = min(GAP_PT * pt, length / 4) * (step.start_s == sent_s)
+            start, length, sent_s = start + gap, length - gap, step.end_s
         draw_bar(axes, line, step, start, length)
-        if step.work == "compute" and length > widest.get(step.input, (0, 0))[1]:
-            widest[step.input] = start, length
-    for number, bar in widest.items():
-        if inputs > 1:
-            number_bar(axes, line, number, *bar)
+    for number, (length, start) in widest.items():
+        if inputs > 1 and length > LETTER_PT * (len(f"{number:,}") + 0.5) * pt:
+            colour = "white" if number % 2 else INK
+            write(axes, f"{number:,}", start + length / 2, line, color=colour, ha="center")
     if steps and (steps[-1].input < inputs or float(steps[-1].end_s * per_s) > end):
         write(axes, "\N{HORIZONTAL ELLIPSIS}", end, line, 3)
 
@@ -216,17 +222,10 @@ def draw_bar(axes: "Axes", line: int, step: Step, start: float, length: float) -
         axes.barh(line + up, length, height, start, color=INK, label=step.work, zorder=2)
 
 
-def number_bar(axes: "Axes", line: int, number: int, start: float, length: float) -> None:
-    """Write an input's number on its bar if there is room."""
-    room_pt = length / axes.get_xlim()[1] * TIME_PT
-    if room_pt > LETTER_PT * (len(f"{number:,}") + 0.5):
-        colour = "white" if number % 2 else INK
-        write(axes, f"{number:,}", start + length / 2, line, color=colour, ha="center")
-
-
 # ------------------------------------------------ time per input
 DOTS = 200  # that make a curve
 CURVE_PT = 2.5
+MARKS: Any = {"tensor": {"ms": 7}, "pipeline": {"ms": 11, "mew": 2, "mfc": "none"}}
 LIMITS_LINES, ENDS_PT = 9.8, 195  # how high; for the text on the right
 
 
@@ -247,12 +246,9 @@ def draw_limits(question: Question) -> "tuple[Figure, str]":
     ends += [draw_curve(axes, pace, unit) for pace in paces.values()]
     if 1 < lead <= most:
         axes.axvline(lead, ls=":", lw=1, label="lead", color=INK)
-    lowest = write_ends(axes, ends)
-    reason = write(axes, "no node ever idles", most, lowest, -6, ha="right", va="center")
-    if not is_free(axes, reason):
-        reason.remove()
-    draw_dots(axes, question, unit)
     texts = "; ".join(text for _, text, _ in ends)
+    write_ends(axes, [*ends, (bound, "(no node ever idles)", NOTE)])
+    draw_dots(axes, question, unit)
     return figure, f"{title}, for up to {most:,} inputs: {texts}."
 
 
@@ -295,30 +291,30 @@ def draw_curve(axes: "Axes", pace: Result, unit: Unit) -> tuple[float, str, str]
     return floor, f"{name} {word} {format_time(pace.interval_s, unit)}", colour
 
 
-def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> float:
+def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
     """Write a text at the end of each curve: as high as its value, but below the text above it and
-    with room for the texts below it. Returns the height of the lowest text, the lower bound's."""
+    with room for the texts below it."""
     gap, height = axes.get_ylim()[1] / LIMITS_LINES, inf
     looks: Any = {"xycoords": ("axes fraction", "data"), "va": "center", "weight": "bold"}
     for below, (value, text, colour) in reversed([*enumerate(sorted(ends))]):
         height = max(min(value, height - gap), (below + 0.5) * gap)
         write(axes, text, 1, height, 14, color=colour, **looks)
-    return height
 
 
 def draw_dots(axes: "Axes", question: Question, unit: Unit) -> None:
-    """Draw a dot for each strategy's Q1 and Q2, one if they are equal, and its number if there is
-    room: preferably above the higher dot and below the lower one."""
-    above, below = ("bottom", "top"), ("top", "bottom")  # the edge of the number beside its dot
+    """Draw a dot in a ring, neither of which hides the other, for Q1 and Q2, and their numbers, or
+    one of equals, if there is room: preferably above the higher one, below the lower one."""
     for n in question.amounts:
-        dots = {result.latency_s / n: name for name, result in find_results(question, n).items()}
-        for value_s, sides in zip(sorted(dots, reverse=True), (above, below), strict=False):
-            value, colour = float(value_s * unit[1]), COLOURS[dots[value_s]][0]
-            axes.plot(n, value, "o", color=colour, ms=7, clip_on=False, zorder=3)
-            text, _ = format_time(value_s, unit).split()
-            for va, ha in product(sides, ("left", "right")):
-                place = n, value, 7 if ha == "left" else -7, 5 if va == "bottom" else -5
-                number = write(axes, text, *place, va=va, ha=ha, color=colour, weight="bold")
+        times = {result.latency_s / n: name for name, result in find_results(question, n).items()}
+        for name, result in find_results(question, n).items():
+            looks = {"color": COLOURS[name][0], "clip_on": False, "zorder": 3, **MARKS[name]}
+            axes.plot(n, float(result.latency_s / n * unit[1]), "o", **looks)
+        for time_s, up in zip(sorted(times, reverse=True), (1, -1), strict=False):
+            text, y = format_time(time_s, unit).split()[0], float(time_s * unit[1])
+            looks = {"color": COLOURS[times[time_s]][0], "weight": "bold"}
+            for up_pt, right_pt in product((5 * up, -5 * up, 22 * up, -22 * up), (7, -7)):
+                va, ha = "bottom" if up_pt > 0 else "top", "left" if right_pt > 0 else "right"
+                number = write(axes, text, n, y, right_pt, up_pt, va=va, ha=ha, **looks)
                 if is_free(axes, number):
                     break
                 number.remove()

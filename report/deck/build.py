@@ -20,20 +20,20 @@ README_PIXELS_PER_INCH = 88
 
 # slides.typ's sentences are written for this question.
 SIZES = ((3, 32), (128, 30), (128, 28), (128, 26))  # each layer's input channels, and its x and y
-NETWORK = tuple(
-    ConvLayer(filters=128, in_channels=channels, fx=3, fy=3, x=x, y=x, element_bytes=2)
-    for channels, x in SIZES
-)
-RATES = {"ops_per_s": 50 * 10**9, "link_bytes_per_s": 2 * 10**9}
-HANDOUT = Question(NETWORK, System(nodes=4, sram_bytes=512 * 1024, **RATES), 32)
+NETWORK = tuple(ConvLayer(128, channels, 3, 3, x, x, element_bytes=2) for channels, x in SIZES)
+SYSTEM = System(nodes=4, ops_per_s=50 * 10**9, link_bytes_per_s=2 * 10**9, sram_bytes=512 * 1024)
+HANDOUT = Question(NETWORK, SYSTEM, 32)
 
 
 def build(author: str = "", uid: str = "") -> dict[str, bytes]:
-    """Build both files, by name. Raises the InputErrors of check_handout, and InputError if a text
-    does not fit on its page, or the font lacks a letter of the author or UID."""
+    """Build both files, by name. Raises InputError if lab3.py's constants are not the handout's, a
+    text does not fit or is not so, or the font lacks a letter of the author or UID."""
     import typst
 
-    check_handout()
+    if difference := describe_question(HANDOUT):
+        raise InputError(
+            f"the deck's sentences are written for the handout's {difference}; lab3.py has others"
+        )
     compiler = typst.Compiler(
         HERE / "slides.typ",
         root=HERE,
@@ -55,14 +55,6 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
     return {"slides.pdf": pdf, "results.png": pages[0]}
 
 
-def check_handout() -> None:
-    """Raise InputError if lab3.py's constants are not the handout's."""
-    if difference := describe_question(HANDOUT):
-        raise InputError(
-            f"the deck's sentences are written for the handout's {difference}; lab3.py has others"
-        )
-
-
 def collect() -> dict[str, Any]:
     """Collect the data for slides.typ: numbers, formulas, pictures, and the style of pictures."""
     drawn = {name: pictures.render(draw, LAB, ".svg") for name, draw in pictures.PICTURES.items()}
@@ -80,11 +72,8 @@ def collect() -> dict[str, Any]:
 # ------------------------------------------------ the command
 def add_options(parser: ArgumentParser) -> None:
     """Add the output folder, the author and the UID."""
-    parser.add_argument(
-        "--output",
-        metavar="FOLDER",
-        help="an existing folder (default: report, whose files are replaced)",
-    )
+    folder = "made if it does not exist (default: report, whose files are replaced)"
+    parser.add_argument("--output", metavar="FOLDER", help=folder)
     for name in ("author", "uid"):
         parser.add_argument(f"--{name}", help="at the foot of each page; needs --output")
 
@@ -98,9 +87,10 @@ def run(options: Namespace) -> int:
     if options.output is None and (options.author or options.uid):
         raise InputError("--output: a deck with an author or UID needs --output FOLDER")
     folder = Path(options.output or HERE.parent)
-    if not folder.is_dir():
-        raise InputError(f"--output: {quote(options.output)} is not an existing folder")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--output: {quote(options.output)} is not a folder")
     files = build(options.author or "", options.uid or "")
+    folder.mkdir(parents=True, exist_ok=True)
     write_files({folder / name: content for name, content in files.items()})
     for name in files:
         print(f"wrote {format_path(folder / name)}")

@@ -59,18 +59,15 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("*The pipeline does not fit:*", "A line \\\n" * 4, "page 5 is one line too long$"),
-        ("*The pipeline does not fit:*", "A line \\\n" * 8, "page 5 is 5 lines too long$"),
-        (
-            "Inputs wait for",
-            "Inputs " * 90,
-            r"the text beside a chart on page 1 is \d+ pt too high$",
-        ),
-        ("[*Bytes in a node*]", f"[{'M' * 50}]", r"a table on page 5 is \d+ pt too wide$"),
+        ("*The pipeline does not fit:*", "A \\\n" * 8, r"the text on page 5 is \d+ pt too high$"),
+        ("Inputs wait for", "Inputs " * 90, r"the text beside .* page 1 is \d+ pt too high$"),
+        ("[*Most bytes in a node*]", f"[{'M' * 50}]", r"a table on page 5 is \d+ pt too wide$"),
         ("[pipeline, on either]", f"[{'M' * 20}]", r"a label on page 6 is \d+ pt too wide$"),
-        ("Split every layer", "Split every layer" * 5, r"the title on page 2 is \d+ pt too wide$"),
+        ("[Split every layer", f"[{'M' * 50}", r"the title on page 2 is \d+ pt too wide$"),
+        ('where: "node 2"', 'where: "node 5"', r'sram has 0 rows of \(where: "node 5"\)$'),
         ('k == "node 2"', 'k == "node 1"', 'the deck says "node 2", which is not so: change'),
-        ("== 32 * one", "== 33 * one", 'the deck says "100,072.32512", which is not so'),
+        ("sent + (out", "sent + 1 + (out", 'the deck says "traffic = N [*] .sum.all_gathers'),
+        ("== one.inputs * sent", "== one.inputs", 'the deck says "traffic = N [*] sum.sent'),
         ("== gather)", "== 0)", 'the deck says "The gather\u2019s traffic doubles", which'),
         ("== p1.latency_s)", "== 0)", 'the deck says "is unaffected", which is not so'),
     ],
@@ -119,15 +116,14 @@ def test_author_and_uid_are_at_the_foot_of_each_page_and_nothing_else_differs(bu
 
 @pytest.mark.skipif(sys.getfilesystemencoding() != "utf-8", reason="there is no such folder")
 def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_path, built):
-    folder = tmp_path / "caf\u00e9"
-    folder.mkdir()
+    folder = tmp_path / "new" / "caf\u00e9"
     (tmp_path / "matplotlibrc").write_text("font.size: 40\nbackend: nonsense\nno: sense\n")
     backend = "module://matplotlib_inline.backend_inline"
     environment = PLAIN | {"MPLBACKEND": backend, "MPLCONFIGDIR": str(tmp_path)}
-    command = (PROJECT / "report", "deck", f"--output={folder.name}")
+    command = (PROJECT / "report", "deck", "--output=new/caf\u00e9")
     result = python(*command, cwd=tmp_path, env=environment)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == [f"wrote caf\u00e9/{name}" for name in OUTPUTS]
+    assert result.stdout.splitlines() == [f"wrote new/caf\u00e9/{name}" for name in OUTPUTS]
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == built
 
 
@@ -136,8 +132,7 @@ def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_
     [
         (["--author", "Eve"], "--output"),
         (["--uid", "1"], "--output"),
-        (["--output=missing"], "is not an existing folder"),
-        ([f"--output={__file__}"], "is not an existing folder"),
+        ([f"--output={__file__}"], "is not a folder"),
         (["--author=", "--output=."], "--author"),
         (["--uid", "1\n2", "--output=."], "--uid"),
         (["--author", "\u202eevil", "--output=."], "--author"),
