@@ -9,7 +9,7 @@ from pathlib import Path
 
 from report import InputError
 from report.check.judge import Judgement, judge, read_key
-from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
+from report.check.reading import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
 from report.options import add_question_options, read_options
 from report.question import Question, prefix_question

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
 import lab3
-from report.check.diagnosis import Explanation, list_causes
+from report.check.diagnosis import Explanation
 from report.check.judge import EXPLAINED, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.mistakes import Line
-from report.check.number import ASKED_UNIT
-from report.check.submission import FREE, LATIN_1, shorten
+from report.check.reading import ASKED_UNIT, FREE, LATIN_1, shorten
 from report.model import STRATEGIES
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
@@ -20,8 +19,8 @@ MOST_ALTERNATIVES = 3
 MARK = " (against the handout's words)"  # after another reading of the handout, in a class
 READING = ", but the handout says {}"
 UNKNOWN = (
-    "Numbers of {} parallelism are right if they agree with the key; causes are not sought, because"
-    " the key's numbers fit no known reading of the handout, or several."
+    "The key's numbers of {} parallelism are not lab3.py's: those that agree with it are right, and"
+    " causes are not sought."
 )
 
 
@@ -67,16 +66,10 @@ def describe_lines(lines: Sequence[Line]) -> str:
 
 
 def describe_key(reading: Reading) -> str:
-    """Describe how a key, if there is one, reads the handout, what it lacks, and its notes."""
-    pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
-    causes = "; ".join(describe_causes(list_causes([pair]), ""))
-    unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
-    sentences = list[str]()
-    if causes or not unknown:
-        how = f"as follows: {causes}" if causes else "as this project does"
-        sentences.append(f"The key reads the handout {how}.")
-    if unknown:
-        sentences.append(UNKNOWN.format(unknown))
+    """Describe for which strategies a key, if there is one, agrees with lab3.py, what it lacks, and
+    its notes."""
+    unknown = " and ".join(name for name in STRATEGIES if name not in reading.known)
+    sentences = [UNKNOWN.format(unknown) if unknown else "The key agrees with lab3.py."]
     if reading.missing:
         sentences.append(f"It lacks {describe_lines(reading.missing)}.")
     sentences += [f"Note on the key: {note}." for note in reading.notes]

@@ -97,7 +97,7 @@ def test_what_is_noted_of_a_key_and_what_it_lacks(tmp_path):
     (tmp_path / "key.txt").write_text(key + crash)
     (tmp_path / "a.txt").write_text(OUTPUT)
     told = " ".join(output(f"check --key {tmp_path}/key.txt {tmp_path}/a.txt").split())
-    assert "reads the handout as this project does. It lacks Q2 tensor traffic." in told
+    assert "The key agrees with lab3.py. It lacks Q2 tensor traffic." in told
     assert "Q2 tensor latency was found 2 times; 0.10007232512 is used" in told
     assert "the program failed: ValueError" in told
 

@@ -1,0 +1,464 @@
+"""What a submitted lab3.py printed: the number of each line, notes on doubts, and the format.
+
+A row is words and numbers. A number belongs to the line of the answers that the words before it
+name, in its row, in its column's heading, or in the headings above. A row with an unknown word is
+not read, and neither is a number whose unit or form is in doubt.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from ctypes import c_float
+from decimal import Decimal
+from difflib import unified_diff
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+import lab3
+from report.check.mistakes import Line, list_lines
+from report.question import Question, prefix_question
+from report.text import Exact
+from report.whatif import answer
+
+LEAST_DIGITS = 3  # needed to call a number right
+MOST_DIGITS = 10  # that are significant: further digits of a float are noise
+FLOAT32_DIGITS = 7  # significant in a latency that has at least 10 digits and is exactly a float32
+MOST_CHARACTERS = 200  # longer rows are not read
+SAMPLE = "Q2's labels are the handout's sample's; a repeated row's new number is pipeline traffic"
+HOW_TO_RUN = "python3 YOURS | python3 report check"
+EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
+NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
+FREE = "Format: print the handout's rows, word for word."
+RUN = "report run: "  # begins each note that the `run` command appends to an output
+
+
+class NoSubmissionError(ValueError):
+    """A text that cannot be judged: what is wrong with it, and what to do."""
+
+    def __init__(self, what: str, advice: str):
+        super().__init__(f"text {what}; {advice}")
+        self.what, self.advice = what, advice
+
+
+def shorten(text: str, most: int = 24) -> str:
+    """Make a text printable ASCII, and truncate it."""
+    printable = re.sub("[^ -~]", "?", text[: most + 1]).strip()
+    return printable if len(printable) <= most else f"{printable[: most - 3]}..."
+
+
+# ------------------------------------------------ text
+ALIKE = str.maketrans("\u00b5\u03bc\u2212\u2013\u2014\u2248\u00a0\u2502\u2503\u2551", "uu---~ |||")
+LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # for bytes that are not UTF-8
+
+
+def decode(data: bytes) -> str:
+    """Decode UTF-16, which PowerShell writes, or UTF-8, in which invalid bytes are Latin-1."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "surrogateescape").translate(LATIN_1)
+
+
+# ------------------------------------------------ numbers
+ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
+UNITS: dict[str, tuple[str, list[Exact], str]] = {
+    "seconds": ("latency", [1], "s sec secs second seconds"),
+    "ms": ("latency", [Fraction(1, 10**3)], "ms msec millisecond milliseconds"),
+    "us": ("latency", [Fraction(1, 10**6)], "us usec microsecond microseconds"),
+    "ns": ("latency", [Fraction(1, 10**9)], "ns nsec nanosecond nanoseconds"),
+    "bytes": ("traffic", [1], "b byte bytes"),
+    "KB": ("traffic", [10**3, 2**10], "kb kilobyte kilobytes"),
+    "MB": ("traffic", [10**6, 2**20], "mb megabyte megabytes"),
+    "KiB": ("traffic", [2**10], "kib"),
+    "MiB": ("traffic", [2**20], "mib"),
+    "bits": ("traffic", [Fraction(1, 8)], "bit bits"),
+}  # by unit: its kind, its possible sizes in seconds or bytes, its spellings
+THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d+)?")
+DECIMAL = re.compile(r"(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?0?\d\d?)?")
+WHOLE = ("bytes", "bits")  # a whole number of these units is exact
+
+
+class Number(NamedTuple):
+    """A printed number. A text that is not a number, such as "nan", has no amounts."""
+
+    text: str = ""  # as printed, without its unit
+    unit: str = ""  # a key of UNITS: the unit asked for if none is printed
+    digits: int = 0  # significant digits of the first amount
+    amounts: tuple[Exact, ...] = ()  # in seconds or bytes, one per possible reading
+    places: tuple[Fraction, ...] = ()  # of each amount: a unit in its last place
+
+    @property
+    def amount(self) -> Fraction:
+        """Return the first amount, in which 1 KB is 1,000 bytes, or 0 if there is none."""
+        return Fraction(self.amounts[0] if self.amounts else 0)
+
+    @property
+    def spans(self) -> list[tuple[Fraction, Fraction]]:
+        """List the answers that agree: from low to below high, rounded or truncated."""
+        ways = zip(self.amounts, self.places, strict=False)
+        return [(Fraction(amount) - place / 2, amount + place) for amount, place in ways]
+
+    def agrees(self, answer: Exact) -> bool:
+        """Return whether this number is the answer, rounded or truncated to its digits."""
+        return any(low <= answer < high for low, high in self.spans)
+
+    def equals(self, other: "Number") -> bool:
+        """Return whether two numbers are the same, or one agrees with the other."""
+        agreeing = [*map(self.agrees, other.amounts), *map(other.agrees, self.amounts)]
+        return self == other or any(agreeing)
+
+    def suffices_for(self, answer: Exact) -> bool:
+        """Return whether a number that agrees with the answer has enough digits to be right."""
+        return answer in self.amounts or self.digits >= LEAST_DIGITS
+
+
+def read_number(text: str, unit: str) -> Number | None:
+    """Read a number in each way that its form allows: 3,127 ms are 3127 or 3.127. Return None for
+    an unknown form."""
+    groups, ways = THOUSANDS.fullmatch(text), list[str]()
+    if groups and (groups[1] != "." or unit in WHOLE):  # 3.127 ms is never 3127 ms
+        ways.append(text.replace(groups[1], ""))
+    if DECIMAL.fullmatch(text):
+        ways.append(text.lower().replace(",", "."))
+    if not ways:
+        return None if re.search(r"\d", text) else Number(text, unit)
+    measured = [_measure(way, unit, size) for way in ways for size in UNITS[unit][1]]
+    digits, amounts, places = zip(*measured, strict=True)
+    return Number(text, unit, digits[0], amounts, places)
+
+
+def _measure(plain: str, unit: str, size: Exact) -> tuple[int, Exact, Exact]:
+    """Return the number of significant digits, the amount, and a unit in its last place. A whole
+    number of bytes is exact, and so is 0."""
+    value = Decimal(plain)
+    written = "".join(map(str, value.as_tuple().digits)).lstrip("0")
+    digits = len(written if "." in plain else written.rstrip("0"))
+    is_long_latency = len(written.rstrip("0")) >= MOST_DIGITS and UNITS[unit][0] == "latency"
+    is_float32 = is_long_latency and float(value) == c_float(float(value)).value
+    digits = min(digits, FLOAT32_DIGITS if is_float32 else MOST_DIGITS)
+    power = value.adjusted() - digits + 1 if value else -200
+    place = Fraction(10) ** (0 if unit in WHOLE and plain.isdigit() else power)
+    return digits, Fraction(value) * size, place * size
+
+
+# ------------------------------------------------ words
+Token = tuple[str, str]  # a role and a meaning
+HARMLESS = (
+    "a about all and are by for has in inference input is it method needs of on only over overall"
+    " par parallel parallelism paralelism result results strategy takes the to total uses using"
+    " volume while with"
+)
+VOCABULARY = {  # spellings of a role and a meaning, by default the word itself
+    ("strategy", "tensor"): "tensor tp",
+    ("strategy", "pipeline"): "pipeline pipelined pipe pp",
+    ("kind", "latency"): "latency lat delay time",
+    ("kind", "traffic"): "traffic",
+    **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
+    # a latency next to one of these words is only a part of the latency
+    ("part", ""): "network links communication comm cross moved moves puts sends sent transferred",
+    ("harmless", ""): HARMLESS,
+    ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
+}
+WORDS = {
+    word: (role, name or word)
+    for (role, name), spelt in VOCABULARY.items()
+    for word in spelt.split()
+}
+REWRITTEN = {  # before a row is split
+    r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])": "",  # a bullet or item number
+    r"(?:np\.)?(?:float|int)\d+\(([^()]+)\)|\bdecimal\('([^']+)'\)": r"\1\2",
+    r"(?<=s) +/ +(?=\d\S* ?[kmg]?i?b)": ", ",  # 3 s / 7 B
+    r"\bdata (?:moved|sent|transferred)\b": "traffic",
+    r"(\d ?[kmg]?i?b(?:ytes?)?) (?:over|across|on) (?:the|all) (?:network|links)\b": r"\1",
+}
+TOKEN = re.compile(
+    r"(?P<question>q(?:uestion)? ?\d+(?![a-z\d])|\(?(?:n ?= ?\d+|\bx\d+|batch of \d+)\)?(?![\w.])"
+    r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z]))"
+    r"|(?P<number>-?(?:nan|inf|none|x+)(?![a-z])|(?:(?<![\w-])-)?(?:\.|(?<![a-z)]),)?"
+    r"\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?\d+)?)"
+    r"|(?P<word>data[ _-]paral[a-z]*|total[ _]time|[a-z]+)"
+    r"|(?P<sign>(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-])",
+    re.ASCII | re.IGNORECASE,
+)
+TELLING = {"question", "strategy", "kind", "part", "unknown"}  # roles that end the heading above
+MAY_END = {"harmless", "question", "part"}  # roles allowed after the last number of a row
+OTHER = "other"  # a question that is neither Q1 nor Q2
+
+
+def tokenize(row: str, inputs: int) -> list[Token]:
+    """Split a row into tokens."""
+    tokens = list[Token]()
+    for pattern, replacement in REWRITTEN.items():
+        row = re.sub(pattern, replacement, row, flags=re.IGNORECASE)
+    for match in TOKEN.finditer(row):
+        role, word = str(match.lastgroup), match[0]
+        if role == "question":
+            amount = int(re.sub(r"\D", "", word) or 1)
+            asked = {(2 if word[0] in "qQ" else inputs): "Q2", 1: "Q1"}
+            word = asked.get(amount, OTHER)
+        known = WORDS.get(word) or WORDS.get(word.lower()) or ("unknown", word)
+        tokens.append(known if role == "word" else (role, word))
+    return tokens
+
+
+def _find(role: str, tokens: Iterable[Token]) -> set[str]:
+    """Find the meanings of the tokens with this role."""
+    return {meaning for token_role, meaning in tokens if token_role == role}
+
+
+class Said(NamedTuple):
+    """What words, and the headings above them, specify. Empty: unspecified or ambiguous."""
+
+    question: str = ""
+    strategy: str = ""
+    kind: str = ""
+    is_vague: bool = True  # whether the question is in doubt
+    columns: tuple[str, ...] = ()  # headings of the table's columns
+    units: frozenset[str] = frozenset()  # in rows without a number
+
+    @property
+    def line(self) -> Line:
+        """Return the line of the answers that is meant: Q1's if no question is named."""
+        return Line(self.question or "Q1", self.strategy, self.kind)
+
+    def add(self, tokens: Sequence[Token]) -> "Said":
+        """Add tokens, which override the words above them; of two meanings, none is left. "Q2"
+        overrides "64 inputs", which puts it in doubt."""
+        kinds = _find("kind", tokens) | {UNITS[unit][0] for unit in _find("unit", tokens)}
+        questions = _find("question", tokens)
+        found = questions - {OTHER} or questions, _find("strategy", tokens), kinds
+        pairs = zip(found, self[:3], strict=True)
+        question, strategy, kind = ("".join(new or {old}) * (len(new) < 2) for new, old in pairs)
+        question = question or OTHER * bool(questions)
+        kind *= not _find("part", tokens) or kind == "traffic"
+        is_vague = {OTHER} < questions if questions else self.is_vague
+        return Said(question, strategy, kind, is_vague, self.columns, self.units)
+
+
+Result = tuple[Said, Number, tuple[Token, ...]]  # and the words next to the number
+
+
+# ------------------------------------------------ rows
+class Row(NamedTuple):
+    """A row, as it was read."""
+
+    text: str
+    tokens: list[Token]
+    results: list[Result]
+
+
+def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
+    """Read rows from the top, each with the headings above it."""
+    split = [(row, tokenize(row, inputs)) for row in rows if len(row) <= MOST_CHARACTERS]
+    heads = [tokens for _, tokens in split if not _find("number", tokens)]
+    above = Said(units=frozenset(unit for head in heads for unit in _find("unit", head)))
+    read = list[Row]()
+    for row, tokens in split:
+        results = _read_results(tokens, above)
+        results = results or _read_results(_write_out(row, above.columns, inputs), above)
+        if results and tokens[0][0] == "question":
+            above = above.add(tokens[:1])._replace(is_vague=above.is_vague)
+        elif not results:
+            above = _read_heading(row, tokens, above)
+        read.append(Row(row, tokens, results))
+    return read
+
+
+def _read_heading(row: str, tokens: Sequence[Token], above: Said) -> Said:
+    """Read what applies to the next row. A row with a number that is not an integer of up to three
+    digits is no heading, but may end the heading above it."""
+    roles, strategies = {*dict(tokens)}, _find("strategy", tokens)
+    said, cells = above._replace(strategy="", kind="").add(tokens), _split_cells(row)
+    if not roles & TELLING and roles != {"unit"}:
+        return above
+    if not all(re.fullmatch(r"\d{1,3}", number) for number in _find("number", tokens)):
+        ended = above._replace(strategy="", kind="", is_vague=True)
+        is_other = strategies and above.strategy not in ("", said.strategy)
+        return ended if is_other or said.question != above.question else above
+    is_kind_clear = said.kind != "" or not roles & {"kind", "part"}
+    is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
+    if not cells or "number" not in roles:
+        said = said._replace(columns=cells or said.columns * is_clear)
+    if is_clear:
+        return said._replace(strategy=said.strategy or above.strategy)
+    return said._replace(strategy="", kind="", is_vague=said.is_vague or not cells)
+
+
+def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
+    """Read the results of a row: none if a word is unknown, a number is in doubt, or two for a line
+    differ. A number's words end with it, or with its unit if no unit precedes it."""
+    roles, questions = {*dict(tokens)}, [token for token in tokens if token[0] == "question"]
+    is_labelled = roles & {"strategy", "kind"} or roles >= {"question", "unit"}
+    if not is_labelled or roles & {"unknown", "sign"}:
+        return []
+    said, words, results = above.add(questions), list[Token](), dict[Line, Result]()
+    for token, (role, meaning) in pairwise([*tokens, ("", "")]):
+        words.append(token)
+        is_unit_next = role == "unit" and _find("unit", words) <= {meaning}
+        if _find("number", words) and not (token[0] == "number" and is_unit_next):
+            said = said.add(words)
+            number = _read_number_of(said, words)
+            if number is None:
+                return []
+            label = [word for word in words if word[0] not in ("number", "unit", "question")]
+            vague = said._replace(is_vague=said.is_vague or above.is_vague)
+            result = vague, number, (*label, *questions)
+            if not number.equals(results.setdefault(said.line, result)[1]):
+                return []
+            words = []
+    return [*results.values()] * ({*dict(words)} <= MAY_END)
+
+
+def _read_number_of(said: Said, words: Sequence[Token]) -> Number | None:
+    """Read the number of a line, or None if the line, the unit or the number's form is in doubt."""
+    units, (text,) = _find("unit", words), _find("number", words)
+    if not said.strategy or not said.kind or said.question == OTHER or len(units) > 1:
+        return None
+    asked = ASKED_UNIT[said.kind]
+    is_in_doubt = any(UNITS[unit][0] == said.kind for unit in said.units - {asked}) and not units
+    return None if is_in_doubt else read_number(text, "".join(units) or asked)
+
+
+# ------------------------------------------------ tables
+def _split_cells(row: str) -> tuple[str, ...]:
+    """Split a row of a table at bars, tabs, semicolons and wide gaps, or else at commas."""
+    text = row.strip().removeprefix("|").removesuffix("|").strip()
+    cells = re.split(r"\s*[|\t;]\s*|\s{2,}", text)
+    cells = cells if len(cells) > 1 else text.split(",")
+    return tuple(cells if len(cells) > 1 else [])
+
+
+def _write_out(row: str, columns: Sequence[str], inputs: int) -> list[Token]:
+    """Rewrite a row of a table as a row of results: each number follows the words of its row and
+    its column. Return no tokens if the row does not fit the table."""
+    cells, labels, results = _split_cells(row), list[str](), list[str]()
+    if not columns or len(cells) - len(columns) not in (0, 1):  # the first may lack a heading
+        return []
+    for column, cell in zip(["", *columns][-len(cells) :], cells, strict=True):
+        roles, counted = {*dict(tokenize(cell, inputs))}, f"{cell} {column}"
+        if [role for role, _ in tokenize(counted, inputs)] == ["question"]:  # 32, below "inputs"
+            labels.append(counted)
+        elif "number" not in roles:
+            labels.append(cell)
+        elif roles <= {"number", "unit"}:
+            results.append(f"{column}: {cell}")
+        else:
+            return []
+    return tokenize("; ".join(f"{' '.join(labels)} {result}" for result in results), inputs)
+
+
+# ------------------------------------------------ which number counts
+PIPELINE_TRAFFIC = "Total network traffic of pipeline parallelism is"
+REPEATED = re.compile(  # a label that the handout's sample repeats, and another whole number
+    r"^(Total (?:network traffic of tensor|latency of pipeline) parallelism is )(.+)\n"
+    r"\1(?!\2$)([\d,]+(?:\.0*)? )(?:bytes|seconds)$",
+    re.MULTILINE,
+)
+
+
+def _group(rows: Sequence[Row], lines: Sequence[Line]) -> dict[Line, list[Result]]:
+    """Group results by line. If Q2 is not named, the second of two results with the same label is
+    Q2's, unless their numbers are equal."""
+    groups, results = dict[Line, list[Result]](), [result for row in rows for result in row.results]
+    named = {question for row in rows for question in _find("question", row.tokens)}
+    lacks_q2 = "Q2" not in named | {said.question for said, *_ in results}
+    for said, number, label in results:
+        first = groups.get(said.line, [(said, number, label)])[0]
+        is_again = (label, said.question) == (first[2], first[0].question)
+        is_second = is_again and not _find("question", label) and not number.equals(first[1])
+        line = said.line._replace(question="Q2") if lacks_q2 and is_second else said.line
+        groups.setdefault(line, []).append((said, number, label))
+    return {line: groups[line] for line in lines if line in groups}
+
+
+def _choose(
+    line: Line, results: Sequence[Result], labels: Collection[object]
+) -> tuple[Number, str]:
+    """Choose the last of the best numbers: with the handout's label, then in no doubt, then with an
+    amount. Add a note if others, in no more doubt, differ."""
+    ranks = [(label in labels, not said.is_vague, n.amounts != ()) for said, n, label in results]
+    best, chosen, _ = results[max(zip(ranks, range(len(ranks)), strict=True))[1]]
+    numbers = [number for said, number, _ in results if said.is_vague <= best.is_vague]
+    differ = any(number.amounts and not number.equals(chosen) for number in numbers)
+    note = f"{line} was found {len(numbers)} times; {shorten(chosen.text)} is used"
+    return chosen, note * differ
+
+
+# ------------------------------------------------ submissions
+CODE = re.compile(r"(?m)^(?:import [\w., ]+$|from [\w.]+ import\b|def \w|print ?[(\"'])")
+CRASH = re.compile(  # the last row of a traceback, or of an output that ends with an error
+    r"(?m)^(?:Traceback \(most.*\n(?:[ |].*\n)*"
+    r"|(?=(?:(?:Syntax|Indentation|Tab)Error: .*|.*Killed)\s*\Z))(.+)$"
+)
+
+
+class Submission(NamedTuple):
+    """A submission, as it was read."""
+
+    numbers: dict[Line, Number]  # of the lines that were found
+    notes: list[str]  # doubts, and how the program failed
+    is_odd: bool  # whether a line has different numbers, or the `run` command noted something
+    format: list[str]  # how the format differs from the handout's
+
+
+def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
+    """Read the output of a lab3.py. Raises NoSubmissionError for a text without results."""
+    text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|[\0\u200b]", "", text.translate(ALIKE))
+    stripped = [row.strip() for row in text.splitlines() if row.strip()]
+    run_notes = [row.removeprefix(RUN) for row in stripped if row.startswith(RUN)]
+    printed = [row for row in stripped if not row.startswith(RUN)]
+    failure = [f"the program failed: {shorten(row, 100)}" for row in CRASH.findall(text)[-1:]]
+    # if pipeline traffic is printed for Q1 alone, and then a label of the handout's sample twice
+    head, label, tail = "\n".join(printed).partition(PIPELINE_TRAFFIC)
+    new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n{label} \3bytes", tail)
+    rows = read_rows(f"{head}{label}{new}".splitlines(), question.inputs)
+    lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, rows))]
+    groups = _group(rows, lines)
+    if not groups and len(CODE.findall(text)) > 1:
+        raise NoSubmissionError("is a program", HOW_TO_RUN)
+    if not groups:
+        last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
+        reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last]
+        advice = "; ".join([*reasons[:1], *run_notes]) or "did the program fail?"
+        what = "has no results that can be read" if reasons or run_notes else "is empty"
+        raise NoSubmissionError(what, advice)
+    wanted = read_rows(lab3.answers(*question).splitlines(), question.inputs)
+    labels = {label for row in wanted for _, _, label in row.results}
+    chosen = {line: _choose(line, groups[line], labels) for line in groups}
+    numbers = {line: number for line, (number, _) in chosen.items()}
+    repeated = [note for _, note in chosen.values() if note]
+    is_second = any(said.line != line for line in groups for said, *_ in groups[line])
+    notes = [SAMPLE] * (times > 0) + [NO_Q2] * is_second + repeated + failure
+    notes += unread[: 3 * (len(numbers) < len(lines))] + run_notes
+    layout = _compare(printed, [numbers.get(line, Number()) for line in lines], question)
+    return Submission(numbers, notes, bool(repeated or run_notes), layout)
+
+
+def _explain_unread(row: Row) -> str:
+    """Explain why a row that seems to have a result was not read, or return an empty text."""
+    unknown = [ascii(word)[1:-1] for role, word in row.tokens if role in ("unknown", "sign")]
+    reason = f"'{shorten(unknown[0])}' is not understood in" if unknown else "not read:"
+    seems = _find("number", row.tokens) and {*dict(row.tokens)} & {"strategy", "kind"}
+    return f"{reason} '{shorten(row.text, 90)}'" if seems and not row.results else ""
+
+
+# ------------------------------------------------ the format
+def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
+    """List the first rows of a diff between rows (-) and the handout's with the submission's
+    numbers (+). Rows that `whatif` adds are ignored."""
+    answers, left = lab3.answers(*question).splitlines(), iter(numbers)
+    asked = [row for row in answers if row.startswith(("-", "Total "))]
+    wanted = [row if row[0] == "-" else _fill_in(row, next(left)) for row in asked]
+    whatif = prefix_question(question, answer(question), "\n").splitlines()
+    added = {row.strip() for row in whatif} - {*asked}
+    printed = [row for row in rows if row not in added]
+    if not {*printed} & {*wanted}:
+        return [FREE]
+    diff = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
+    return [f"{row[0]} {shorten(row[1:], 78)}" for row in diff[2:12]]
+
+
+def _fill_in(row: str, number: Number) -> str:
+    """Write a number into a row of the answers: dots if it is not in plain digits and its unit."""
+    start, _, unit = row.rsplit(" ", 2)
+    is_plain = re.fullmatch(r"\d*\.?\d+", number.text) and len(number.amounts) == 1
+    return f"{start} {number.text if is_plain and number.unit == unit else '...'} {unit}"
