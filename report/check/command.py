@@ -42,39 +42,53 @@ def run(options: Namespace) -> int:
         try:
             key = read_text(options.key)
             reading = read_key(question, key)
-        except (OSError, ValueError) as error:
+        except (OSError, InputError) as error:
             raise InputError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
-    is_alone = len(names) == 1 and names[0] in options.files and not options.csv
-    files = {name: judge_file(name, question, key, is_alone) for name in names}
+    is_alone = len(names) == 1 and all(names.values()) and not options.csv
+    files = {name: judge_file(name, names[name], question, key, is_alone) for name in names}
     if options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's encoding
-        print(format_csv(files, reading.right))
+        print(format_csv(drop_folders(files), reading))
     else:
-        text = describe_judgement(files[names[0]], reading) if is_alone else describe_class(files)
+        judged = next(iter(files.values()))
+        text = describe_judgement(judged, reading) if is_alone else ""
+        text = text or describe_class(drop_folders(files), reading)
         print(prefix_question(question, join_blocks(describe_key(reading), text)))
     if not all(judged.numbers for judged in files.values()):
         return 2
     return 0 if all(judged.is_all_right for judged in files.values()) else 1
 
 
-def list_files(names: list[str]) -> list[str]:
-    """List each file once. A folder stands for its files whose names end with .txt."""
-    files = list[str]()
+def list_files(names: list[str]) -> dict[str, bool]:
+    """List each file once, and whether it is named itself. A folder stands for its files whose
+    names end with .txt."""
+    files = dict[str, bool]()
     for name in names:
         texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]
         if not texts:
             raise InputError(f"{format_path(name)} is a folder that has no .txt file")
-        files += texts
-    return [*dict.fromkeys(files)]
+        for text in texts:
+            files[text] = files.get(text, False) or text == name
+    return files
 
 
-def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
+def drop_folders(files: dict[str, Judgement]) -> dict[str, Judgement]:
+    """Name files without their folders, unless two would be called the same."""
+    short = {os.path.basename(name): judged for name, judged in files.items()}
+    return short if len(short) == len(files) else files
+
+
+def judge_file(
+    name: str, is_named: bool, question: Question, key: str | None, is_alone: bool
+) -> Judgement:
     """Judge a file. A file that cannot be judged stops the command only if it is alone."""
     try:
+        if not is_named and not os.path.isfile(name):  # a pipe would be waited for
+            raise NoSubmissionError("is no regular file", "it is not read")
         return judge(read_text(name), question, key)
-    except (OSError, UnicodeError, NoSubmissionError) as error:
+    except (OSError, NoSubmissionError) as error:
         refusal = explain_refusal(name, error)
     if is_alone:
         raise InputError(refusal)

@@ -221,24 +221,32 @@ def find_source(line: Line) -> Line | None:
 
 
 # ------------------------------------------------ causes
-def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
-    """List the mistakes that both strategies share, then each strategy's own; or whole pairs,
-    if some combination of these is no pair. Causes that explain the same lines are alternatives."""
+Cause = list[Explanation]  # alternatives
+
+
+def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
+    """List the causes, each with its alternatives: of what both strategies share, then of each
+    strategy's own; or one cause of whole pairs, if parts of different pairs do not go together."""
     lines = tuple(dict.fromkeys(line for pair in pairs for each in pair for line in each.lines))
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]
     if len(rows) < prod(map(len, columns)):
-        return [Explanation(sum((cause.mistakes for cause in row), ()), lines) for row in rows]
-    return [cause for column in columns for cause in column if cause.mistakes]
+        return [[Explanation(sum((part.mistakes for part in row), ()), lines) for row in rows]]
+    causes: dict[tuple[int, tuple[Line, ...]], Cause] = {}  # alternatives explain the same lines
+    for number, column in enumerate(columns):
+        for part in column:
+            if part.mistakes:
+                causes.setdefault((number, part.lines), []).append(part)
+    return [*causes.values()]
 
 
 def split_pair(pair: Pair, lines: tuple[Line, ...]) -> list[Explanation]:
     """Split a pair into the mistakes that both strategies share, and each strategy's own, which are
     restricted to that strategy."""
     shared = tuple(mistake for mistake in pair[0].mistakes if mistake in pair[1].mistakes)
-    causes = [Explanation(shared, lines)]
+    parts = [Explanation(shared, lines)]
     for strategy, each in zip(STRATEGIES, pair, strict=True):
         rest = [mistake for mistake in each.mistakes if mistake not in shared]
         mistakes = tuple(mistake._replace(strategies=(strategy,)) for mistake in rest)
-        causes.append(Explanation(mistakes, each.lines))
-    return causes
+        parts.append(Explanation(mistakes, each.lines))
+    return parts

@@ -1,14 +1,15 @@
 """The judgement of a submission: the kind of each number, and the causes of wrong numbers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from report import InputError
 from report.check import diagnosis
-from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Numbers
+from report.check.diagnosis import MOST_LAYERS, Case, Cause, Numbers
 from report.check.mistakes import Line, compute_line, list_lines
-from report.check.reading import Number, Submission, read_submission, shorten
+from report.check.reading import LEAST_DIGITS, Number, Submission, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_rounded
@@ -37,9 +38,9 @@ class Judgement(NamedTuple):
     """Which numbers of a submission are right, and the causes of the others."""
 
     numbers: list[JudgedNumber]  # none if the text is refused
-    causes: list[Explanation]  # alternatives explain the same lines
+    causes: list[Cause]
     notes: list[str]  # doubts, how the program failed, or why the text is refused
-    format: list[str]  # rows of a diff between printed and expected rows
+    format: list[str]  # what to change in the printed rows: a title, then rows
     is_odd: bool  # whether a line has several numbers, or the `run` command noted something
 
     @property
@@ -57,22 +58,23 @@ class Judgement(NamedTuple):
         """Return whether somebody should look at the submission, for example because it has
         alternatives, or a cause with more mistakes than lines."""
         kinds = {number.kind for number in self.numbers}
-        has_alternatives = len({cause.lines for cause in self.causes}) < len(self.causes)
-        has_more = any(len(cause.mistakes) > len(cause.lines) for cause in self.causes)
-        return self.is_odd or bool(kinds & DOUBTFUL) or has_alternatives or has_more
+        is_open = any(
+            len(cause) > 1 or len(cause[0].mistakes) > len(cause[0].lines) for cause in self.causes
+        )
+        return self.is_odd or bool(kinds & DOUBTFUL) or is_open
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
     """Judge a submission by lab3.py's answers, or by a key, the output of the course's own program.
-    Another line's right number is no evidence of a mistake. Raises ValueError if no strategy is
-    possible, NoSubmissionError for a text without results."""
+    Another line's right number is no evidence of a mistake. Raises InputError if no strategy is
+    possible or a key cannot be used, NoSubmissionError for a text without results."""
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
     evidence = {line: numbers[line] for line in numbers if not find_other(line, numbers, reading)}
     cases = make_cases(reading, evidence)
     causes = diagnosis.list_causes(diagnosis.diagnose(cases))
-    explained = {line for cause in causes for line in cause.lines}
+    explained = {line for cause in causes for each in cause for line in each.lines}
     judged = []
     for line, right in reading.right.items():
         kind, words = judge_number(line, submission, numbers, reading)
@@ -91,34 +93,45 @@ class Reading(NamedTuple):
     """The right numbers: lab3.py's, or those that a key has."""
 
     question: Question
-    right: Numbers
-    known: Collection[str] = STRATEGIES  # whose numbers are lab3.py's, so that causes are sought
+    right: dict[Line, Number]
+    other: Sequence[Line] = ()  # lines whose numbers in a key are not lab3.py's
     missing: Sequence[Line] = ()  # lines that a key lacks
     notes: Sequence[str] = ()  # on a key
     is_key: bool = False
 
+    def is_other(self, strategy: str) -> bool:
+        """Return whether a key differs from lab3.py here, so that no causes are sought."""
+        return any(line.strategy == strategy for line in self.other)
+
 
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Reading:
-    """Read the right numbers from a key, or else from lab3.py. Lines that a key lacks are as in
-    lab3.py, unless the key differs from it. Raises the ValueErrors of judge."""
+    """Read the right numbers from a key, or else from lab3.py. A line that a key lacks is judged by
+    lab3.py, unless the key differs from it in the same strategy. Raises judge's InputErrors."""
     make_models(question)  # refuses a lab3.py that disagrees with the formulas
     lines = list_lines(question, find_impossible(question))
-    lab = Reading(
-        question, {line: Number(amounts=(compute_line(question, line),)) for line in lines}
-    )
+    exact = {line: Number(amounts=(compute_line(question, line),)) for line in lines}
+    lab = Reading(question, exact)
     if text is None:
         return lab
     submission = read_submission(text, question, find_impossible(question))
     key = select_numbers(submission.numbers, lab)
     if not key:
-        raise ValueError("none of its numbers is positive")
-    other = {line.strategy for line in key if not key[line].equals(lab.right[line])}
-    known = [strategy for strategy in STRATEGIES if strategy not in other]
-    asked = [line for line in lines if line in key or line.strategy in known]
-    right = {line: lab.right[line] if line.strategy in known else key[line] for line in asked}
+        raise InputError("none of its numbers is positive")
+    for line, number in key.items():
+        if not number.suffices_for(exact[line].amount) and not number.is_whole:
+            raise InputError(
+                f"{line}, {shorten(number.text)}, has fewer than {LEAST_DIGITS} digits"
+            )
+    other = [line for line in key if not key[line].equals(exact[line])]
     missing = [line for line in lines if line not in key]
-    return Reading(question, right, known, missing, submission.notes, is_key=True)
+    reading = Reading(question, {}, other, missing, submission.notes, is_key=True)
+    for line in lines:
+        if not reading.is_other(line.strategy):
+            reading.right[line] = exact[line]
+        elif line in key:
+            reading.right[line] = key[line]
+    return reading
 
 
 # ------------------------------------------------ what is to be explained
@@ -133,8 +146,8 @@ def make_cases(reading: Reading, numbers: Numbers) -> list[Case]:
     """Make the cases of both strategies."""
     cases = []
     for strategy in STRATEGIES:
-        is_known = strategy in reading.known
-        known = {line: numbers[line] for line in numbers if line.strategy == strategy and is_known}
+        is_sought = not reading.is_other(strategy)
+        known = {line: numbers[line] for line in numbers if line.strategy == strategy and is_sought}
         right = {line: n for line, n in known.items() if n.equals(reading.right[line])}
         wrong = {line: n for line, n in known.items() if line not in right}
         cases.append(Case(reading.question, strategy, right, wrong))
@@ -148,8 +161,10 @@ def judge_number(
     """Return the kind of a line's number, if no mistake explains it, and describe it in words."""
     right = reading.right[line]
     if line not in submission.numbers:
-        return MISSING, "not found"
+        return MISSING, "missing"
     number = submission.numbers[line]
+    if line not in numbers and number.amounts and not number.is_whole:
+        return FEW_DIGITS, f"{shorten(number.text)} has too few digits"  # 0.00
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from report import InputError
 from report.model import KINDS, RING, STRATEGIES, Model, parse
 from report.question import Question
 from report.text import Exact
@@ -271,7 +272,7 @@ def compute_line(
     question: Question, line: Line, mistakes: tuple[Mistake, ...] = (), real: Any = Fraction
 ) -> Any:
     """Compute a line's number with mistakes, in seconds or bytes, exactly or as a float. Raises
-    ValueError, with the clauses of the mistakes, if an edit does not fit the formulas."""
+    InputError, with the clauses of the mistakes, if an edit does not fit the formulas."""
     inputs = question.inputs if line.question == "Q2" else 1
     model = make_model(question, line.strategy, inputs, real)
     try:
@@ -279,7 +280,7 @@ def compute_line(
     except Exception as error:
         rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
         where = f"report/check/mistakes.py: the edit of {rows} for {line.strategy} parallelism"
-        raise ValueError(f"{where} does not fit report/model.py: {error}") from error
+        raise InputError(f"{where} does not fit the formulas: {error}") from error
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:

@@ -11,10 +11,12 @@ from ctypes import c_float
 from decimal import Decimal
 from difflib import unified_diff
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import lab3
+from report import InputError
 from report.check.mistakes import Line, list_lines
 from report.question import Question, prefix_question
 from report.text import Exact
@@ -22,17 +24,19 @@ from report.whatif import answer
 
 LEAST_DIGITS = 3  # needed to call a number right
 MOST_DIGITS = 10  # that are significant: further digits of a float are noise
-FLOAT32_DIGITS = 7  # significant in a latency that has at least 10 digits and is exactly a float32
+FLOAT32_DIGITS = 7  # significant in a latency that is printed as a float32 is, with
+FLOAT32_LENGTH = 9  # digits or more
 MOST_CHARACTERS = 200  # longer rows are not read
 SAMPLE = "Q2's labels are the handout's sample's; a repeated row's new number is pipeline traffic"
 HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
 NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
-FREE = "Format: print the handout's rows, word for word."
+ALL_ROWS = "Format: print the handout's rows, here with your numbers:"
+SOME_ROWS = "Format: your rows (-), and the handout's with your numbers (+):"
 RUN = "report run: "  # begins each note that the `run` command appends to an output
 
 
-class NoSubmissionError(ValueError):
+class NoSubmissionError(InputError):
     """A text that cannot be judged: what is wrong with it, and what to do."""
 
     def __init__(self, what: str, advice: str):
@@ -48,6 +52,7 @@ def shorten(text: str, most: int = 24) -> str:
 
 # ------------------------------------------------ text
 ALIKE = str.maketrans("\u00b5\u03bc\u2212\u2013\u2014\u2248\u00a0\u2502\u2503\u2551", "uu---~ |||")
+UNSEEN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
 LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # for bytes that are not UTF-8
 
 
@@ -74,7 +79,7 @@ UNITS: dict[str, tuple[str, list[Exact], str]] = {
 }  # by unit: its kind, its possible sizes in seconds or bytes, its spellings
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d+)?")
 DECIMAL = re.compile(r"(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?0?\d\d?)?")
-WHOLE = ("bytes", "bits")  # a whole number of these units is exact
+WHOLE = "bytes", "bits"  # a whole number of these is exact
 
 
 class Number(NamedTuple):
@@ -90,6 +95,11 @@ class Number(NamedTuple):
     def amount(self) -> Fraction:
         """Return the first amount, in which 1 KB is 1,000 bytes, or 0 if there is none."""
         return Fraction(self.amounts[0] if self.amounts else 0)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether this is a whole number of bytes or bits, which is exact."""
+        return self.unit in WHOLE and self.text.isdigit()
 
     @property
     def spans(self) -> list[tuple[Fraction, Fraction]]:
@@ -114,6 +124,8 @@ class Number(NamedTuple):
 def read_number(text: str, unit: str) -> Number | None:
     """Read a number in each way that its form allows: 3,127 ms are 3127 or 3.127. Return None for
     an unknown form."""
+    if text.startswith("-"):  # no number, if its form is known
+        return read_number(text[1:], unit) and Number(text, unit)
     groups, ways = THOUSANDS.fullmatch(text), list[str]()
     if groups and (groups[1] != "." or unit in WHOLE):  # 3.127 ms is never 3127 ms
         ways.append(text.replace(groups[1], ""))
@@ -132,9 +144,11 @@ def _measure(plain: str, unit: str, size: Exact) -> tuple[int, Exact, Exact]:
     value = Decimal(plain)
     written = "".join(map(str, value.as_tuple().digits)).lstrip("0")
     digits = len(written if "." in plain else written.rstrip("0"))
-    is_long_latency = len(written.rstrip("0")) >= MOST_DIGITS and UNITS[unit][0] == "latency"
-    is_float32 = is_long_latency and float(value) == c_float(float(value)).value
-    digits = min(digits, FLOAT32_DIGITS if is_float32 else MOST_DIGITS)
+    if UNITS[unit][0] == "latency" and len(written.rstrip("0")) >= FLOAT32_LENGTH:
+        nearest = Decimal(c_float(float(value)).value)
+        is_float32 = value == Decimal(f"{nearest:.{len(written) - 1}e}")
+        digits = FLOAT32_DIGITS if is_float32 else digits
+    digits = min(digits, MOST_DIGITS)
     power = value.adjusted() - digits + 1 if value else -200
     place = Fraction(10) ** (0 if unit in WHOLE and plain.isdigit() else power)
     return digits, Fraction(value) * size, place * size
@@ -142,27 +156,26 @@ def _measure(plain: str, unit: str, size: Exact) -> tuple[int, Exact, Exact]:
 
 # ------------------------------------------------ words
 Token = tuple[str, str]  # a role and a meaning
+OTHER = "other"  # a question that is neither Q1 nor Q2
 HARMLESS = (
     "a about all and are by for has in inference input is it method needs of on only over overall"
     " par parallel parallelism paralelism result results strategy takes the to total uses using"
     " volume while with"
 )
-VOCABULARY = {  # spellings of a role and a meaning, by default the word itself
+VOCABULARY = {  # spellings of a role and a meaning
     ("strategy", "tensor"): "tensor tp",
     ("strategy", "pipeline"): "pipeline pipelined pipe pp",
     ("kind", "latency"): "latency lat delay time",
     ("kind", "traffic"): "traffic",
     **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
+    # a latency if a strategy is in the row: without one it may be the program's own
+    ("duration", "latency"): "total_time execution_time",
     # a latency next to one of these words is only a part of the latency
     ("part", ""): "network links communication comm cross moved moves puts sends sent transferred",
     ("harmless", ""): HARMLESS,
-    ("unknown", ""): "Kb Mb Gb Kib Mib Gib",  # bits
+    ("unknown", "bits"): "Kb Mb Gb Kib Mib Gib",
 }
-WORDS = {
-    word: (role, name or word)
-    for (role, name), spelt in VOCABULARY.items()
-    for word in spelt.split()
-}
+WORDS = {word: token for token, spelt in VOCABULARY.items() for word in spelt.split()}
 REWRITTEN = {  # before a row is split
     r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])": "",  # a bullet or item number
     r"(?:np\.)?(?:float|int)\d+\(([^()]+)\)|\bdecimal\('([^']+)'\)": r"\1\2",
@@ -170,20 +183,24 @@ REWRITTEN = {  # before a row is split
     r"\bdata (?:moved|sent|transferred)\b": "traffic",
     r"(\d ?[kmg]?i?b(?:ytes?)?) (?:over|across|on) (?:the|all) (?:network|links)\b": r"\1",
 }
+PATTERNS = {  # by role
+    "question": r"q(?:uestion)? ?\d+(?![a-z\d])"
+    r"|\(?(?:n ?= ?\d+|\bx\d+|batch of \d+)\)?(?![\w.])"
+    r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
+    "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
+    r"|(?:(?<![\w-])-)?(?:\.|(?<![a-z)]),)?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?\d+)?",
+    "word": r"data[ _-]paral[a-z]*|(?:total|execution)[ _]time(?![a-z])|[a-z]+",
+    "sign": r"(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-]",
+}
 TOKEN = re.compile(
-    r"(?P<question>q(?:uestion)? ?\d+(?![a-z\d])|\(?(?:n ?= ?\d+|\bx\d+|batch of \d+)\)?(?![\w.])"
-    r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z]))"
-    r"|(?P<number>-?(?:nan|inf|none|x+)(?![a-z])|(?:(?<![\w-])-)?(?:\.|(?<![a-z)]),)?"
-    r"\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?\d+)?)"
-    r"|(?P<word>data[ _-]paral[a-z]*|total[ _]time|[a-z]+)"
-    r"|(?P<sign>(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-])",
+    "|".join(f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items()),
     re.ASCII | re.IGNORECASE,
 )
 TELLING = {"question", "strategy", "kind", "part", "unknown"}  # roles that end the heading above
 MAY_END = {"harmless", "question", "part"}  # roles allowed after the last number of a row
-OTHER = "other"  # a question that is neither Q1 nor Q2
 
 
+@lru_cache(maxsize=1000)
 def tokenize(row: str, inputs: int) -> list[Token]:
     """Split a row into tokens."""
     tokens = list[Token]()
@@ -195,9 +212,12 @@ def tokenize(row: str, inputs: int) -> list[Token]:
             amount = int(re.sub(r"\D", "", word) or 1)
             asked = {(2 if word[0] in "qQ" else inputs): "Q2", 1: "Q1"}
             word = asked.get(amount, OTHER)
-        known = WORDS.get(word) or WORDS.get(word.lower()) or ("unknown", word)
-        tokens.append(known if role == "word" else (role, word))
-    return tokens
+        elif role == "word":
+            known = WORDS.get(word) or WORDS.get(word.lower().replace(" ", "_"))
+            role, word = known or ("unknown", word)
+        tokens.append((role, word))
+    duration = "kind" if _find("strategy", tokens) else "unknown"
+    return [(duration if role == "duration" else role, word) for role, word in tokens]
 
 
 def _find(role: str, tokens: Iterable[Token]) -> set[str]:
@@ -205,13 +225,18 @@ def _find(role: str, tokens: Iterable[Token]) -> set[str]:
     return {meaning for token_role, meaning in tokens if token_role == role}
 
 
-class Said(NamedTuple):
+def _settle(meanings: set[str], above: str) -> str:
+    """Return the only meaning, or the meaning above if there is none; nothing if two differ."""
+    return "".join(meanings or {above}) if len(meanings) < 2 else ""
+
+
+class Context(NamedTuple):
     """What words, and the headings above them, specify. Empty: unspecified or ambiguous."""
 
-    question: str = ""
+    question: str = ""  # Q1, Q2 or OTHER
     strategy: str = ""
     kind: str = ""
-    is_vague: bool = True  # whether the question is in doubt
+    is_sure: bool = False  # whether the question is named, and nothing puts it in doubt
     columns: tuple[str, ...] = ()  # headings of the table's columns
     units: frozenset[str] = frozenset()  # in rows without a number
 
@@ -220,102 +245,120 @@ class Said(NamedTuple):
         """Return the line of the answers that is meant: Q1's if no question is named."""
         return Line(self.question or "Q1", self.strategy, self.kind)
 
-    def add(self, tokens: Sequence[Token]) -> "Said":
-        """Add tokens, which override the words above them; of two meanings, none is left. "Q2"
-        overrides "64 inputs", which puts it in doubt."""
+    def add(self, tokens: Sequence[Token]) -> "Context":
+        """Add tokens, which override the words above them. "Q2" overrides "64 inputs", but is then
+        in doubt."""
         kinds = _find("kind", tokens) | {UNITS[unit][0] for unit in _find("unit", tokens)}
-        questions = _find("question", tokens)
-        found = questions - {OTHER} or questions, _find("strategy", tokens), kinds
-        pairs = zip(found, self[:3], strict=True)
-        question, strategy, kind = ("".join(new or {old}) * (len(new) < 2) for new, old in pairs)
-        question = question or OTHER * bool(questions)
-        kind *= not _find("part", tokens) or kind == "traffic"
-        is_vague = {OTHER} < questions if questions else self.is_vague
-        return Said(question, strategy, kind, is_vague, self.columns, self.units)
+        kind, questions = _settle(kinds, self.kind), _find("question", tokens)
+        context = self._replace(
+            strategy=_settle(_find("strategy", tokens), self.strategy),
+            kind="" if kind == "latency" and _find("part", tokens) else kind,
+        )
+        if not questions:
+            return context
+        question = _settle(questions - {OTHER}, OTHER) or OTHER
+        return context._replace(question=question, is_sure=OTHER not in questions)
 
-
-Result = tuple[Said, Number, tuple[Token, ...]]  # and the words next to the number
+    def end(self) -> "Context":
+        """Keep only the question, now in doubt, and the table."""
+        return self._replace(strategy="", kind="", is_sure=False)
 
 
 # ------------------------------------------------ rows
+class Result(NamedTuple):
+    """A number that a row gives for a line."""
+
+    context: Context
+    number: Number
+    label: tuple[Token, ...]  # the words next to the number
+
+
 class Row(NamedTuple):
     """A row, as it was read."""
 
     text: str
     tokens: list[Token]
     results: list[Result]
+    below: Context  # what applies to the next row
 
 
 def read_rows(rows: Iterable[str], inputs: int) -> list[Row]:
     """Read rows from the top, each with the headings above it."""
-    split = [(row, tokenize(row, inputs)) for row in rows if len(row) <= MOST_CHARACTERS]
-    heads = [tokens for _, tokens in split if not _find("number", tokens)]
-    above = Said(units=frozenset(unit for head in heads for unit in _find("unit", head)))
+    short = [row for row in rows if len(row) <= MOST_CHARACTERS]
+    heads = [tokens for row in short if not _find("number", tokens := tokenize(row, inputs))]
+    above = Context(units=frozenset().union(*(_find("unit", head) for head in heads)))
     read = list[Row]()
-    for row, tokens in split:
-        results = _read_results(tokens, above)
-        results = results or _read_results(_write_out(row, above.columns, inputs), above)
-        if results and tokens[0][0] == "question":
-            above = above.add(tokens[:1])._replace(is_vague=above.is_vague)
-        elif not results:
-            above = _read_heading(row, tokens, above)
-        read.append(Row(row, tokens, results))
+    for row in short:
+        read.append(_read_row(row, above, inputs))
+        above = read[-1].below
     return read
 
 
-def _read_heading(row: str, tokens: Sequence[Token], above: Said) -> Said:
+@lru_cache(maxsize=1000)  # a row may occur often, in a long text or a class
+def _read_row(row: str, above: Context, inputs: int) -> Row:
+    """Read the results of a row, or else what it says of the rows below it."""
+    tokens = tokenize(row, inputs)
+    results = _read_results(tokens, above)
+    results = results or _read_results(_write_out(row, above.columns, inputs), above)
+    if not results:
+        return Row(row, tokens, [], _read_heading(row, tokens, above))
+    is_headed = tokens[0][0] == "question"
+    below = above.add(tokens[:1])._replace(is_sure=above.is_sure) if is_headed else above
+    return Row(row, tokens, results, below)
+
+
+def _read_heading(row: str, tokens: Sequence[Token], above: Context) -> Context:
     """Read what applies to the next row. A row with a number that is not an integer of up to three
     digits is no heading, but may end the heading above it."""
-    roles, strategies = {*dict(tokens)}, _find("strategy", tokens)
-    said, cells = above._replace(strategy="", kind="").add(tokens), _split_cells(row)
+    roles, strategies, cells = {*dict(tokens)}, _find("strategy", tokens), _split_cells(row)
     if not roles & TELLING and roles != {"unit"}:
         return above
+    context = above._replace(strategy="", kind="").add(tokens)
     if not all(re.fullmatch(r"\d{1,3}", number) for number in _find("number", tokens)):
-        ended = above._replace(strategy="", kind="", is_vague=True)
-        is_other = strategies and above.strategy not in ("", said.strategy)
-        return ended if is_other or said.question != above.question else above
-    is_kind_clear = said.kind != "" or not roles & {"kind", "part"}
+        is_other = strategies and above.strategy not in ("", context.strategy)
+        return above.end() if is_other or context.question != above.question else above
+    is_kind_clear = context.kind != "" or not roles & {"kind", "part"}
     is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
     if not cells or "number" not in roles:
-        said = said._replace(columns=cells or said.columns * is_clear)
+        context = context._replace(columns=cells or context.columns * is_clear)
     if is_clear:
-        return said._replace(strategy=said.strategy or above.strategy)
-    return said._replace(strategy="", kind="", is_vague=said.is_vague or not cells)
+        return context._replace(strategy=context.strategy or above.strategy)
+    return context.end()._replace(is_sure=context.is_sure and bool(cells))
 
 
-def _read_results(tokens: Sequence[Token], above: Said) -> list[Result]:
+def _read_results(tokens: Sequence[Token], above: Context) -> list[Result]:
     """Read the results of a row: none if a word is unknown, a number is in doubt, or two for a line
     differ. A number's words end with it, or with its unit if no unit precedes it."""
     roles, questions = {*dict(tokens)}, [token for token in tokens if token[0] == "question"]
     is_labelled = roles & {"strategy", "kind"} or roles >= {"question", "unit"}
     if not is_labelled or roles & {"unknown", "sign"}:
         return []
-    said, words, results = above.add(questions), list[Token](), dict[Line, Result]()
+    context, words, results = above.add(questions), list[Token](), dict[Line, Result]()
     for token, (role, meaning) in pairwise([*tokens, ("", "")]):
         words.append(token)
         is_unit_next = role == "unit" and _find("unit", words) <= {meaning}
         if _find("number", words) and not (token[0] == "number" and is_unit_next):
-            said = said.add(words)
-            number = _read_number_of(said, words)
+            context = context.add(words)
+            number = _read_number_of(context, words)
             if number is None:
                 return []
             label = [word for word in words if word[0] not in ("number", "unit", "question")]
-            vague = said._replace(is_vague=said.is_vague or above.is_vague)
-            result = vague, number, (*label, *questions)
-            if not number.equals(results.setdefault(said.line, result)[1]):
+            settled = context._replace(is_sure=context.is_sure and above.is_sure)
+            result = Result(settled, number, (*label, *questions))
+            if not number.equals(results.setdefault(context.line, result).number):
                 return []
             words = []
     return [*results.values()] * ({*dict(words)} <= MAY_END)
 
 
-def _read_number_of(said: Said, words: Sequence[Token]) -> Number | None:
+def _read_number_of(context: Context, words: Sequence[Token]) -> Number | None:
     """Read the number of a line, or None if the line, the unit or the number's form is in doubt."""
     units, (text,) = _find("unit", words), _find("number", words)
-    if not said.strategy or not said.kind or said.question == OTHER or len(units) > 1:
+    if not context.strategy or not context.kind or context.question == OTHER or len(units) > 1:
         return None
-    asked = ASKED_UNIT[said.kind]
-    is_in_doubt = any(UNITS[unit][0] == said.kind for unit in said.units - {asked}) and not units
-    return None if is_in_doubt else read_number(text, "".join(units) or asked)
+    asked = ASKED_UNIT[context.kind]
+    others = {unit for unit in context.units if UNITS[unit][0] == context.kind} - {asked}
+    return None if others and not units else read_number(text, "".join(units) or asked)
 
 
 # ------------------------------------------------ tables
@@ -360,13 +403,14 @@ def _group(rows: Sequence[Row], lines: Sequence[Line]) -> dict[Line, list[Result
     Q2's, unless their numbers are equal."""
     groups, results = dict[Line, list[Result]](), [result for row in rows for result in row.results]
     named = {question for row in rows for question in _find("question", row.tokens)}
-    lacks_q2 = "Q2" not in named | {said.question for said, *_ in results}
-    for said, number, label in results:
-        first = groups.get(said.line, [(said, number, label)])[0]
-        is_again = (label, said.question) == (first[2], first[0].question)
-        is_second = is_again and not _find("question", label) and not number.equals(first[1])
-        line = said.line._replace(question="Q2") if lacks_q2 and is_second else said.line
-        groups.setdefault(line, []).append((said, number, label))
+    lacks_q2 = "Q2" not in named | {context.question for context, *_ in results}
+    for result in results:
+        context, number, label = result
+        first = groups.get(context.line, [result])[0]
+        is_again = (label, context.question) == (first.label, first.context.question)
+        is_second = is_again and not _find("question", label) and not number.equals(first.number)
+        line = context.line._replace(question="Q2") if lacks_q2 and is_second else context.line
+        groups.setdefault(line, []).append(result)
     return {line: groups[line] for line in lines if line in groups}
 
 
@@ -375,9 +419,9 @@ def _choose(
 ) -> tuple[Number, str]:
     """Choose the last of the best numbers: with the handout's label, then in no doubt, then with an
     amount. Add a note if others, in no more doubt, differ."""
-    ranks = [(label in labels, not said.is_vague, n.amounts != ()) for said, n, label in results]
+    ranks = [(label in labels, context.is_sure, n.amounts != ()) for context, n, label in results]
     best, chosen, _ = results[max(zip(ranks, range(len(ranks)), strict=True))[1]]
-    numbers = [number for said, number, _ in results if said.is_vague <= best.is_vague]
+    numbers = [number for context, number, _ in results if context.is_sure >= best.is_sure]
     differ = any(number.amounts and not number.equals(chosen) for number in numbers)
     note = f"{line} was found {len(numbers)} times; {shorten(chosen.text)} is used"
     return chosen, note * differ
@@ -385,9 +429,10 @@ def _choose(
 
 # ------------------------------------------------ submissions
 CODE = re.compile(r"(?m)^(?:import [\w., ]+$|from [\w.]+ import\b|def \w|print ?[(\"'])")
+STACK = r"Traceback \(most.*\n(?:[ |].*\n)*"
 CRASH = re.compile(  # the last row of a traceback, or of an output that ends with an error
-    r"(?m)^(?:Traceback \(most.*\n(?:[ |].*\n)*"
-    r"|(?=(?:(?:Syntax|Indentation|Tab)Error: .*|.*Killed)\s*\Z))(.+)$"
+    rf"(?m)^(?:Exception ignored.*\n(?:{STACK})?.*$"  # which is no crash
+    rf"|(?:{STACK}|(?=(?:(?:Syntax|Indentation|Tab)Error: .*|.*Killed)\s*\Z))(.+)$)"
 )
 
 
@@ -397,40 +442,53 @@ class Submission(NamedTuple):
     numbers: dict[Line, Number]  # of the lines that were found
     notes: list[str]  # doubts, and how the program failed
     is_odd: bool  # whether a line has different numbers, or the `run` command noted something
-    format: list[str]  # how the format differs from the handout's
+    format: list[str]  # how the format differs from the handout's: a title, then rows
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read the output of a lab3.py. Raises NoSubmissionError for a text without results."""
-    text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]|[\0\u200b]", "", text.translate(ALIKE))
-    stripped = [row.strip() for row in text.splitlines() if row.strip()]
-    run_notes = [row.removeprefix(RUN) for row in stripped if row.startswith(RUN)]
-    printed = [row for row in stripped if not row.startswith(RUN)]
-    failure = [f"the program failed: {shorten(row, 100)}" for row in CRASH.findall(text)[-1:]]
+    text = UNSEEN.sub("", text.translate(ALIKE))
+    printed, run_notes = _split_off_notes(text)
+    failures = [row for row in CRASH.findall(text) if row]
+    failure = [f"the program failed: {shorten(row, 100)}" for row in failures[-1:]]
     # if pipeline traffic is printed for Q1 alone, and then a label of the handout's sample twice
     head, label, tail = "\n".join(printed).partition(PIPELINE_TRAFFIC)
     new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n{label} \3bytes", tail)
     rows = read_rows(f"{head}{label}{new}".splitlines(), question.inputs)
     lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, rows))]
     groups = _group(rows, lines)
-    if not groups and len(CODE.findall(text)) > 1:
-        raise NoSubmissionError("is a program", HOW_TO_RUN)
     if not groups:
         last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
-        reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last]
-        advice = "; ".join([*reasons[:1], *run_notes]) or "did the program fail?"
-        what = "has no results that can be read" if reasons or run_notes else "is empty"
-        raise NoSubmissionError(what, advice)
+        _refuse(text, [*failure, *(f"{why} ({EXAMPLE})" for why in unread[:1]), *last], run_notes)
     wanted = read_rows(lab3.answers(*question).splitlines(), question.inputs)
-    labels = {label for row in wanted for _, _, label in row.results}
+    labels = {result.label for row in wanted for result in row.results}
     chosen = {line: _choose(line, groups[line], labels) for line in groups}
     numbers = {line: number for line, (number, _) in chosen.items()}
     repeated = [note for _, note in chosen.values() if note]
-    is_second = any(said.line != line for line in groups for said, *_ in groups[line])
+    is_second = any(context.line != line for line in groups for context, *_ in groups[line])
     notes = [SAMPLE] * (times > 0) + [NO_Q2] * is_second + repeated + failure
     notes += unread[: 3 * (len(numbers) < len(lines))] + run_notes
     layout = _compare(printed, [numbers.get(line, Number()) for line in lines], question)
     return Submission(numbers, notes, bool(repeated or run_notes), layout)
+
+
+def _split_off_notes(text: str) -> tuple[list[str], list[str]]:
+    """Split a text into its rows, and the notes of the `run` command at its end."""
+    rows = [row.strip() for row in text.splitlines() if row.strip()]
+    end = len(rows)
+    while end and rows[end - 1].startswith(RUN):
+        end -= 1
+    return rows[:end], [row.removeprefix(RUN) for row in rows[end:]]
+
+
+def _refuse(text: str, reasons: Sequence[str], run_notes: Sequence[str]) -> NoReturn:
+    """Refuse a text without results, for the first reason."""
+    if text.startswith("%PDF"):
+        raise NoSubmissionError("is a PDF", "check what lab3.py printed, not a report")
+    if len(CODE.findall(text)) > 1:
+        raise NoSubmissionError("is a program", HOW_TO_RUN)
+    what = "has no results that can be read" if reasons or run_notes else "is empty"
+    raise NoSubmissionError(what, "; ".join([*reasons[:1], *run_notes]) or "did the program fail?")
 
 
 def _explain_unread(row: Row) -> str:
@@ -444,7 +502,7 @@ def _explain_unread(row: Row) -> str:
 # ------------------------------------------------ the format
 def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
     """List the first rows of a diff between rows (-) and the handout's with the submission's
-    numbers (+). Rows that `whatif` adds are ignored."""
+    numbers (+), below a title. Rows that `whatif` adds are ignored."""
     answers, left = lab3.answers(*question).splitlines(), iter(numbers)
     asked = [row for row in answers if row.startswith(("-", "Total "))]
     wanted = [row if row[0] == "-" else _fill_in(row, next(left)) for row in asked]
@@ -452,13 +510,17 @@ def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question)
     added = {row.strip() for row in whatif} - {*asked}
     printed = [row for row in rows if row not in added]
     if not {*printed} & {*wanted}:
-        return [FREE]
+        return [ALL_ROWS, *(f"+ {row}" for row in wanted)]
     diff = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
-    return [f"{row[0]} {shorten(row[1:], 78)}" for row in diff[2:12]]
+    shown = [f"{row[0]} {shorten(row[1:], 78)}" for row in diff[2:12]]
+    return [SOME_ROWS, *shown] if shown else []
 
 
 def _fill_in(row: str, number: Number) -> str:
-    """Write a number into a row of the answers: dots if it is not in plain digits and its unit."""
+    """Write a number, in plain digits and the unit asked for, into a row of the answers; dots if
+    it has several readings or none."""
     start, _, unit = row.rsplit(" ", 2)
-    is_plain = re.fullmatch(r"\d*\.?\d+", number.text) and len(number.amounts) == 1
-    return f"{start} {number.text if is_plain and number.unit == unit else '...'} {unit}"
+    if len(number.amounts) != 1:
+        return f"{start} ... {unit}"
+    is_plain = number.unit == unit and re.fullmatch(r"\d*\.?\d+", number.text)
+    return f"{start} {number.text if is_plain else lab3.format_decimal(number.amount)} {unit}"

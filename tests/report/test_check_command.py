@@ -119,13 +119,23 @@ CLASS = {  # a file: its text, how many numbers are right, what others are, whet
     "odd.txt": (write(WRONG), 7, "unexplained", True),
     "odd, too.txt": (write(FOLLOWING), 6, "unexplained, follows from Q1", True),
     "few.txt": (write("tensor 0.0031 right right right"), 7, "too few digits", True),
-    "zero.txt": (write("tensor 0.0 right right right"), 7, "no number", True),
+    "zero.txt": (write("tensor 0.0 right right right"), 7, "too few digits", True),
     "half.txt": (OUTPUT.partition("------Q2")[0], 4, "missing", True),
     "two runs.txt": (write(WRONG) + OUTPUT, 8, "", True),
     "=no results.txt": ("hello\n", None, "", True),
 }
 
 
+RIGHTS = """\
+right  number
+    8  Q1 tensor latency
+   12  Q1 tensor traffic
+   13  Q1 pipeline latency
+   13  Q1 pipeline traffic
+   10  Q2 tensor latency
+   12  Q2 tensor traffic
+   10  Q2 pipeline latency
+   12  Q2 pipeline traffic"""
 OVERLAP = "pipeline parallelism: inputs do not overlap (against the handout's words)"
 
 
@@ -140,7 +150,8 @@ def names(tmp_path, monkeypatch):
 def test_a_class_is_a_line_per_file(names):
     status, out, err = call(["check", *names])
     assert (status, err) == (2, "")
-    files, often, summary = out.split("\n\n")
+    files, rights, often, summary = out.split("\n\n")
+    assert rights == RIGHTS
     lines = [line for line in files.splitlines() if not line.startswith("        ")]
     rights = [f"{right} of 8" if right else "-" for _, right, *_ in CLASS.values()]
     assert lines == [f"{right:8}{name}" for right, name in zip(rights, names, strict=True)]
@@ -184,13 +195,16 @@ def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
     for name in ("b.txt", "a.txt", "a.py", "a/c.txt"):
         (tmp_path / "outputs" / name).write_text(OUTPUT)
     status, out, _ = call("check outputs right.txt outputs/a.txt")
-    lines = [f"outputs{os.sep}{name}.txt" for name in ("a", "b", "folder")]
-    assert status == 2 and [row.split()[-1] for row in out.splitlines()[:3]] == lines
+    lines = ["8 of 8  a.txt", "8 of 8  b.txt", "-       folder.txt"]
+    assert status == 2 and out.splitlines()[:3] == lines
+    assert "folder.txt is no regular file: it is not read" in " ".join(out.split())
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "a.txt").write_text(f"{OUTPUT}report run: 'main.py' was run\n")
     status, out, _ = call("check one")
-    assert status == 0 and out.startswith(f"8 of 8  one{os.sep}a.txt\n        'main.py' was run\n")
-    assert f"Look at by hand:\n  one{os.sep}a.txt\n" in out
+    assert status == 0 and out.startswith("8 of 8  a.txt\n        'main.py' was run\n")
+    assert "Look at by hand:\n  a.txt\n" in out
+    same = f"one{os.sep}a.txt", f"outputs{os.sep}a.txt"
+    assert [name in call(["check", *same])[1] for name in same] == [True, True]
 
 
 def test_a_class_as_csv(names):
