@@ -45,17 +45,21 @@ def run(options: Namespace) -> int:
         except (OSError, InputError) as error:
             raise InputError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
-    is_alone = len(names) == 1 and all(names.values()) and not options.csv
-    files = {name: judge_file(name, names[name], question, key, is_alone) for name in names}
-    if options.csv:
+    files = {name: judge_file(name, names[name], question, key) for name in names}
+    if len(names) == 1 and all(names.values()) and not options.csv:
+        [judged] = files.values()
+        if not judged.numbers:
+            raise InputError(judged.notes[0])
+        text = describe_judgement(judged, reading)
+    elif options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's encoding
-        print(format_csv(drop_folders(files), reading))
+        text = format_csv(drop_folders(files), reading)
     else:
-        judged = next(iter(files.values()))
-        text = describe_judgement(judged, reading) if is_alone else ""
-        text = text or describe_class(drop_folders(files), reading)
-        print(prefix_question(question, join_blocks(describe_key(reading), text)))
+        text = describe_class(drop_folders(files), reading)
+    if not options.csv:
+        text = prefix_question(question, join_blocks(describe_key(reading), text))
+    print(text)
     if not all(judged.numbers for judged in files.values()):
         return 2
     return 0 if all(judged.is_all_right for judged in files.values()) else 1
@@ -80,19 +84,14 @@ def drop_folders(files: dict[str, Judgement]) -> dict[str, Judgement]:
     return short if len(short) == len(files) else files
 
 
-def judge_file(
-    name: str, is_named: bool, question: Question, key: str | None, is_alone: bool
-) -> Judgement:
-    """Judge a file. A file that cannot be judged stops the command only if it is alone."""
+def judge_file(name: str, is_named: bool, question: Question, key: str | None) -> Judgement:
+    """Judge a file. If it cannot be judged, the judgement has no numbers, and a note says why."""
     try:
         if not is_named and not os.path.isfile(name):  # a pipe would be waited for
             raise NoSubmissionError("is no regular file", "it is not read")
         return judge(read_text(name), question, key)
     except (OSError, NoSubmissionError) as error:
-        refusal = explain_refusal(name, error)
-    if is_alone:
-        raise InputError(refusal)
-    return Judgement([], [], [refusal], [], is_odd=True)
+        return Judgement([], [], [explain_refusal(name, error)], [], is_odd=True)
 
 
 def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
@@ -101,8 +100,8 @@ def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
     if name != "-":
         yours, file = shlex.quote(format_path(name)), format_path(name)
     if isinstance(error, NoSubmissionError):
-        advice = how.replace("YOURS", yours) if error.advice == HOW_TO_RUN else error.advice
-        return f"{file} {error.what}: {advice}"
+        what, advice = error.args
+        return f"{file} {what}: {(how if advice == HOW_TO_RUN else advice).replace('YOURS', yours)}"
     return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 

@@ -1,6 +1,6 @@
 """The judgement of a submission: the kind of each number, and the causes of wrong numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -93,15 +93,12 @@ class Reading(NamedTuple):
     """The right numbers: lab3.py's, or those that a key has."""
 
     question: Question
-    right: dict[Line, Number]
+    right: Numbers
+    sought: Collection[str] = STRATEGIES  # whose causes are sought: a key's numbers are lab3.py's
     other: Sequence[Line] = ()  # lines whose numbers in a key are not lab3.py's
     missing: Sequence[Line] = ()  # lines that a key lacks
     notes: Sequence[str] = ()  # on a key
     is_key: bool = False
-
-    def is_other(self, strategy: str) -> bool:
-        """Return whether a key differs from lab3.py here, so that no causes are sought."""
-        return any(line.strategy == strategy for line in self.other)
 
 
 @lru_cache(maxsize=8)
@@ -111,27 +108,22 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     make_models(question)  # refuses a lab3.py that disagrees with the formulas
     lines = list_lines(question, find_impossible(question))
     exact = {line: Number(amounts=(compute_line(question, line),)) for line in lines}
-    lab = Reading(question, exact)
     if text is None:
-        return lab
+        return Reading(question, exact)
     submission = read_submission(text, question, find_impossible(question))
-    key = select_numbers(submission.numbers, lab)
+    key = select_numbers(submission.numbers, Reading(question, exact))
     if not key:
         raise InputError("none of its numbers is positive")
     for line, number in key.items():
-        if not number.suffices_for(exact[line].amount) and not number.is_whole:
-            raise InputError(
-                f"{line}, {shorten(number.text)}, has fewer than {LEAST_DIGITS} digits"
-            )
+        if not number.suffices_for(exact[line].amount):
+            few = f"{shorten(number.text)}, has fewer than {LEAST_DIGITS} digits"
+            raise InputError(f"{line}, {few}")
     other = [line for line in key if not key[line].equals(exact[line])]
+    sought = {*STRATEGIES} - {line.strategy for line in other}
+    known = {**exact, **{line: key[line] for line in key if line.strategy not in sought}}
+    right = {line: known[line] for line in lines if line.strategy in sought or line in key}
     missing = [line for line in lines if line not in key]
-    reading = Reading(question, {}, other, missing, submission.notes, is_key=True)
-    for line in lines:
-        if not reading.is_other(line.strategy):
-            reading.right[line] = exact[line]
-        elif line in key:
-            reading.right[line] = key[line]
-    return reading
+    return Reading(question, right, sought, other, missing, submission.notes, is_key=True)
 
 
 # ------------------------------------------------ what is to be explained
@@ -146,8 +138,8 @@ def make_cases(reading: Reading, numbers: Numbers) -> list[Case]:
     """Make the cases of both strategies."""
     cases = []
     for strategy in STRATEGIES:
-        is_sought = not reading.is_other(strategy)
-        known = {line: numbers[line] for line in numbers if line.strategy == strategy and is_sought}
+        asked = {strategy} & {*reading.sought}
+        known = {line: numbers[line] for line in numbers if line.strategy in asked}
         right = {line: n for line, n in known.items() if n.equals(reading.right[line])}
         wrong = {line: n for line, n in known.items() if line not in right}
         cases.append(Case(reading.question, strategy, right, wrong))
@@ -163,7 +155,7 @@ def judge_number(
     if line not in submission.numbers:
         return MISSING, "missing"
     number = submission.numbers[line]
-    if line not in numbers and number.amounts and not number.is_whole:
+    if line not in numbers and number.amounts and "." in number.text:
         return FEW_DIGITS, f"{shorten(number.text)} has too few digits"  # 0.00
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"

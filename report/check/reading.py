@@ -12,36 +12,29 @@ from decimal import Decimal
 from difflib import unified_diff
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple, NoReturn
+from itertools import pairwise, takewhile
+from typing import NamedTuple
 
 import lab3
 from report import InputError
 from report.check.mistakes import Line, list_lines
-from report.question import Question, prefix_question
+from report.model import KINDS
+from report.question import Question
 from report.text import Exact
-from report.whatif import answer
 
 LEAST_DIGITS = 3  # needed to call a number right
 MOST_DIGITS = 10  # that are significant: further digits of a float are noise
-FLOAT32_DIGITS = 7  # significant in a latency that is printed as a float32 is, with
-FLOAT32_LENGTH = 9  # digits or more
+FLOAT32_DIGITS, FLOAT32_LENGTH = 7, 9  # that are significant in a float32, if this many are printed
 MOST_CHARACTERS = 200  # longer rows are not read
 SAMPLE = "Q2's labels are the handout's sample's; a repeated row's new number is pipeline traffic"
 HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
 NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
-ALL_ROWS = "Format: print the handout's rows, here with your numbers:"
-SOME_ROWS = "Format: your rows (-), and the handout's with your numbers (+):"
 RUN = "report run: "  # begins each note that the `run` command appends to an output
 
 
 class NoSubmissionError(InputError):
-    """A text that cannot be judged: what is wrong with it, and what to do."""
-
-    def __init__(self, what: str, advice: str):
-        super().__init__(f"text {what}; {advice}")
-        self.what, self.advice = what, advice
+    """A text that cannot be judged. Its arguments: what is wrong with it, and what to do."""
 
 
 def shorten(text: str, most: int = 24) -> str:
@@ -64,7 +57,6 @@ def decode(data: bytes) -> str:
 
 
 # ------------------------------------------------ numbers
-ASKED_UNIT = {"latency": "seconds", "traffic": "bytes"}
 UNITS: dict[str, tuple[str, list[Exact], str]] = {
     "seconds": ("latency", [1], "s sec secs second seconds"),
     "ms": ("latency", [Fraction(1, 10**3)], "ms msec millisecond milliseconds"),
@@ -97,11 +89,6 @@ class Number(NamedTuple):
         return Fraction(self.amounts[0] if self.amounts else 0)
 
     @property
-    def is_whole(self) -> bool:
-        """Return whether this is a whole number of bytes or bits, which is exact."""
-        return self.unit in WHOLE and self.text.isdigit()
-
-    @property
     def spans(self) -> list[tuple[Fraction, Fraction]]:
         """List the answers that agree: from low to below high, rounded or truncated."""
         ways = zip(self.amounts, self.places, strict=False)
@@ -122,8 +109,7 @@ class Number(NamedTuple):
 
 
 def read_number(text: str, unit: str) -> Number | None:
-    """Read a number in each way that its form allows: 3,127 ms are 3127 or 3.127. Return None for
-    an unknown form."""
+    """Read a number, 3,127 ms as 3127 or 3.127. Return None for an unknown form."""
     if text.startswith("-"):  # no number, if its form is known
         return read_number(text[1:], unit) and Number(text, unit)
     groups, ways = THOUSANDS.fullmatch(text), list[str]()
@@ -139,29 +125,23 @@ def read_number(text: str, unit: str) -> Number | None:
 
 
 def _measure(plain: str, unit: str, size: Exact) -> tuple[int, Exact, Exact]:
-    """Return the number of significant digits, the amount, and a unit in its last place. A whole
-    number of bytes is exact, and so is 0."""
-    value = Decimal(plain)
+    """Return the number of significant digits, the amount, and a unit in its last place."""
+    value, is_exact = Decimal(plain), unit in WHOLE and plain.isdigit()
     written = "".join(map(str, value.as_tuple().digits)).lstrip("0")
-    digits = len(written if "." in plain else written.rstrip("0"))
+    digits = len(written if "." in plain or is_exact else written.rstrip("0"))
     if UNITS[unit][0] == "latency" and len(written.rstrip("0")) >= FLOAT32_LENGTH:
         nearest = Decimal(c_float(float(value)).value)
         is_float32 = value == Decimal(f"{nearest:.{len(written) - 1}e}")
         digits = FLOAT32_DIGITS if is_float32 else digits
     digits = min(digits, MOST_DIGITS)
     power = value.adjusted() - digits + 1 if value else -200
-    place = Fraction(10) ** (0 if unit in WHOLE and plain.isdigit() else power)
+    place = Fraction(10) ** (0 if is_exact else power)
     return digits, Fraction(value) * size, place * size
 
 
 # ------------------------------------------------ words
 Token = tuple[str, str]  # a role and a meaning
 OTHER = "other"  # a question that is neither Q1 nor Q2
-HARMLESS = (
-    "a about all and are by for has in inference input is it method needs of on only over overall"
-    " par parallel parallelism paralelism result results strategy takes the to total uses using"
-    " volume while with"
-)
 VOCABULARY = {  # spellings of a role and a meaning
     ("strategy", "tensor"): "tensor tp",
     ("strategy", "pipeline"): "pipeline pipelined pipe pp",
@@ -172,7 +152,9 @@ VOCABULARY = {  # spellings of a role and a meaning
     ("duration", "latency"): "total_time execution_time",
     # a latency next to one of these words is only a part of the latency
     ("part", ""): "network links communication comm cross moved moves puts sends sent transferred",
-    ("harmless", ""): HARMLESS,
+    ("harmless", ""): "a about all and are by for has in inference input is it method needs of on"
+    " only over overall par parallel parallelism paralelism result results strategy takes the to"
+    " total uses using volume while with",
     ("unknown", "bits"): "Kb Mb Gb Kib Mib Gib",
 }
 WORDS = {word: token for token, spelt in VOCABULARY.items() for word in spelt.split()}
@@ -183,17 +165,13 @@ REWRITTEN = {  # before a row is split
     r"\bdata (?:moved|sent|transferred)\b": "traffic",
     r"(\d ?[kmg]?i?b(?:ytes?)?) (?:over|across|on) (?:the|all) (?:network|links)\b": r"\1",
 }
-PATTERNS = {  # by role
-    "question": r"q(?:uestion)? ?\d+(?![a-z\d])"
-    r"|\(?(?:n ?= ?\d+|\bx\d+|batch of \d+)\)?(?![\w.])"
-    r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z])",
-    "number": r"-?(?:nan|inf|none|x+)(?![a-z])"
-    r"|(?:(?<![\w-])-)?(?:\.|(?<![a-z)]),)?\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?\d+)?",
-    "word": r"data[ _-]paral[a-z]*|(?:total|execution)[ _]time(?![a-z])|[a-z]+",
-    "sign": r"(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-]",
-}
 TOKEN = re.compile(
-    "|".join(f"(?P<{role}>{pattern})" for role, pattern in PATTERNS.items()),
+    r"(?P<question>q(?:uestion)? ?\d+(?![a-z\d])|\(?(?:n ?= ?\d+|\bx\d+|batch of \d+)\)?(?![\w.])"
+    r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z]))"
+    r"|(?P<number>-?(?:nan|inf|none|x+)(?![a-z])|(?:(?<![\w-])-)?(?:\.|(?<![a-z)]),)?"
+    r"\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?\d+)?)"
+    r"|(?P<word>data[ _-]paral[a-z]*|(?:total|execution)[ _]time(?![a-z])|[a-z]+)"
+    r"|(?P<sign>(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-])",
     re.ASCII | re.IGNORECASE,
 )
 TELLING = {"question", "strategy", "kind", "part", "unknown"}  # roles that end the heading above
@@ -259,10 +237,6 @@ class Context(NamedTuple):
         question = _settle(questions - {OTHER}, OTHER) or OTHER
         return context._replace(question=question, is_sure=OTHER not in questions)
 
-    def end(self) -> "Context":
-        """Keep only the question, now in doubt, and the table."""
-        return self._replace(strategy="", kind="", is_sure=False)
-
 
 # ------------------------------------------------ rows
 class Result(NamedTuple):
@@ -316,14 +290,15 @@ def _read_heading(row: str, tokens: Sequence[Token], above: Context) -> Context:
     context = above._replace(strategy="", kind="").add(tokens)
     if not all(re.fullmatch(r"\d{1,3}", number) for number in _find("number", tokens)):
         is_other = strategies and above.strategy not in ("", context.strategy)
-        return above.end() if is_other or context.question != above.question else above
+        ended = above._replace(strategy="", kind="", is_sure=False)
+        return ended if is_other or context.question != above.question else above
     is_kind_clear = context.kind != "" or not roles & {"kind", "part"}
     is_clear = is_kind_clear and len(strategies) < 2 and not roles & {"unknown", "number", "unit"}
     if not cells or "number" not in roles:
         context = context._replace(columns=cells or context.columns * is_clear)
     if is_clear:
         return context._replace(strategy=context.strategy or above.strategy)
-    return context.end()._replace(is_sure=context.is_sure and bool(cells))
+    return context._replace(strategy="", kind="", is_sure=context.is_sure and bool(cells))
 
 
 def _read_results(tokens: Sequence[Token], above: Context) -> list[Result]:
@@ -356,7 +331,7 @@ def _read_number_of(context: Context, words: Sequence[Token]) -> Number | None:
     units, (text,) = _find("unit", words), _find("number", words)
     if not context.strategy or not context.kind or context.question == OTHER or len(units) > 1:
         return None
-    asked = ASKED_UNIT[context.kind]
+    asked = KINDS[context.kind]
     others = {unit for unit in context.units if UNITS[unit][0] == context.kind} - {asked}
     return None if others and not units else read_number(text, "".join(units) or asked)
 
@@ -430,10 +405,7 @@ def _choose(
 # ------------------------------------------------ submissions
 CODE = re.compile(r"(?m)^(?:import [\w., ]+$|from [\w.]+ import\b|def \w|print ?[(\"'])")
 STACK = r"Traceback \(most.*\n(?:[ |].*\n)*"
-CRASH = re.compile(  # the last row of a traceback, or of an output that ends with an error
-    rf"(?m)^(?:Exception ignored.*\n(?:{STACK})?.*$"  # which is no crash
-    rf"|(?:{STACK}|(?=(?:(?:Syntax|Indentation|Tab)Error: .*|.*Killed)\s*\Z))(.+)$)"
-)
+CRASH = re.compile(rf"(?m)^(?:Exception ignored.*\n(?:{STACK})?.*$|{STACK}(.+)$)")  # its last row
 
 
 class Submission(NamedTuple):
@@ -448,18 +420,24 @@ class Submission(NamedTuple):
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read the output of a lab3.py. Raises NoSubmissionError for a text without results."""
     text = UNSEEN.sub("", text.translate(ALIKE))
-    printed, run_notes = _split_off_notes(text)
-    failures = [row for row in CRASH.findall(text) if row]
-    failure = [f"the program failed: {shorten(row, 100)}" for row in failures[-1:]]
+    rows = [row.strip() for row in text.splitlines() if row.strip()]
+    noted = [*takewhile(lambda row: row.startswith(RUN), reversed(rows))]
+    printed, run_notes = rows[: len(rows) - len(noted)], [row[len(RUN) :] for row in noted[::-1]]
+    crashes = [row for row in CRASH.findall(text) if row]  # without exceptions that were ignored
+    failure = [f"the program failed: {shorten(row, 100)}" for row in crashes[-1:]]
     # if pipeline traffic is printed for Q1 alone, and then a label of the handout's sample twice
     head, label, tail = "\n".join(printed).partition(PIPELINE_TRAFFIC)
     new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n{label} \3bytes", tail)
-    rows = read_rows(f"{head}{label}{new}".splitlines(), question.inputs)
-    lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, rows))]
-    groups = _group(rows, lines)
+    read = read_rows(f"{head}{label}{new}".splitlines(), question.inputs)
+    lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, read))]
+    groups = _group(read, lines)
+    if not groups and len(CODE.findall(text)) > 1:
+        raise NoSubmissionError("is a program", HOW_TO_RUN)
     if not groups:
         last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
-        _refuse(text, [*failure, *(f"{why} ({EXAMPLE})" for why in unread[:1]), *last], run_notes)
+        reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last][:1] + run_notes
+        what = "has no results that can be read" if reasons else "is empty"
+        raise NoSubmissionError(what, "; ".join(reasons) or "did the program fail?")
     wanted = read_rows(lab3.answers(*question).splitlines(), question.inputs)
     labels = {result.label for row in wanted for result in row.results}
     chosen = {line: _choose(line, groups[line], labels) for line in groups}
@@ -472,25 +450,6 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     return Submission(numbers, notes, bool(repeated or run_notes), layout)
 
 
-def _split_off_notes(text: str) -> tuple[list[str], list[str]]:
-    """Split a text into its rows, and the notes of the `run` command at its end."""
-    rows = [row.strip() for row in text.splitlines() if row.strip()]
-    end = len(rows)
-    while end and rows[end - 1].startswith(RUN):
-        end -= 1
-    return rows[:end], [row.removeprefix(RUN) for row in rows[end:]]
-
-
-def _refuse(text: str, reasons: Sequence[str], run_notes: Sequence[str]) -> NoReturn:
-    """Refuse a text without results, for the first reason."""
-    if text.startswith("%PDF"):
-        raise NoSubmissionError("is a PDF", "check what lab3.py printed, not a report")
-    if len(CODE.findall(text)) > 1:
-        raise NoSubmissionError("is a program", HOW_TO_RUN)
-    what = "has no results that can be read" if reasons or run_notes else "is empty"
-    raise NoSubmissionError(what, "; ".join([*reasons[:1], *run_notes]) or "did the program fail?")
-
-
 def _explain_unread(row: Row) -> str:
     """Explain why a row that seems to have a result was not read, or return an empty text."""
     unknown = [ascii(word)[1:-1] for role, word in row.tokens if role in ("unknown", "sign")]
@@ -500,20 +459,17 @@ def _explain_unread(row: Row) -> str:
 
 
 # ------------------------------------------------ the format
-def _compare(rows: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
+def _compare(printed: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
     """List the first rows of a diff between rows (-) and the handout's with the submission's
-    numbers (+), below a title. Rows that `whatif` adds are ignored."""
-    answers, left = lab3.answers(*question).splitlines(), iter(numbers)
-    asked = [row for row in answers if row.startswith(("-", "Total "))]
-    wanted = [row if row[0] == "-" else _fill_in(row, next(left)) for row in asked]
-    whatif = prefix_question(question, answer(question), "\n").splitlines()
-    added = {row.strip() for row in whatif} - {*asked}
-    printed = [row for row in rows if row not in added]
+    numbers (+), below a title."""
+    rows, left = lab3.answers(*question).splitlines(), iter(numbers)
+    wanted = [_fill_in(row, next(left)) if row.startswith("Total ") else row for row in rows]
+    diff = [f"+ {row}" for row in wanted]
     if not {*printed} & {*wanted}:
-        return [ALL_ROWS, *(f"+ {row}" for row in wanted)]
-    diff = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
-    shown = [f"{row[0]} {shorten(row[1:], 78)}" for row in diff[2:12]]
-    return [SOME_ROWS, *shown] if shown else []
+        return ["Format: print the handout's rows, here with your numbers:", *diff]
+    changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
+    diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:12]]
+    return ["Format: your rows (-), and the handout's with your numbers (+):", *diff] * bool(diff)
 
 
 def _fill_in(row: str, number: Number) -> str:

@@ -13,8 +13,8 @@ import lab3
 from report.check.diagnosis import Cause, Explanation
 from report.check.judge import EXPLAINED, FEW_DIGITS, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.mistakes import Line
-from report.check.reading import ASKED_UNIT, LATIN_1, shorten
-from report.model import STRATEGIES
+from report.check.reading import LATIN_1, shorten
+from report.model import KINDS, STRATEGIES
 from report.question import Question
 from report.text import (
     EXACT_DIGITS,
@@ -26,7 +26,7 @@ from report.text import (
     wrap,
 )
 
-MOST_ALTERNATIVES = 3
+MOST = 3  # alternatives of a cause
 MARK = " (against the handout's words)"  # after another reading of the handout, in a class
 AGAINST = ", but the handout says {}"
 AMOUNT = re.compile(r"(?:\(N [^)]*\)|\bN\b)(?: [-+/] (?:1|layers|nodes)\b)*")  # in a clause
@@ -35,9 +35,8 @@ AMOUNT = re.compile(r"(?:\(N [^)]*\)|\bN\b)(?: [-+/] (?:1|layers|nodes)\b)*")  #
 # ------------------------------------------------ parts of sentences
 def list_alternatives(cause: Cause, question: Question, remark: str = MARK) -> list[str]:
     """Describe each alternative of a cause; all but the first begin with "or"."""
-    told = [describe_explanation(each, question, remark) for each in cause[:MOST_ALTERNATIVES]]
-    rest = len(cause) - MOST_ALTERNATIVES
-    told += [count(rest, "other cause")] * (rest > 0)
+    told, rest = [describe_explanation(each, question, remark) for each in cause], len(cause) - MOST
+    told[MOST:] = [count(rest, "other cause")] * (rest > 0)
     return [*told[:1], *(f"or {words}" for words in told[1:])]
 
 
@@ -76,13 +75,12 @@ def describe_lines(lines: Sequence[Line]) -> str:
 
 def describe_key(reading: Reading) -> str:
     """Describe where a key, if there is one, differs from lab3.py, what it lacks, and its notes."""
-    sentences = ["The key agrees with lab3.py."]
-    if reading.other:
-        strategies = " and ".join(dict.fromkeys(line.strategy for line in reading.other))
-        sentences = [
-            f"The key's {describe_lines(reading.other)} {'are' if reading.other[1:] else 'is'} not"
-            f" lab3.py's, so causes are not sought for {strategies} parallelism."
-        ]
+    other, sentences = reading.other, ["The key agrees with lab3.py."]
+    if other:
+        strategies = " and ".join(name for name in STRATEGIES if name not in reading.sought)
+        are = "are" if other[1:] else "is"
+        unsought = f"{are} not lab3.py's, so causes are not sought for {strategies} parallelism."
+        sentences = [f"The key's {describe_lines(other)} {unsought}"]
     if reading.missing:
         sentences.append(f"It lacks {describe_lines(reading.missing)}.")
     sentences += [f"Note on the key: {note}." for note in reading.notes]
@@ -118,7 +116,7 @@ def tabulate(judged: Judgement) -> str:
     """Make a table of a submission's numbers and the right numbers."""
     rows = []
     for line, number, right, kind, _ in judged.numbers:
-        unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
+        unit = "" if number.unit == KINDS[line.kind] else number.unit
         yours = shorten(f"{number.text} {unit}".strip()) or "-"
         name = f"{line.kind} {'s' if line.kind == 'latency' else 'bytes'}"
         verdict = "wrong" if kind in (EXPLAINED, OTHER_LINE) else kind

@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 
 from machines import ODD, ODD_NUMBERS
 from report.check.reading import (
-    ALL_ROWS,
     NO_Q2,
     SAMPLE,
-    SOME_ROWS,
     NoSubmissionError,
     decode,
     list_lines,
@@ -56,6 +54,13 @@ def read_number(text):
     """Read a number whose unit is one of a latency or of a traffic."""
     [number] = read(f"tensor latency: {text}\ntensor traffic: {text}").numbers.values()
     return number
+
+
+def refuse(text):
+    """Return what is wrong with a text, and what is said to help."""
+    with pytest.raises(NoSubmissionError) as refused:
+        read(text)
+    return refused.value.args
 
 
 def replace(old, new):
@@ -353,13 +358,13 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("1,923,072 bytes", "bytes", 7, "1923072", "1923071"),
     ("1_923_072 B", "bytes", 7, "1923072", "1923071"),
     ("1.923.072 bytes", "bytes", 7, "1923072", "1923071"),
-    ("604160 b", "bytes", 5, "604160", "604161"),
+    ("604160 b", "bytes", 6, "604160", "604161"),
     ("604160.000000 bytes", "bytes", 10, "604160", "604161"),
-    ("604.160 bytes", "bytes", 5, "604160 604.16", "604161"),  # groups, or a decimal point
+    ("604.160 bytes", "bytes", 6, "604160 604.16", "604161"),  # groups, or a decimal point
     ("0.6041599999999999 MB", "MB", 10, "0.6041599999999999e6 604160", "604161"),  # a float
     ("604 KB", "KB", 3, "604000 604160 618496", "604160000"),  # of 1,000 or of 1,024 bytes
     ("0.576 MB", "MB", 3, "576000 604160", "575000 606000"),
-    ("4833000 bits", "bits", 4, "604125", "604160"),
+    ("4833000 bits", "bits", 7, "604125", "604160"),
     ("3.127 ms", "ms", 4, "0.003127 0.0031265 0.0031279", "0.003128 3.127"),
     ("3,127 ms", "ms", 4, "3.127 0.003127", "0.003128 3.128"),
     ("3,127.5 us", "us", 5, "0.0031275", "0.003127"),
@@ -430,15 +435,13 @@ FAILURES = {
     "KeyError: name 'x'": TRACEBACK + TRACEBACK.replace("Name", "Key"),
     "KeyboardInterrupt": TRACEBACK[: TRACEBACK.index("Name")] + "KeyboardInterrupt\n",
 }
-SYNTAX = '  File "lab3.py", line 3\n    print "TP latency: 3"\n    ^^^^^\n'
-FAILURES |= {"SyntaxError: invalid syntax": f"{SYNTAX}SyntaxError: invalid syntax\n"}
-FAILURES |= {"bash: line 1: 7 Killed": "bash: line 1: 7 Killed\n"}
 REFUSED = {  # what it is, and what is said to help
     " \n\t\n": ("empty", "did the program fail"),
     "import sys\n\nprint('TP latency: 3')": ("program", "python3 YOURS |"),
     "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS |"),
     "print('x')\nhello": ("no results", "hello"),
     "import time: self [us]\nimport time: 3 | io": ("no results", "import time: 3 | io"),
+    "bash: line 1: 7 Killed": ("no results", "it ends with: bash: line 1: 7 Killed"),
     "Q3\nTP latency: 3": ("no results", "Total latency of tensor parallelism is 0.1 seconds"),
 }
 
@@ -456,8 +459,7 @@ def test_how_a_program_failed(reason):
     failure, half = FAILURES[reason], "\n".join(ROWS[:5]) + "\n"
     for text in (OUTPUT + failure, half + failure):
         assert any(f" failed: {reason}" in note for note in read(text).notes)
-    with pytest.raises(NoSubmissionError, match=f"can be read; .* failed: {reason}"):
-        read(failure)
+    assert refuse(failure)[1].startswith(f"the program failed: {reason}")
 
 
 def test_the_rows_that_report_run_writes_are_notes():
@@ -466,8 +468,7 @@ def test_the_rows_that_report_run_writes_are_notes():
     submission, told = read(OUTPUT + rows), notes
     assert (submission.notes, submission.is_odd, submission.format) == (told, True, [])
     assert read(rows + OUTPUT).notes == []  # for they are the program's own
-    with pytest.raises(NoSubmissionError, match="; ".join(told)):
-        read(rows)
+    assert refuse(rows)[1] == "; ".join(told)
 
 
 @pytest.mark.parametrize("rows", ["Exception ignored in: <f>\n" + TRACEBACK, "RelativeError: 0.1"])
@@ -477,9 +478,8 @@ def test_an_ignored_exception_is_no_failure(rows):
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_text_without_results_is_refused(text):
-    with pytest.raises(NoSubmissionError) as refused:
-        read(text)
-    assert REFUSED[text][0] in refused.value.what and REFUSED[text][1] in refused.value.advice
+    what, advice = refuse(text)
+    assert REFUSED[text][0] in what and REFUSED[text][1] in advice
 
 
 # ------------------------------------------------ the format
@@ -498,12 +498,12 @@ OWN_NUMBERS = {  # in the row that is wanted
 @pytest.mark.parametrize("row", OWN_NUMBERS)
 def test_the_diff_of_a_row(row):
     wanted = f"Total latency of tensor parallelism is {OWN_NUMBERS[row]} seconds"
-    assert read(replace(ROWS[1], row)).format == [SOME_ROWS, f"- {row}", f"+ {wanted}"]
+    assert read(replace(ROWS[1], row)).format[1:] == [f"- {row}", f"+ {wanted}"]
 
 
 def test_the_diff_shows_what_is_wanted():
     dots = [f"{row} {'.' * 90}" for row in ROWS]
-    assert read("\n".join(dots)).format == [ALL_ROWS, *(f"+ {row}" for row in ROWS)]
+    assert read("\n".join(dots)).format[1:] == [f"+ {row}" for row in ROWS]
     diff = read("\n".join([*ROWS[:1], *dots[1:]])).format
     assert diff[10] == f"+ {ROWS[1]}" and len(diff) == 11
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
