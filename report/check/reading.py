@@ -65,8 +65,10 @@ UNITS: dict[str, tuple[str, list[Exact], str]] = {
     "bytes": ("traffic", [1], "b byte bytes"),
     "KB": ("traffic", [10**3, 2**10], "kb kilobyte kilobytes"),
     "MB": ("traffic", [10**6, 2**20], "mb megabyte megabytes"),
+    "GB": ("traffic", [10**9, 2**30], "gb gigabyte gigabytes"),
     "KiB": ("traffic", [2**10], "kib"),
     "MiB": ("traffic", [2**20], "mib"),
+    "GiB": ("traffic", [2**30], "gib"),
     "bits": ("traffic", [Fraction(1, 8)], "bit bits"),
 }  # by unit: its kind, its possible sizes in seconds or bytes, its spellings
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d+)?")
@@ -149,12 +151,12 @@ VOCABULARY = {  # spellings of a role and a meaning
     ("kind", "traffic"): "traffic",
     **{("unit", unit): spelt for unit, (_, _, spelt) in UNITS.items()},
     # a latency if a strategy is in the row: without one it may be the program's own
-    ("duration", "latency"): "total_time execution_time",
+    ("duration", "latency"): "total_time execution_time running_time",
     # a latency next to one of these words is only a part of the latency
     ("part", ""): "network links communication comm cross moved moves puts sends sent transferred",
-    ("harmless", ""): "a about all and are by for has in inference input is it method needs of on"
-    " only over overall par parallel parallelism paralelism result results strategy takes the to"
-    " total uses using volume while with",
+    ("harmless", ""): "a about all and approximately are by for has in inference input is it method"
+    " needs of on only over overall par parallel parallelism paralelism result results strategy"
+    " takes the to total uses using volume while with",
     ("unknown", "bits"): "Kb Mb Gb Kib Mib Gib",
 }
 WORDS = {word: token for token, spelt in VOCABULARY.items() for word in spelt.split()}
@@ -162,7 +164,8 @@ REWRITTEN = {  # before a row is split
     r"\A[^\w+<]*(?:\d{1,3}[.)] [^\w+<]*)?(?=[a-z])": "",  # a bullet or item number
     r"(?:np\.)?(?:float|int)\d+\(([^()]+)\)|\bdecimal\('([^']+)'\)": r"\1\2",
     r"(?<=s) +/ +(?=\d\S* ?[kmg]?i?b)": ", ",  # 3 s / 7 B
-    r"\bdata (?:moved|sent|transferred)\b": "traffic",
+    r"\b(?:end-to-end|between (?:the )?nodes)\b": "",
+    r"(?<![a-z])data(?:[ _](?:moved|sent|transferred))?(?![a-z]|[ _-]?paral)": "traffic",
     r"(\d ?[kmg]?i?b(?:ytes?)?) (?:over|across|on) (?:the|all) (?:network|links)\b": r"\1",
 }
 TOKEN = re.compile(
@@ -170,7 +173,7 @@ TOKEN = re.compile(
     r"|,?(?:\d+|single|one)[ _-]?(?:input|image)(?:s|\(s\))?(?![a-z]))"
     r"|(?P<number>-?(?:nan|inf|none|x+)(?![a-z])|(?:(?<![\w-])-)?(?:\.|(?<![a-z)]),)?"
     r"\d(?:[\d.,_]*\d)?(?: \d{3}(?!\d))*(?:e[+-]?\d+)?)"
-    r"|(?P<word>data[ _-]paral[a-z]*|(?:total|execution)[ _]time(?![a-z])|[a-z]+)"
+    r"|(?P<word>data[ _-]paral[a-z]*|(?:total|execution|running)[ _]time(?![a-z])|[a-z]+)"
     r"|(?P<sign>(?<=\d)-(?=\d)|(?<![-=])>|[^\s*|:=>,;.()\[\]{}'\"`_~-])",
     re.ASCII | re.IGNORECASE,
 )
