@@ -17,17 +17,19 @@ from report.check.mistakes import MISTAKES, Line, Mistake, compute_line
 from report.check.reading import LEAST_DIGITS, Number
 from report.model import STRATEGIES
 from report.question import Question
-from report.text import Exact
 
 # ------------------------------------------------ thresholds, and the example that sets each
 MOST_LAYERS = 20  # for pairs of mistakes: with 20, a search that finds nothing takes 0.7 s
 MOST_LEFT = {1: 1, 2: 0}  # wrong numbers that 1 or 2 mistakes may leave: 1 of 4 may be a slip
-NEEDED_DIGITS = 2, 4, 6  # for 0, 1, 2 mistakes not shared with the other strategy. Enough: 0.00161,
-# shared; 0.01223 (not 0.0122), undivided; 0.0124151 (not 0.012415), undivided and sent one by one
-SHARED_PAIR_DIGITS = 7  # of both strategies together: links of 3.322 GB/s, 3 digits, are no pair
-ONLY_ONE = 1  # digit fewer if only one mistake fits: 0.398 (not 0.40), inputs do not overlap
-SLIP = 1  # digit more if each number is so near the right number that it may be a slip
-SLIP_REACH = 0, 10, 100  # last places, per mistakes not shared: 0.1555 has no cause, 0.15548 has
+NEEDED_DIGITS = 2, 4, 6  # for 0, 1 or 2 mistakes that the other strategy does not share: 0.01223,
+# not 0.0122, shows that computing is undivided; 0.0124151 also that links are used one at a time
+SHARED_PAIR_DIGITS = 7  # of both strategies, for a pair that they share: three digits of 3.322 GB/s
+# would show "layer 1 is not computed" and "sending takes the time of elements"
+ONLY_ONE = (
+    1  # digit less if no other mistake fits: 0.398, not 0.40, shows that inputs do not overlap
+)
+SLIP, SLIP_REACH = 1, (0, 10, 100)  # digit more if each number is less than this many last places,
+# for 0, 1 or 2 mistakes not shared, from the right one: 0.1555 may be a slip of 0.1558
 WIDENING = 1e-9  # of a span, relative to its ends: more than a float's rounding error
 FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2285 is not 32 * 0.0071
 
@@ -48,10 +50,9 @@ class Case(NamedTuple):
         """Return all numbers, wrong or right."""
         return {**self.wrong, **self.right}
 
-    def compute(self, line: Line, mistakes: Mistakes = ()) -> Exact:
+    def compute(self, line: Line, mistakes: Mistakes = ()) -> Fraction:
         """Compute a line's number with mistakes."""
-        number: Exact = compute_line(self.question, line, mistakes)
-        return number
+        return Fraction(compute_line(self.question, line, mistakes))
 
 
 class Explanation(NamedTuple):
@@ -111,9 +112,9 @@ def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the lines whose wrong numbers mistakes explain exactly; none, if the mistakes contradict
-    a right number, explain one number but change another wrong one of Q1, explain no number of
-    three digits, or are two of which one is not needed."""
+    """List the lines whose wrong numbers mistakes make, exactly. There are none if a right number
+    is contradicted, no number has three digits, or one of two mistakes has no part in it; or if
+    only one number is made, and another wrong one of Q1 becomes a third one."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
@@ -179,15 +180,12 @@ def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
     case, (mistakes, lines) = cases[side], pair[side]
     if not mistakes:
         return True
-    numbers = {line: case.wrong[line] for line in lines}
     unshared = len({*mistakes} - {*pair[1 - side].mistakes})
-    is_shared_pair = len(mistakes) - unshared == 2
-    if is_shared_pair and sum(map(count_digits, cases, pair)) < SHARED_PAIR_DIGITS:
+    if len(mistakes) - unshared == 2 and sum(map(count_digits, cases, pair)) < SHARED_PAIR_DIGITS:
         return False
-    needed = NEEDED_DIGITS[unshared]
-    reach = SLIP_REACH[unshared]
-    off = {line: abs(number.amount - case.compute(line)) for line, number in numbers.items()}
-    if all(off[line] < reach * number.places[0] for line, number in numbers.items()):
+    needed, reach = NEEDED_DIGITS[unshared], SLIP_REACH[unshared]
+    wrong = {line: case.wrong[line] for line in lines}
+    if all(abs(n.amount - case.compute(line)) < reach * n.places[0] for line, n in wrong.items()):
         needed += SLIP
     elif len(mistakes) == len(find_explanations(case, 1)) == 1:
         needed -= ONLY_ONE
