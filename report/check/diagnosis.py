@@ -175,8 +175,7 @@ def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
 
 
 def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
-    """Return whether the numbers that one side of a pair explains have enough digits. Digits of Q2
-    that only repeat Q1 do not count: 0.01223 and 0.3913 have four."""
+    """Return whether the numbers that one side of a pair explains have enough digits."""
     case, (mistakes, lines) = cases[side], pair[side]
     if not mistakes:
         return True
@@ -193,7 +192,8 @@ def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
 
 
 def count_digits(case: Case, explanation: Explanation) -> int:
-    """Count the digits of the numbers that are explained, without those of Q2 that repeat Q1."""
+    """Count the digits of the numbers that are explained, without those of Q2 that repeat Q1's:
+    0.01223 and 0.3913 have four."""
     lines = [line for line in explanation.lines if find_source(line) not in explanation.lines]
     return sum(case.wrong[line].digits for line in lines)
 
@@ -239,8 +239,7 @@ def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
 
 
 def split_pair(pair: Pair, lines: tuple[Line, ...]) -> list[Explanation]:
-    """Split a pair into the mistakes that both strategies share, and each strategy's own, which are
-    restricted to that strategy."""
+    """Split a pair into the mistakes that both strategies share, and the rest of each strategy."""
     shared = tuple(mistake for mistake in pair[0].mistakes if mistake in pair[1].mistakes)
     parts = [Explanation(shared, lines)]
     for strategy, each in zip(STRATEGIES, pair, strict=True):

@@ -70,6 +70,7 @@ UNITS: dict[str, tuple[str, list[Exact], str]] = {
     "MiB": ("traffic", [2**20], "mib"),
     "GiB": ("traffic", [2**30], "gib"),
     "bits": ("traffic", [Fraction(1, 8)], "bit bits"),
+    "Mb": ("traffic", [], "Kb Mb Gb Kib Mib Gib"),  # bits or bytes: not read
 }  # by unit: its kind, its possible sizes in seconds or bytes, its spellings
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([,_.])\d{3}(?:\1\d{3})*(?:(?!\1)\.\d+)?")
 DECIMAL = re.compile(r"(?:\d+(?:[.,]\d+)?|\.\d+)(?:[eE][+-]?0?\d\d?)?")
@@ -119,9 +120,9 @@ def read_number(text: str, unit: str) -> Number | None:
         ways.append(text.replace(groups[1], ""))
     if DECIMAL.fullmatch(text):
         ways.append(text.lower().replace(",", "."))
-    if not ways:
-        return None if re.search(r"\d", text) else Number(text, unit)
     measured = [_measure(way, unit, size) for way in ways for size in UNITS[unit][1]]
+    if not measured:
+        return None if re.search(r"\d", text) else Number(text, unit)
     digits, amounts, places = zip(*measured, strict=True)
     return Number(text, unit, digits[0], amounts, places)
 
@@ -157,7 +158,6 @@ VOCABULARY = {  # spellings of a role and a meaning
     ("harmless", ""): "a about all and approximately are by for has in inference input is it method"
     " needs of on only over overall par parallel parallelism paralelism result results strategy"
     " takes the to total uses using volume while with",
-    ("unknown", "bits"): "Kb Mb Gb Kib Mib Gib",
 }
 WORDS = {word: token for token, spelt in VOCABULARY.items() for word in spelt.split()}
 REWRITTEN = {  # before a row is split
@@ -227,8 +227,7 @@ class Context(NamedTuple):
         return Line(self.question or "Q1", self.strategy, self.kind)
 
     def add(self, tokens: Sequence[Token]) -> "Context":
-        """Add tokens, which override the words above them. "Q2" overrides "64 inputs", but is then
-        in doubt."""
+        """Add tokens, which override the words above them. "Q2" of "64 inputs" is in doubt."""
         kinds = _find("kind", tokens) | {UNITS[unit][0] for unit in _find("unit", tokens)}
         kind, questions = _settle(kinds, self.kind), _find("question", tokens)
         context = self._replace(
@@ -305,8 +304,8 @@ def _read_heading(row: str, tokens: Sequence[Token], above: Context) -> Context:
 
 
 def _read_results(tokens: Sequence[Token], above: Context) -> list[Result]:
-    """Read the results of a row: none if a word is unknown, a number is in doubt, or two for a line
-    differ. A number's words end with it, or with its unit if no unit precedes it."""
+    """Read the results of a row: none if a word is unknown, or a number in doubt. A number's words
+    end with it, or with its unit if no unit precedes it."""
     roles, questions = {*dict(tokens)}, [token for token in tokens if token[0] == "question"]
     is_labelled = roles & {"strategy", "kind"} or roles >= {"question", "unit"}
     if not is_labelled or roles & {"unknown", "sign"}:
@@ -463,8 +462,7 @@ def _explain_unread(row: Row) -> str:
 
 # ------------------------------------------------ the format
 def _compare(printed: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
-    """List the first rows of a diff between rows (-) and the handout's with the submission's
-    numbers (+), below a title."""
+    """List, below a title, what to change in the rows to make them the handout's."""
     rows, left = lab3.answers(*question).splitlines(), iter(numbers)
     wanted = [_fill_in(row, next(left)) if row.startswith("Total ") else row for row in rows]
     diff = [f"+ {row}" for row in wanted]
@@ -476,8 +474,7 @@ def _compare(printed: Sequence[str], numbers: Iterable[Number], question: Questi
 
 
 def _fill_in(row: str, number: Number) -> str:
-    """Write a number, in plain digits and the unit asked for, into a row of the answers; dots if
-    it has several readings or none."""
+    """Write a number into a row of the answers: dots if it has several readings or none."""
     start, _, unit = row.rsplit(" ", 2)
     if len(number.amounts) != 1:
         return f"{start} ... {unit}"

@@ -108,7 +108,7 @@ TENSOR_LATENCIES = [
     *("TP latency \u2248 3 s for 1 input", "Question 1: TP \u2014 3 s"),
     *("Q1 \u2013 TP latency is 3 s", "TP latency is 3 s for a single input"),
     *("Q1 (one input): TP latency: 3", "Strategy: TP, latency: 3 s"),
-    *("The latency of the tensor method is 3 seconds", "TP par. latency = 3 s", "TP,latency,3"),
+    *("The latency of the tensor method is 3 seconds", "TP par. latency = 3 s", "Q1,TP,latency,3"),
     *("TP latency is approximately 3000 msec", "End-to-end latency of TP: 3", "TP running time: 3"),
     *("TP total time: 3 s", "tensor execution_time: 3 s", "TP la\u00adtency: 3 s"),
     *("TP latency: np.float64(3.0)", "TP latency: Decimal('3') s", "With TP it takes 3 s"),
@@ -165,7 +165,7 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
     *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
     *("+ TP latency: 3 s", f"TP latency: {' ' * 186}3 s", "TP latency per 8 inputs: 4 s"),
-    *("TP latency (s, ms): 3", "TP traffic, B / KB: 3"),
+    *("TP latency (s, ms): 3", "TP traffic, B / KB: 3", "TP latency:\n3 s", "tensor\n3"),
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
@@ -180,6 +180,14 @@ NO_TABLES = [  # a number may be something else
 def test_a_row_is_read_if_it_says_results_and_nothing_else(row):
     amounts = find_amounts(f"{row}\nQ2\nPP latency: 5")
     assert amounts == {"Q2 pipeline latency": 5} | RESULTS.get(row, {})
+
+
+@pytest.mark.parametrize(
+    "heading", ["All latencies in ms", "Latency (us), traffic (Mb)", "Time: ns"]
+)
+def test_a_row_without_a_unit_is_not_read_if_a_heading_has_another(heading):
+    rows = "\nTP latency: 3\nTP latency: 5 s"
+    assert find_amounts(f"{heading}{rows}") == {"Q1 tensor latency": 5}
 
 
 # ------------------------------------------------ headings and tables
