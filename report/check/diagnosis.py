@@ -13,7 +13,7 @@ from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
 
-from report.check.mistakes import MISTAKES, Line, Mistake, compute_line
+from report.check.mistakes import MISTAKES, Line, Mistake, compute_line, evaluate_line, make_model
 from report.check.reading import LEAST_DIGITS, Number
 from report.model import STRATEGIES
 from report.question import Question
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
     def compute(self, line: Line, mistakes: Mistakes = ()) -> Fraction:
         """Compute a line's number with mistakes."""
-        return Fraction(compute_line(self.question, line, mistakes))
+        return compute_line(self.question, line, mistakes)
 
 
 class Explanation(NamedTuple):
@@ -79,8 +79,8 @@ def list_candidates(strategy: str, size: int) -> list[Mistakes]:
 @lru_cache(maxsize=256)
 def list_estimates(question: Question, line: Line, size: int) -> list[float]:
     """List a line's number, as a float, with each of the candidates."""
-    candidates = list_candidates(line.strategy, size)
-    return [compute_line(question, line, mistakes, float) for mistakes in candidates]
+    model, candidates = make_model(question, line, float), list_candidates(line.strategy, size)
+    return [evaluate_line(model, line, mistakes) for mistakes in candidates]
 
 
 # ------------------------------------------------ one strategy

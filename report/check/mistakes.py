@@ -5,7 +5,7 @@ another reading of the handout, what the handout says against it. An edit must w
 and number of nodes, and with any other mistake's edit. To add a mistake, see tests/README.md.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -260,25 +260,27 @@ MISTAKES = [
 
 # ------------------------------------------------ numbers with mistakes
 @lru_cache(maxsize=16)
-def make_model(question: Question, strategy: str, inputs: int, real: Any) -> Model:
-    """Make the model that mistakes edit, exact or in floats."""
-    return Model(strategy, question.network, question.system, inputs, real)
-
-
-@lru_cache(maxsize=100_000)
-def compute_line(
-    question: Question, line: Line, mistakes: tuple[Mistake, ...] = (), real: Any = Fraction
-) -> Any:
-    """Compute a line's number with mistakes, in seconds or bytes, exactly or as a float. Raises
-    InputError, with the clauses of the mistakes, if an edit does not fit the formulas."""
+def make_model(question: Question, line: Line, real: Any) -> Model:
+    """Make the model of a line that mistakes edit, exact or in floats."""
     inputs = question.inputs if line.question == "Q2" else 1
-    model = make_model(question, line.strategy, inputs, real)
+    return Model(line.strategy, question.network, question.system, inputs, real)
+
+
+def evaluate_line(model: Model, line: Line, mistakes: Iterable[Mistake]) -> Any:
+    """Evaluate a line's number, in seconds or bytes, with mistakes. Raises InputError, with their
+    clauses, if an edit does not fit the formulas."""
     try:
         return model.edit(*(mistake.edit for mistake in mistakes))[f"printed_{line.kind}"]
     except Exception as error:
         rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
         where = f"report/check/mistakes.py: the edit of {rows} for {line.strategy} parallelism"
         raise InputError(f"{where} does not fit the formulas: {error}") from error
+
+
+@lru_cache(maxsize=10_000)
+def compute_line(question: Question, line: Line, mistakes: tuple[Mistake, ...] = ()) -> Fraction:
+    """Compute a line's number with mistakes, exactly."""
+    return Fraction(evaluate_line(make_model(question, line, Fraction), line, mistakes))
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:

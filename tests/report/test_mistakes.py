@@ -211,7 +211,7 @@ def test_each_row_fits_any_network_and_so_do_pairs(layers, nodes):
             tried = [*tried, *list_candidates(strategy, 2)[layers + nodes :: 9]]
         lines = [Line("Q2", strategy, kind) for kind in ("latency", "traffic")]
         for mistakes in tried:
-            numbers = [compute_line(question, line, mistakes, float) for line in lines]
+            numbers = [compute_line(question, line, mistakes) for line in lines]
             assert all(number >= 0 for number in numbers), mistakes
 
 
