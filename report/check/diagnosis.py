@@ -23,11 +23,9 @@ MOST_LAYERS = 20  # for pairs of mistakes: with 20, a search that finds nothing 
 MOST_LEFT = {1: 1, 2: 0}  # wrong numbers that 1 or 2 mistakes may leave: 1 of 4 may be a slip
 NEEDED_DIGITS = 2, 4, 6  # for 0, 1 or 2 mistakes that the other strategy does not share: 0.01223,
 # not 0.0122, shows that computing is undivided; 0.0124151 also that links are used one at a time
-SHARED_PAIR_DIGITS = 7  # of both strategies, for a pair that they share: three digits of 3.322 GB/s
-# would show "layer 1 is not computed" and "sending takes the time of elements"
-ONLY_ONE = (
-    1  # digit less if no other mistake fits: 0.398, not 0.40, shows that inputs do not overlap
-)
+SHARED_PAIR_DIGITS = 7  # of both strategies, for two mistakes that they share: 0.00319 and 0.0126,
+# of links with 1.205 GB/s, do not show that layer 1 is not computed, and the bandwidth is halved
+ONLY_ONE = 1  # digit less if no other mistake fits: 0.398, not 0.40, shows inputs one after another
 SLIP, SLIP_REACH = 1, (0, 10, 100)  # digit more if each number is less than this many last places,
 # for 0, 1 or 2 mistakes not shared, from the right one: 0.1555 may be a slip of 0.1558
 WIDENING = 1e-9  # of a span, relative to its ends: more than a float's rounding error

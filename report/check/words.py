@@ -19,8 +19,8 @@ from report.question import Question
 from report.text import (
     EXACT_DIGITS,
     count,
+    format_number,
     format_path,
-    format_rounded,
     format_table,
     join_blocks,
     wrap,
@@ -54,7 +54,7 @@ def fill_in(clause: str, question: Question) -> str:
     """Write numbers in the place of a clause's formulas, such as "N - 1"."""
     layers, nodes = len(question.network), question.system.nodes
     names = {"N": Fraction(question.inputs), "layers": layers, "nodes": nodes}
-    return AMOUNT.sub(lambda amount: format_rounded(Fraction(eval(amount[0], names)), 5), clause)
+    return AMOUNT.sub(lambda amount: format_number(Fraction(eval(amount[0], names))), clause)
 
 
 def list_rest(judged: Judgement) -> list[str]:

@@ -165,7 +165,13 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
     *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
     *("+ TP latency: 3 s", f"TP latency: {' ' * 186}3 s", "TP latency per 8 inputs: 4 s"),
-    *("TP latency (s, ms): 3", "TP traffic, B / KB: 3", "TP latency:\n3 s", "tensor\n3"),
+    *(
+        "tensor\nTotal time: 3 s",
+        "TP latency (s, ms): 3",
+        "TP traffic, B / KB: 3",
+        "TP latency:\n3 s",
+        "tensor\n3",
+    ),
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),

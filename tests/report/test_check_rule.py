@@ -63,6 +63,11 @@ def test_what_is_told(case, pytestconfig):
             " pipeline 0.01273739264 1208320 0.1623 38666240",
             2,
         ),
+        # both share no layer 1 and sends of twice the time, 3,190.108 and 12,612.97664 us: 6 and 7
+        ("tensor 0.00319 right 0.102 right; pipeline 0.0126 right 0.156 right", 0),
+        ("tensor 0.00319 right 0.102 right; pipeline 0.01261 right 0.156 right", 2),
+        # 3,031.4291... + 87.4996... us, an addition fewer and 2^30: 6, some 830 last places off
+        ("tensor 0.00311893 right none right", 2),
         # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 3 and 7
         ("tensor 0.000118 none 0.00365 none", 1),
         ("tensor 0.0001176497 none 0.003647141 none", 2),
@@ -114,6 +119,15 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
 @pytest.mark.parametrize("inputs", [33, 64])
 def test_a_heading_of_other_inputs_makes_no_number_wrong(inputs):
     assert judge(OUTPUT.replace("Q2 32 inputs", f"Q2 {inputs} inputs")).right == 8
+
+
+def test_formulas_of_n_are_exact_numbers_however_many_inputs():
+    question = LAB._replace(inputs=123_457)
+    right = lab3.format_decimal(lab3.pipeline_parallel_latency(*question))
+    ended = lab3.format_decimal(123_460 * Fraction("0.01243531264") / 4)  # 4 layers
+    text = lab3.answers(*question).replace(right, ended)
+    told = "pipeline parallelism: 123,457 inputs take 30,865 times as long as one"
+    assert find_causes(text, question) == [told]
 
 
 def test_two_mistakes_are_not_tried_in_more_than_20_layers():
