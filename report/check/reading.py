@@ -19,8 +19,9 @@ import lab3
 from report import InputError
 from report.check.mistakes import Line, list_lines
 from report.model import KINDS
-from report.question import Question
+from report.question import Question, prefix_question
 from report.text import Exact
+from report.whatif import answer
 
 LEAST_DIGITS = 3  # needed to call a number right
 MOST_DIGITS = 10  # that are significant: further digits of a float are noise
@@ -421,6 +422,8 @@ class Submission(NamedTuple):
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
     """Read the output of a lab3.py. Raises NoSubmissionError for a text without results."""
+    wanted = read_rows(lab3.answers(*question).splitlines(), question.inputs)
+    labels = {result.label for row in wanted for result in row.results}
     text = UNSEEN.sub("", text.translate(ALIKE))
     rows = [row.strip() for row in text.splitlines() if row.strip()]
     noted = [*takewhile(lambda row: row.startswith(RUN), reversed(rows))]
@@ -440,8 +443,6 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
         reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last][:1] + run_notes
         what = "has no results that can be read" if reasons else "is empty"
         raise NoSubmissionError(what, "; ".join(reasons) or "did the program fail?")
-    wanted = read_rows(lab3.answers(*question).splitlines(), question.inputs)
-    labels = {result.label for row in wanted for result in row.results}
     chosen = {line: _choose(line, groups[line], labels) for line in groups}
     numbers = {line: number for line, (number, _) in chosen.items()}
     repeated = [note for _, note in chosen.values() if note]
@@ -464,8 +465,11 @@ def _explain_unread(row: Row) -> str:
 def _compare(printed: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
     """List, below a title, what to change in the rows to make them the handout's."""
     rows, left = lab3.answers(*question).splitlines(), iter(numbers)
-    wanted = [_fill_in(row, next(left)) if row.startswith("Total ") else row for row in rows]
-    diff = [f"+ {row}" for row in wanted]
+    asked = [row for row in rows if row.startswith(("-", "Total "))]
+    wanted = [row if row[0] == "-" else _fill_in(row, next(left)) for row in asked]
+    whatif = prefix_question(question, answer(question), "\n").splitlines()
+    added = {row.strip() for row in whatif} - {*asked}  # by `whatif`, which is no fault
+    printed, diff = [row for row in printed if row not in added], [f"+ {row}" for row in wanted]
     if not {*printed} & {*wanted}:
         return ["Format: print the handout's rows, here with your numbers:", *diff]
     changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]

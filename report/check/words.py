@@ -14,7 +14,7 @@ from report.check.diagnosis import Cause, Explanation
 from report.check.judge import EXPLAINED, FEW_DIGITS, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.mistakes import Line
 from report.check.reading import LATIN_1, shorten
-from report.model import KINDS, STRATEGIES
+from report.model import KINDS, STRATEGIES, Model
 from report.question import Question
 from report.text import (
     EXACT_DIGITS,
@@ -52,9 +52,13 @@ def describe_explanation(explanation: Explanation, question: Question, remark: s
 
 def fill_in(clause: str, question: Question) -> str:
     """Write numbers in the place of a clause's formulas, such as "N - 1"."""
-    layers, nodes = len(question.network), question.system.nodes
-    names = {"N": Fraction(question.inputs), "layers": layers, "nodes": nodes}
-    return AMOUNT.sub(lambda amount: format_number(Fraction(eval(amount[0], names))), clause)
+    model = Model("pipeline", *question)
+
+    def work_out(amount: re.Match[str]) -> str:
+        expression = amount[0].replace("layers", "L").replace("nodes", "P")
+        return format_number(Fraction(model.evaluate(expression)))
+
+    return AMOUNT.sub(work_out, clause)
 
 
 def list_rest(judged: Judgement) -> list[str]:
