@@ -5,6 +5,7 @@ another reading of the handout, what the handout says against it. An edit must w
 and number of nodes, and with any other mistake's edit. To add a mistake, see tests/README.md.
 """
 
+import re
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from report import InputError
 from report.model import KINDS, RING, STRATEGIES, Model, parse
 from report.question import Question
-from report.text import Exact
+from report.text import Exact, format_number
 
 
 class Line(NamedTuple):
@@ -43,12 +44,23 @@ class Mistake(NamedTuple):
     strategies: tuple[str, ...] = STRATEGIES
     handout: str = ""  # follows "the handout says": its words against this reading
 
+    def describe(self, question: Question) -> str:
+        """Return the clause, with numbers in the place of its formulas of N, layers and nodes."""
+        model = Model("pipeline", *question)
+
+        def work_out(formula: re.Match[str]) -> str:
+            expression = formula[0].replace("layers", "L").replace("nodes", "P")
+            return format_number(Fraction(model.evaluate(expression)))
+
+        return FORMULA.sub(work_out, self.clause)
+
     @property
     def names(self) -> frozenset[str]:
         """Return the names that this mistake edits."""
         return frozenset(formula.name for formula in parse(self.edit))
 
 
+FORMULA = re.compile(r"(?:\(N [^)]*\)|\bN\b)(?: [-+/] (?:1|layers|nodes)\b)*")  # in a clause
 GIGA_IS = '"giga operations per second", and giga is 10^9'
 BYTES = '"traffic (in bytes)", so B is a byte'
 OVERLAP = 'that a node is "simultaneously working on the next batch"'

@@ -2,10 +2,8 @@
 
 import csv
 import os
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from io import StringIO
 from itertools import chain
 
@@ -14,22 +12,13 @@ from report.check.diagnosis import Cause, Explanation
 from report.check.judge import EXPLAINED, FEW_DIGITS, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.mistakes import Line
 from report.check.reading import LATIN_1, shorten
-from report.model import KINDS, STRATEGIES, Model
+from report.model import KINDS, STRATEGIES
 from report.question import Question
-from report.text import (
-    EXACT_DIGITS,
-    count,
-    format_number,
-    format_path,
-    format_table,
-    join_blocks,
-    wrap,
-)
+from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
 MOST = 3  # alternatives of a cause
 MARK = " (against the handout's words)"  # after another reading of the handout, in a class
 AGAINST = ", but the handout says {}"
-AMOUNT = re.compile(r"(?:\(N [^)]*\)|\bN\b)(?: [-+/] (?:1|layers|nodes)\b)*")  # in a clause
 
 
 # ------------------------------------------------ parts of sentences
@@ -43,22 +32,12 @@ def list_alternatives(cause: Cause, question: Question, remark: str = MARK) -> l
 def describe_explanation(explanation: Explanation, question: Question, remark: str) -> str:
     """Describe mistakes, each strategy's after its name, with a remark on other readings."""
     parts: dict[str, list[str]] = {}
-    for clause, _, strategies, handout in explanation.mistakes:
+    for mistake in explanation.mistakes:
+        strategies, handout = mistake.strategies, mistake.handout
         name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
-        words = fill_in(clause, question) + remark.format(handout) * bool(handout)
+        words = mistake.describe(question) + remark.format(handout) * bool(handout)
         parts.setdefault(name, []).append(words)
     return "; and ".join(f"{name}: {'; and '.join(clauses)}" for name, clauses in parts.items())
-
-
-def fill_in(clause: str, question: Question) -> str:
-    """Write numbers in the place of a clause's formulas, such as "N - 1"."""
-    model = Model("pipeline", *question)
-
-    def work_out(amount: re.Match[str]) -> str:
-        expression = amount[0].replace("layers", "L").replace("nodes", "P")
-        return format_number(Fraction(model.evaluate(expression)))
-
-    return AMOUNT.sub(work_out, clause)
 
 
 def list_rest(judged: Judgement) -> list[str]:
@@ -146,7 +125,7 @@ def describe_class(files: Files, reading: Reading) -> str:
         rows.append(f"{right:6}  {format_path(name)}")
         rows += [wrap(f"{' ' * 8}{line}", " " * 10) for line in below]
         firsts = [mistake for cause in judged.causes for mistake in cause[0].mistakes]
-        clauses = dict.fromkeys(fill_in(mistake.clause, reading.question) for mistake in firsts)
+        clauses = dict.fromkeys(mistake.describe(reading.question) for mistake in firsts)
         often.update([*clauses, *list_rest(judged)])
         rights.update(number.line for number in judged.numbers if number.kind == RIGHT)
     frequent = [(times, what) for what, times in often.most_common() if times > 1]
