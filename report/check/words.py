@@ -16,7 +16,6 @@ from report.model import KINDS, STRATEGIES
 from report.question import Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
-MOST = 3  # alternatives of a cause
 MARK = " (against the handout's words)"  # after another reading of the handout, in a class
 AGAINST = ", but the handout says {}"
 
@@ -24,8 +23,7 @@ AGAINST = ", but the handout says {}"
 # ------------------------------------------------ parts of sentences
 def list_alternatives(cause: Cause, question: Question, remark: str = MARK) -> list[str]:
     """Describe each alternative of a cause; all but the first begin with "or"."""
-    told, rest = [describe_explanation(each, question, remark) for each in cause], len(cause) - MOST
-    told[MOST:] = [count(rest, "other cause")] * (rest > 0)
+    told = [describe_explanation(each, question, remark) for each in cause]
     return [*told[:1], *(f"or {words}" for words in told[1:])]
 
 

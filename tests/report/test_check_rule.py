@@ -108,17 +108,10 @@ def test_alternatives_that_do_not_go_together_are_told_whole():
         "both strategies: a; and tensor parallelism: b",
         "or both strategies: d; and tensor parallelism: c",
     ]
-    assert describe(*(((mistake,), ()) for mistake in (a, b, c, d))) == [
+    assert describe(((a,), ()), ((b,), ())) == [
         "tensor parallelism: a",
         "or tensor parallelism: b",
-        "or tensor parallelism: c",
-        "or 1 other cause",
     ]
-
-
-@pytest.mark.parametrize("inputs", [33, 64])
-def test_a_heading_of_other_inputs_makes_no_number_wrong(inputs):
-    assert judge(OUTPUT.replace("Q2 32 inputs", f"Q2 {inputs} inputs")).right == 8
 
 
 def test_formulas_of_n_are_exact_numbers_however_many_inputs():
