@@ -47,12 +47,8 @@ class Mistake(NamedTuple):
     def describe(self, question: Question) -> str:
         """Return the clause, with numbers in the place of its formulas of N, layers and nodes."""
         model = Model("pipeline", *question)
-
-        def work_out(formula: re.Match[str]) -> str:
-            expression = formula[0].replace("layers", "L").replace("nodes", "P")
-            return format_number(Fraction(model.evaluate(expression)))
-
-        return FORMULA.sub(work_out, self.clause)
+        model.given |= {"layers": model["L"], "nodes": model["P"]}
+        return FORMULA.sub(lambda formula: format_number(model.evaluate(formula[0])), self.clause)
 
     @property
     def names(self) -> frozenset[str]:

@@ -430,10 +430,8 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     printed, run_notes = rows[: len(rows) - len(noted)], [row[len(RUN) :] for row in noted[::-1]]
     crashes = [row for row in CRASH.findall(text) if row]  # without exceptions that were ignored
     failure = [f"the program failed: {shorten(row, 100)}" for row in crashes[-1:]]
-    # if pipeline traffic is printed for Q1 alone, and then a label of the handout's sample twice
-    head, label, tail = "\n".join(printed).partition(PIPELINE_TRAFFIC)
-    new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n{label} \3bytes", tail)
-    read = read_rows(f"{head}{label}{new}".splitlines(), question.inputs)
+    rows, is_sample = _mend_sample(printed)
+    read = read_rows(rows, question.inputs)
     lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, read))]
     groups = _group(read, lines)
     if not groups and len(CODE.findall(text)) > 1:
@@ -447,10 +445,18 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     numbers = {line: number for line, (number, _) in chosen.items()}
     repeated = [note for _, note in chosen.values() if note]
     is_second = any(context.line != line for line in groups for context, *_ in groups[line])
-    notes = [SAMPLE] * (times > 0) + [NO_Q2] * is_second + repeated + failure
+    notes = [SAMPLE] * is_sample + [NO_Q2] * is_second + repeated + failure
     notes += unread[: 3 * (len(numbers) < len(lines))] + run_notes
     layout = _compare(printed, [numbers.get(line, Number()) for line in lines], question)
     return Submission(numbers, notes, bool(repeated or run_notes), layout)
+
+
+def _mend_sample(rows: Sequence[str]) -> tuple[list[str], bool]:
+    """Give the repeated label of the handout's sample of Q2 to pipeline traffic, if it lacks that;
+    return whether it does."""
+    head, label, tail = "\n".join(rows).partition(PIPELINE_TRAFFIC)  # of Q1
+    new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n{label} \3bytes", tail)
+    return f"{head}{label}{new}".splitlines(), times > 0
 
 
 def _explain_unread(row: Row) -> str:
