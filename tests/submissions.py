@@ -2,7 +2,7 @@
 
 import lab3
 from report.check.judge import judge
-from report.check.words import describe_causes
+from report.check.words import list_alternatives
 from report.question import LAB
 
 OUTPUT = f"{lab3.answers(*LAB)}\n"  # as tests/test_lab3.py has it word for word
@@ -21,5 +21,6 @@ def write(*strategies, output=OUTPUT):
 
 
 def find_causes(text, question=LAB, key=None):
-    """Describe each cause of the wrong numbers."""
-    return describe_causes(judge(text, question, key).causes, "")
+    """Describe each cause of the wrong numbers, with its alternatives."""
+    causes = judge(text, question, key).causes
+    return ["; ".join(list_alternatives(cause, question, "")) for cause in causes]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from report import InputError
 from report.check.judge import Judgement, judge, read_key
-from report.check.submission import HOW_TO_RUN, NoSubmissionError, decode
+from report.check.reading import HOW_TO_RUN, NoSubmissionError, decode
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
 from report.options import add_question_options, read_options
 from report.question import Question, prefix_question
@@ -42,43 +42,55 @@ def run(options: Namespace) -> int:
         try:
             key = read_text(options.key)
             reading = read_key(question, key)
-        except (OSError, ValueError) as error:
+        except (OSError, InputError) as error:
             raise InputError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
     names = list_files(options.files)
-    is_alone = len(names) == 1 and names[0] in options.files and not options.csv
-    files = {name: judge_file(name, question, key, is_alone) for name in names}
-    if options.csv:
+    files = {name: judge_file(name, names[name], question, key) for name in names}
+    if len(names) == 1 and all(names.values()) and not options.csv:
+        [judged] = files.values()
+        if not judged.numbers:
+            raise InputError(judged.notes[0])
+        text = describe_judgement(judged, reading)
+    elif options.csv:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's encoding
-        print(format_csv(files, reading.right))
+        text = format_csv(drop_folders(files), reading)
     else:
-        text = describe_judgement(files[names[0]], reading) if is_alone else describe_class(files)
-        print(prefix_question(question, join_blocks(describe_key(reading), text)))
+        text = describe_class(drop_folders(files), reading)
+    if not options.csv:
+        text = prefix_question(question, join_blocks(describe_key(reading), text))
+    print(text)
     if not all(judged.numbers for judged in files.values()):
         return 2
     return 0 if all(judged.is_all_right for judged in files.values()) else 1
 
 
-def list_files(names: list[str]) -> list[str]:
-    """List each file once. A folder stands for its files whose names end with .txt."""
-    files = list[str]()
+def list_files(names: list[str]) -> dict[str, bool]:
+    """List each file, those of folders too that end with .txt, and whether it is named itself."""
+    files = dict[str, bool]()
     for name in names:
         texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]
         if not texts:
             raise InputError(f"{format_path(name)} is a folder that has no .txt file")
-        files += texts
-    return [*dict.fromkeys(files)]
+        for text in texts:
+            files[text] = files.get(text, False) or text == name
+    return files
 
 
-def judge_file(name: str, question: Question, key: str | None, is_alone: bool) -> Judgement:
-    """Judge a file. A file that cannot be judged stops the command only if it is alone."""
+def drop_folders(files: dict[str, Judgement]) -> dict[str, Judgement]:
+    """Name files without their folders, unless two would be called the same."""
+    short = {os.path.basename(name): judged for name, judged in files.items()}
+    return short if len(short) == len(files) else files
+
+
+def judge_file(name: str, is_named: bool, question: Question, key: str | None) -> Judgement:
+    """Judge a file. If it cannot be judged, the judgement has no numbers, and a note says why."""
     try:
+        if not is_named and not os.path.isfile(name):  # a pipe would be waited for
+            raise NoSubmissionError("is no regular file", "it is not read")
         return judge(read_text(name), question, key)
-    except (OSError, UnicodeError, NoSubmissionError) as error:
-        refusal = explain_refusal(name, error)
-    if is_alone:
-        raise InputError(refusal)
-    return Judgement([], [], [refusal], [], is_odd=True)
+    except (OSError, NoSubmissionError) as error:
+        return Judgement([], [], [explain_refusal(name, error)], [], is_odd=True)
 
 
 def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
@@ -87,8 +99,8 @@ def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
     if name != "-":
         yours, file = shlex.quote(format_path(name)), format_path(name)
     if isinstance(error, NoSubmissionError):
-        advice = how.replace("YOURS", yours) if error.advice == HOW_TO_RUN else error.advice
-        return f"{file} {error.what}: {advice}"
+        what, advice = error.args
+        return f"{file} {what}: {(how if advice == HOW_TO_RUN else advice).replace('YOURS', yours)}"
     return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 

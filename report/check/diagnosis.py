@@ -13,41 +13,33 @@ from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
 
-from report.check.mistakes import MISTAKES, Line, Mistake, compute_line
-from report.check.number import LEAST_DIGITS, Number
+from report.check.mistakes import MISTAKES, Line, Mistake, compute_line, evaluate_line, make_model
+from report.check.reading import LEAST_DIGITS, Number
 from report.model import STRATEGIES
 from report.question import Question
-from report.text import GIGA, Exact, format_number, round_to
 
 # ------------------------------------------------ thresholds, and the example that sets each
 MOST_LAYERS = 20  # for pairs of mistakes: with 20, a search that finds nothing takes 0.7 s
 MOST_LEFT = {1: 1, 2: 0}  # wrong numbers that 1 or 2 mistakes may leave: 1 of 4 may be a slip
-NEEDED_DIGITS = 2, 4, 6  # for 0, 1, 2 mistakes not shared with the other strategy. Enough: 0.00161,
-# shared; 0.01223 (not 0.0122), undivided; 0.0124151 (not 0.012415), undivided and sent one by one
-ONLY_ONE = 1  # digit fewer if only one mistake fits: 0.398 (not 0.40), inputs do not overlap
-SLIP = 1  # digit more if each number is so near the right number that it may be a slip
-SLIP_REACH = 0, 10, 100  # last places, per mistakes not shared: 0.1555 has no cause, 0.15548 has
-CONSTANT_DIGITS = 1, 2  # of a mistyped constant: 5 GOPS, 25 GOPS
-CONSTANT_MARGIN = 2  # more digits, to infer it: 3 of 750 other factors of sending look like one
-KEY_DIGITS = 4  # of each number of a key, to infer a reading: 0.3979, not 0.398
+NEEDED_DIGITS = 2, 4, 6  # for 0, 1 or 2 mistakes that the other strategy does not share: 0.01223,
+# not 0.0122, shows that computing is undivided; 0.0124151 also that links are used one at a time
+SHARED_PAIR_DIGITS = 7  # of both strategies, for two mistakes that they share: 0.00319 and 0.0126,
+# of links with 1.205 GB/s, do not show that layer 1 is not computed, and the bandwidth is halved
+ONLY_ONE = 1  # digit less if no other mistake fits: 0.398, not 0.40, shows inputs one after another
+SLIP, SLIP_REACH = 1, (0, 10, 100)  # digit more if each number is less than this many last places,
+# for 0, 1 or 2 mistakes not shared, from the right one: 0.1555 may be a slip of 0.1558
+WIDENING = 1e-9  # of a span, relative to its ends: more than a float's rounding error
 FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2285 is not 32 * 0.0071
-
-CONSTANTS = [  # a symbol, the field of System, and the clause after "if"
-    ("R", "ops_per_s", "a node has {} GOPS"),
-    ("B", "link_bytes_per_s", "links have {} GB/s"),
-]
 
 Mistakes = tuple[Mistake, ...]
 Numbers = Mapping[Line, Number]
 
 
 class Case(NamedTuple):
-    """A strategy's numbers in a submission, and how the course computes them."""
+    """A strategy's numbers in a submission."""
 
     question: Question
     strategy: str
-    readings: Mistakes  # how the course's computation differs from lab3.py's
-    extra: Mistakes  # mistakes that are tried before those of the table
     right: Numbers
     wrong: Numbers
 
@@ -56,10 +48,9 @@ class Case(NamedTuple):
         """Return all numbers, wrong or right."""
         return {**self.wrong, **self.right}
 
-    def compute(self, line: Line, mistakes: Mistakes = ()) -> Exact:
-        """Compute a line's number as the course reads the handout, and with mistakes."""
-        number: Exact = compute_line(self.question, line, list_edits(self.readings, mistakes))
-        return number
+    def compute(self, line: Line, mistakes: Mistakes = ()) -> Fraction:
+        """Compute a line's number with mistakes."""
+        return compute_line(self.question, line, mistakes)
 
 
 class Explanation(NamedTuple):
@@ -72,19 +63,11 @@ class Explanation(NamedTuple):
 Pair = tuple[Explanation, ...]  # for tensor, then pipeline parallelism, the order of cases
 
 
-# ------------------------------------------------ numbers with mistakes
-def list_edits(readings: Mistakes, mistakes: Mistakes) -> Mistakes:
-    """List the course's readings, then mistakes. A mistake replaces each reading that edits a name
-    of its own."""
-    names = {name for mistake in mistakes for name in mistake.names}
-    return *(reading for reading in readings if not names & reading.names), *mistakes
-
-
 @lru_cache(maxsize=64)
-def list_candidates(strategy: str, extra: Mistakes, size: int) -> list[Mistakes]:
+def list_candidates(strategy: str, size: int) -> list[Mistakes]:
     """List each mistake, or each pair whose sets of names differ. A pair that shares a name is in
     the list in both orders, because the second edit applies to the result of the first."""
-    known = [mistake for mistake in (*extra, *MISTAKES) if strategy in mistake.strategies]
+    known = [mistake for mistake in MISTAKES if strategy in mistake.strategies]
     if size == 1:
         return [(mistake,) for mistake in known]
     pairs = [(one, two) for one, two in combinations(known, 2) if one.names != two.names]
@@ -92,45 +75,44 @@ def list_candidates(strategy: str, extra: Mistakes, size: int) -> list[Mistakes]
 
 
 @lru_cache(maxsize=256)
-def list_estimates(
-    question: Question, line: Line, readings: Mistakes, extra: Mistakes, size: int
-) -> list[float]:
+def list_estimates(question: Question, line: Line, size: int) -> list[float]:
     """List a line's number, as a float, with each of the candidates."""
-    candidates = list_candidates(line.strategy, extra, size)
-    edits = [list_edits(readings, mistakes) for mistakes in candidates]
-    return [compute_line(question, line, mistakes, float) for mistakes in edits]
+    model, candidates = make_model(question, line, float), list_candidates(line.strategy, size)
+    return [evaluate_line(model, line, mistakes) for mistakes in candidates]
 
 
 # ------------------------------------------------ one strategy
 def find_explanations(case: Case, size: int) -> list[Explanation]:
     """Find the explanations of a strategy by one mistake, or by a pair."""
-    least = max(1, len(case.wrong) - MOST_LEFT[size])  # wrong numbers to explain
+    wrong = [line for line in case.wrong if not find_times(case.question, case.wrong, line)]
+    least = max(1, len(wrong) - MOST_LEFT[size])  # wrong numbers to explain
     unique: dict[frozenset[Mistake], Explanation] = {}  # the first of two orders
-    for lines in combinations(case.wrong, least):
+    for lines in combinations(wrong, least):
         for mistakes in find_near(case, size, (*lines, *case.right)):  # each right number
             explanation = Explanation(mistakes, list_explained(case, mistakes))
-            if len(explanation.lines) >= least:
+            if len({*explanation.lines} & {*wrong}) >= least:
                 unique.setdefault(frozenset(mistakes), explanation)
     return [*unique.values()]
 
 
 def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
     """Find the candidates whose estimates are near the numbers of all these lines."""
-    candidates = list_candidates(case.strategy, case.extra, size)
+    candidates = list_candidates(case.strategy, size)
     places: Iterable[int] = range(len(candidates))
     for line in lines:
-        estimates = list_estimates(case.question, line, case.readings, case.extra, size)
-        spans = case.numbers[line].near
-        places = [n for low, high in spans for n in places if low <= estimates[n] < high]
+        estimates = list_estimates(case.question, line, size)
+        spans = case.numbers[line].spans
+        near = [(float(low) * (1 - WIDENING), float(high) * (1 + WIDENING)) for low, high in spans]
+        places = [n for low, high in near for n in places if low <= estimates[n] < high]
         if not places:  # other lines need not be estimated
             break
     return [candidates[place] for place in places]
 
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
-    """List the lines whose wrong numbers mistakes explain exactly; none, if the mistakes contradict
-    a right number, explain one number but change another wrong one of Q1, explain no number of
-    three digits, or are two of which one is not needed."""
+    """List the lines whose wrong numbers mistakes make, exactly. There are none if a right number
+    is contradicted, no number has three digits, or one of two mistakes has no part in it; or if
+    only one number is made, and another wrong one of Q1 becomes a third one."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
@@ -148,8 +130,8 @@ def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
 
 # ------------------------------------------------ both strategies
 def diagnose(cases: Sequence[Case]) -> list[Pair]:
-    """Find the best pair of explanations, or several equally good pairs. A wrong constant, and then
-    two mistakes, are tried only if single mistakes leave a wrong number unexplained."""
+    """Find the best pair of explanations, or several equally good pairs. Two mistakes are tried
+    only if single mistakes leave a wrong number unexplained."""
     explanations = [[Explanation()] for _ in cases]
     for size in (1, 2) if len(cases[0].question.network) <= MOST_LAYERS else (1,):
         for case, known in zip(cases, explanations, strict=True):
@@ -157,30 +139,7 @@ def diagnose(cases: Sequence[Case]) -> list[Pair]:
         pairs = choose(cases, explanations)
         if sum(len(each.lines) for each in pairs[0]) == sum(len(case.wrong) for case in cases):
             return pairs
-        if size == 1 and (constant := find_constant(cases)):
-            return [tuple(Explanation(constant, (*case.wrong,)) for case in cases)]
     return pairs
-
-
-def find_constant(cases: Sequence[Case]) -> Mistakes:
-    """Find the wrong constant that explains all wrong numbers. It follows from tensor parallelism's
-    latency in Q1, of which one part is proportional to 1 / R, the other to 1 / B."""
-    case, line = cases[0], Line("Q1", "tensor", "latency")
-    number, right_s = case.wrong.get(line, Number()), case.compute(line)
-    for (name, field, clause), digits in product(CONSTANTS, CONSTANT_DIGITS):
-        value = Fraction(getattr(case.question.system, field))
-        right_part_s = 2 * (right_s - case.compute(line, (Mistake("", f"{name} = 2 * {name}"),)))
-        part_s = number.amount - (right_s - right_part_s)
-        # a rounding is half of a last place
-        if right_part_s and part_s > 2 * number.rounding * 10 ** (digits - 1 + CONSTANT_MARGIN):
-            constant = Fraction(round_to(Fraction(value * right_part_s / part_s), digits))
-            top, bottom = (constant / value).as_integer_ratio()
-            edit = f"{name} = {name} * {top} / {bottom}"
-            mistakes = (Mistake(clause.format(format_number(constant / GIGA)), edit),)
-            explained = [list_explained(case, mistakes) for case in cases]
-            if all(explained) and explained == [(*case.wrong,) for case in cases]:
-                return mistakes
-    return ()
 
 
 def choose(cases: Sequence[Case], explanations: Iterable[list[Explanation]]) -> list[Pair]:
@@ -214,21 +173,41 @@ def count_mistakes(cases: Sequence[Case], pair: Pair) -> int:
 
 
 def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
-    """Return whether the numbers that one side of a pair explains have enough digits. Digits of Q2
-    that only repeat Q1 do not count: 0.01223 and 0.3913 have four."""
+    """Return whether the numbers that one side of a pair explains have enough digits."""
     case, (mistakes, lines) = cases[side], pair[side]
     if not mistakes:
         return True
-    numbers = {line: case.wrong[line] for line in lines}
     unshared = len({*mistakes} - {*pair[1 - side].mistakes})
-    needed = NEEDED_DIGITS[unshared]
-    reach = 2 * SLIP_REACH[unshared]  # in roundings, each half of a last place
-    off = {line: abs(number.amount - case.compute(line)) for line, number in numbers.items()}
-    if all(off[line] < reach * number.rounding for line, number in numbers.items()):
+    if len(mistakes) - unshared == 2 and sum(map(count_digits, cases, pair)) < SHARED_PAIR_DIGITS:
+        return False
+    needed, reach = NEEDED_DIGITS[unshared], SLIP_REACH[unshared]
+    wrong = {line: case.wrong[line] for line in lines}
+    if all(abs(n.amount - case.compute(line)) < reach * n.places[0] for line, n in wrong.items()):
         needed += SLIP
     elif len(mistakes) == len(find_explanations(case, 1)) == 1:
         needed -= ONLY_ONE
-    return sum(numbers[line].digits for line in lines if find_source(line) not in lines) >= needed
+    return count_digits(case, pair[side]) >= needed
+
+
+def count_digits(case: Case, explanation: Explanation) -> int:
+    """Count the digits of the numbers that are explained, without those of Q2 that repeat Q1's:
+    0.01223 and 0.3913 have four."""
+    lines = [line for line in explanation.lines if find_source(line) not in explanation.lines]
+    return sum(case.wrong[line].digits for line in lines)
+
+
+def find_times(question: Question, wrong: Numbers, line: Line) -> int:
+    """Return N or 1 if Q2's number is that multiple of the submission's wrong Q1 number, else 0."""
+    source = find_source(line)
+    if source is None or source not in wrong:
+        return 0
+    number, once = wrong[line], wrong[source]
+    for times in (question.inputs, 1):
+        rounding = (number.places[0] + times * once.places[0]) / 2
+        off = abs(number.amount - times * once.amount)
+        if off <= min(rounding, FOLLOW_TOLERANCE * number.amount):
+            return times
+    return 0
 
 
 def find_source(line: Line) -> Line | None:
@@ -238,24 +217,31 @@ def find_source(line: Line) -> Line | None:
 
 
 # ------------------------------------------------ causes
-def list_causes(pairs: Sequence[Pair]) -> list[Explanation]:
-    """List the mistakes that both strategies share, then each strategy's own; or whole pairs,
-    if some combination of these is no pair. Causes that explain the same lines are alternatives."""
+Cause = list[Explanation]  # alternatives
+
+
+def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
+    """List the causes, each with its alternatives: of what both strategies share, then of each
+    strategy's own; or one cause of whole pairs, if parts of different pairs do not go together."""
     lines = tuple(dict.fromkeys(line for pair in pairs for each in pair for line in each.lines))
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]
     if len(rows) < prod(map(len, columns)):
-        return [Explanation(sum((cause.mistakes for cause in row), ()), lines) for row in rows]
-    return [cause for column in columns for cause in column if cause.mistakes]
+        return [[Explanation(sum((part.mistakes for part in row), ()), lines) for row in rows]]
+    causes: dict[tuple[int, tuple[Line, ...]], Cause] = {}  # alternatives explain the same lines
+    for number, column in enumerate(columns):
+        for part in column:
+            if part.mistakes:
+                causes.setdefault((number, part.lines), []).append(part)
+    return [*causes.values()]
 
 
 def split_pair(pair: Pair, lines: tuple[Line, ...]) -> list[Explanation]:
-    """Split a pair into the mistakes that both strategies share, and each strategy's own, which are
-    restricted to that strategy."""
+    """Split a pair into the mistakes that both strategies share, and the rest of each strategy."""
     shared = tuple(mistake for mistake in pair[0].mistakes if mistake in pair[1].mistakes)
-    causes = [Explanation(shared, lines)]
+    parts = [Explanation(shared, lines)]
     for strategy, each in zip(STRATEGIES, pair, strict=True):
         rest = [mistake for mistake in each.mistakes if mistake not in shared]
         mistakes = tuple(mistake._replace(strategies=(strategy,)) for mistake in rest)
-        causes.append(Explanation(mistakes, each.lines))
-    return causes
+        parts.append(Explanation(mistakes, each.lines))
+    return parts

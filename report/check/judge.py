@@ -1,15 +1,15 @@
 """The judgement of a submission: the kind of each number, and the causes of wrong numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from report import InputError
 from report.check import diagnosis
-from report.check.diagnosis import MOST_LAYERS, Case, Explanation, Mistakes, Numbers
-from report.check.mistakes import MISTAKES, Line, Mistake, compute_line, list_lines
-from report.check.number import Number
-from report.check.submission import Submission, read_submission, shorten
+from report.check.diagnosis import MOST_LAYERS, Case, Cause, Numbers
+from report.check.mistakes import Line, compute_line, list_lines
+from report.check.reading import LEAST_DIGITS, Number, Submission, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models
 from report.text import format_rounded
@@ -38,9 +38,9 @@ class Judgement(NamedTuple):
     """Which numbers of a submission are right, and the causes of the others."""
 
     numbers: list[JudgedNumber]  # none if the text is refused
-    causes: list[Explanation]  # alternatives explain the same lines
+    causes: list[Cause]
     notes: list[str]  # doubts, how the program failed, or why the text is refused
-    format: list[str]  # rows of a diff between printed and expected rows
+    format: list[str]  # what to change in the printed rows: a title, then rows
     is_odd: bool  # whether a line has several numbers, or the `run` command noted something
 
     @property
@@ -58,22 +58,23 @@ class Judgement(NamedTuple):
         """Return whether somebody should look at the submission, for example because it has
         alternatives, or a cause with more mistakes than lines."""
         kinds = {number.kind for number in self.numbers}
-        has_alternatives = len({cause.lines for cause in self.causes}) < len(self.causes)
-        has_more = any(len(cause.mistakes) > len(cause.lines) for cause in self.causes)
-        return self.is_odd or bool(kinds & DOUBTFUL) or has_alternatives or has_more
+        is_open = any(
+            len(cause) > 1 or len(cause[0].mistakes) > len(cause[0].lines) for cause in self.causes
+        )
+        return self.is_odd or bool(kinds & DOUBTFUL) or is_open
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
     """Judge a submission by lab3.py's answers, or by a key, the output of the course's own program.
-    Another line's right number is no evidence of a mistake. Raises ValueError if no strategy is
-    possible, NoSubmissionError for a text without results."""
+    Another line's right number is no evidence of a mistake. Raises InputError if no strategy is
+    possible or a key cannot be used, NoSubmissionError for a text without results."""
     reading = read_key(question, key)
     submission = read_submission(text, question, find_impossible(question))
     numbers = select_numbers(submission.numbers, reading)
     evidence = {line: numbers[line] for line in numbers if not find_other(line, numbers, reading)}
-    cases = make_cases(reading, evidence, submission.other_inputs.get("Q2"))
+    cases = make_cases(reading, evidence)
     causes = diagnosis.list_causes(diagnosis.diagnose(cases))
-    explained = {line for cause in causes for line in cause.lines}
+    explained = {line for cause in causes for each in cause for line in each.lines}
     judged = []
     for line, right in reading.right.items():
         kind, words = judge_number(line, submission, numbers, reading)
@@ -84,17 +85,17 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     is_open = any(number.kind == UNEXPLAINED for number in judged)
     is_large = is_open and len(question.network) > MOST_LAYERS
     notes = [*submission.notes, *[TOO_LARGE] * is_large]
-    is_odd = bool(submission.repeated or submission.run_notes)
-    return Judgement(judged, causes, notes, submission.format, is_odd)
+    return Judgement(judged, causes, notes, submission.format, submission.is_odd)
 
 
-# ------------------------------------------------ how the course reads the handout
+# ------------------------------------------------ what is right
 class Reading(NamedTuple):
-    """How the course reads the handout, and the right numbers that follow."""
+    """The right numbers: lab3.py's, or those that a key has."""
 
     question: Question
-    mistakes: Mapping[str, Mistakes]  # by strategy, if known: its differences from lab3.py
     right: Numbers
+    sought: Collection[str] = STRATEGIES  # whose causes are sought: a key's numbers are lab3.py's
+    other: Sequence[Line] = ()  # lines whose numbers in a key are not lab3.py's
     missing: Sequence[Line] = ()  # lines that a key lacks
     notes: Sequence[str] = ()  # on a key
     is_key: bool = False
@@ -102,56 +103,27 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=8)
 def read_key(question: Question, text: str | None = None) -> Reading:
-    """Read the right numbers from a key, or else from lab3.py. If the course's reading of a
-    strategy is known, its exact numbers are right, also those that the key lacks. If not, the
-    key's numbers are right as printed. Raises the ValueErrors of judge."""
+    """Read the right numbers from a key, or else from lab3.py. A line that a key lacks is judged by
+    lab3.py, unless the key differs from it in the same strategy. Raises judge's InputErrors."""
     make_models(question)  # refuses a lab3.py that disagrees with the formulas
-    readings: dict[str, Mistakes] = dict.fromkeys(STRATEGIES, ())
-    lab = Reading(question, readings, find_right(question, readings, {}))
+    lines = list_lines(question, find_impossible(question))
+    exact = {line: Number(amounts=(compute_line(question, line),)) for line in lines}
     if text is None:
-        return lab
+        return Reading(question, exact)
     submission = read_submission(text, question, find_impossible(question))
-    numbers = select_numbers(submission.numbers, lab)
-    if not numbers:
-        raise ValueError("none of its numbers is positive")
-    cases = make_cases(lab, numbers)
-    best = zip(cases, diagnosis.diagnose(cases)[0], strict=True)
-    readings = {case.strategy: each.mistakes for case, each in best if is_reading(case, each)}
-    right = find_right(question, readings, numbers)
-    missing = [line for line in lab.right if line not in numbers]
-    return Reading(question, readings, right, missing, submission.notes, is_key=True)
-
-
-def find_right(question: Question, readings: Mapping[str, Mistakes], key: Numbers) -> Numbers:
-    """Find the right numbers: by a strategy's reading if it is known, else a key's."""
-    right = {}
-    for line in list_lines(question, find_impossible(question)):
-        if line.strategy in readings:
-            answer = compute_line(question, line, readings[line.strategy])
-            right[line] = Number(amounts=(answer,))
-        elif line in key:
-            right[line] = key[line]
-    return right
-
-
-def is_reading(case: Case, explanation: Explanation) -> bool:
-    """Return whether a key shows that the course computes a strategy with these mistakes (or none):
-    they explain all numbers, each of which is exact or has four digits. A wrong constant is not a
-    reading. Digits that leave a choice show nothing: 0.01243 is lab3.py's number truncated, and
-    the number with K - 1 additions rounded."""
-    mistakes, lines = explanation
-    answers = {line: case.compute(line, mistakes) for line in case.numbers}
-    rounded = [n for line, n in case.numbers.items() if answers[line] not in n.amounts]
-    is_short = any(number.digits < diagnosis.KEY_DIGITS for number in rounded)
-    if len(lines) < len(case.wrong) or is_short or not {*mistakes} <= {*MISTAKES}:
-        return False
-    choices = {tuple(answers.values())}
-    for size in range(1, 1 + max(1, len(mistakes))):
-        for others in diagnosis.find_near(case, size, case.numbers):
-            values = [case.compute(line, others) for line in case.numbers]
-            if all(map(Number.agrees, case.numbers.values(), values)):
-                choices.add(tuple(values))
-    return len(choices) == 1
+    key = select_numbers(submission.numbers, Reading(question, exact))
+    if not key:
+        raise InputError("none of its numbers is positive")
+    for line, number in key.items():
+        if not number.suffices_for(exact[line].amount):
+            few = f"{shorten(number.text)}, has fewer than {LEAST_DIGITS} digits"
+            raise InputError(f"{line}, {few}")
+    other = [line for line in key if not key[line].equals(exact[line])]
+    sought = {*STRATEGIES} - {line.strategy for line in other}
+    known = {**exact, **{line: key[line] for line in key if line.strategy not in sought}}
+    right = {line: known[line] for line in lines if line.strategy in sought or line in key}
+    missing = [line for line in lines if line not in key]
+    return Reading(question, right, sought, other, missing, submission.notes, is_key=True)
 
 
 # ------------------------------------------------ what is to be explained
@@ -162,30 +134,16 @@ def select_numbers(numbers: Numbers, reading: Reading) -> Numbers:
     return {line: n for line, n in known.items() if n.amount or n.equals(right[line])}
 
 
-def make_cases(reading: Reading, numbers: Numbers, inputs: int | None = None) -> list[Case]:
-    """Make the cases of both strategies. Two mistakes are tried before the table's: not to follow
-    a reading of the course, and Q2 with the number of inputs that the submission names."""
-    readings = {mistake for mistakes in reading.mistakes.values() for mistake in mistakes}
-    extra = [ignore(mistake) for mistake in MISTAKES if mistake in readings]
-    in_table = {1, reading.question.inputs - 1, reading.question.inputs + 1}
-    if inputs is not None and inputs not in in_table:
-        extra.append(Mistake(f"Q2 is of {inputs:,} inputs", f"N = {inputs} if Q2 else 1"))
+def make_cases(reading: Reading, numbers: Numbers) -> list[Case]:
+    """Make the cases of both strategies."""
     cases = []
     for strategy in STRATEGIES:
-        is_known = strategy in reading.mistakes
-        known = {line: numbers[line] for line in numbers if line.strategy == strategy and is_known}
+        asked = {strategy} & {*reading.sought}
+        known = {line: numbers[line] for line in numbers if line.strategy in asked}
         right = {line: n for line, n in known.items() if n.equals(reading.right[line])}
         wrong = {line: n for line, n in known.items() if line not in right}
-        edits = reading.mistakes.get(strategy, ())
-        cases.append(Case(reading.question, strategy, edits, tuple(extra), right, wrong))
+        cases.append(Case(reading.question, strategy, right, wrong))
     return cases
-
-
-def ignore(reading: Mistake) -> Mistake:
-    """Make the mistake of not following a reading: it replaces the reading and changes nothing."""
-    edit = "; ".join(f"{name} = {name}" for name in sorted(reading.names))
-    clause = f"your course assumes that {reading.clause}; you do not assume this"
-    return Mistake(clause, edit, reading.strategies)
 
 
 # ------------------------------------------------ numbers
@@ -195,9 +153,10 @@ def judge_number(
     """Return the kind of a line's number, if no mistake explains it, and describe it in words."""
     right = reading.right[line]
     if line not in submission.numbers:
-        unread = submission.unread.get(line)
-        return MISSING, f"not found; {unread}" if unread else "not found"
+        return MISSING, "missing"
     number = submission.numbers[line]
+    if line not in numbers and number.amounts and "." in number.text:
+        return FEW_DIGITS, f"{shorten(number.text)} has too few digits"  # 0.00
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):
@@ -209,7 +168,8 @@ def judge_number(
         if len(words) == 2 and other in numbers and numbers[other].equals(right):
             return OTHER_LINE, f"{' and '.join(words)} are swapped"
         return OTHER_LINE, f"equals {other}'s right number"
-    if times := find_times(line, numbers, reading):
+    wrong = {line: n for line, n in numbers.items() if not n.equals(reading.right[line])}
+    if times := diagnosis.find_times(reading.question, wrong, line):
         return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} Q1's wrong number"
     return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}"
 
@@ -225,20 +185,6 @@ def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
         if is_swap and number.equals(answer) and number.suffices_for(answer.amount):
             return other
     return None
-
-
-def find_times(line: Line, numbers: Numbers, reading: Reading) -> int:
-    """Return N or 1 if Q2's number is that multiple of the submission's wrong Q1 number, else 0."""
-    source = diagnosis.find_source(line)
-    if source is None or source not in numbers or numbers[source].equals(reading.right[source]):
-        return 0
-    number, once = numbers[line], numbers[source]
-    for times in (reading.question.inputs, 1):
-        rounding = number.rounding + times * once.rounding
-        off = abs(number.amount - times * once.amount)
-        if off <= min(rounding, diagnosis.FOLLOW_TOLERANCE * number.amount):
-            return times
-    return 0
 
 
 def describe_distance(number: Number, right: Fraction, kind: str) -> str:

@@ -5,15 +5,17 @@ another reading of the handout, what the handout says against it. An edit must w
 and number of nodes, and with any other mistake's edit. To add a mistake, see tests/README.md.
 """
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+from report import InputError
 from report.model import KINDS, RING, STRATEGIES, Model, parse
 from report.question import Question
-from report.text import Exact
+from report.text import Exact, format_number
 
 
 class Line(NamedTuple):
@@ -42,12 +44,19 @@ class Mistake(NamedTuple):
     strategies: tuple[str, ...] = STRATEGIES
     handout: str = ""  # follows "the handout says": its words against this reading
 
+    def describe(self, question: Question) -> str:
+        """Return the clause, with numbers in the place of its formulas of N, layers and nodes."""
+        model = Model("pipeline", *question)
+        model.given |= {"layers": model["L"], "nodes": model["P"]}
+        return FORMULA.sub(lambda formula: format_number(model.evaluate(formula[0])), self.clause)
+
     @property
     def names(self) -> frozenset[str]:
         """Return the names that this mistake edits."""
         return frozenset(formula.name for formula in parse(self.edit))
 
 
+FORMULA = re.compile(r"(?:\(N [^)]*\)|\bN\b)(?: [-+/] (?:1|layers|nodes)\b)*")  # in a clause
 GIGA_IS = '"giga operations per second", and giga is 10^9'
 BYTES = '"traffic (in bytes)", so B is a byte'
 OVERLAP = 'that a node is "simultaneously working on the next batch"'
@@ -83,19 +92,24 @@ BOTH = [
     ("1 MAC is 1 op", "ops = macs"),
     ("each output has an extra op, such as for a bias", "ops = ops + filters * out_x * out_y"),
     ("each output has 2 extra ops, such as for a bias", "ops = ops + 2 * filters * out_x * out_y"),
-    ("an output of K products has K - 1 additions", "ops = ops - filters * out_x * out_y"),
+    ("each output has one addition fewer than products", "ops = ops - filters * out_x * out_y"),
     ("layer 1 is not computed", "C = put(C, 0, 0)"),
     ("the last layer is not computed", "C = put(C, L - 1, 0)"),
     ("layer 1's output is not sent", "A = put(A, 0, 0)"),
     ("the last but one layer's output is not sent", "A = put(A, L - 2, 0)"),
-    ("GOPS are 2^30 ops/s", "R = R * 2**30 / 10**9"),
-    ("G is 2^30, in GOPS and in GB/s", "R = R * 2**30 / 10**9; B = B * 2**30 / 10**9"),
+    ("GOPS are 2^30 ops/s", "R = R * 2**30 / 10**9", GIGA_IS),
+    ("G is 2^30, in GOPS and GB/s", "R = R * 2**30 / 10**9; B = B * 2**30 / 10**9", GIGA_IS),
     ("all nodes together have the GOPS of one", "R = R / P"),
+    ("a node has a tenth of its GOPS", "R = R / 10"),
+    ("a node has half of its GOPS", "R = R / 2"),
+    ("a node has ten times its GOPS", "R = 10 * R"),
     ("computing takes no time", "compute = 0 * compute"),
     ("GB/s are 2^30 bytes/s", "B = B * 2**30 / 10**9", GIGA_IS),
     ("GB/s are read as Gbit/s", "B = B / 8", BYTES),
     ("sending takes the time of elements, not bytes", "transfer = transfer / max(element_bytes)"),
+    ("links have a tenth of their bandwidth", "B = B / 10"),
     ("links have half the bandwidth", "B = B / 2"),
+    ("links have ten times their bandwidth", "B = 10 * B"),
     ("all links together have the bandwidth of one", "B = B / links"),
     ("a node's links share the bandwidth of one", "B = B / max(1, P - 1)"),
     ("communication takes no time", "transfer = 0 * transfer"),
@@ -155,8 +169,6 @@ TENSOR = [  # some clauses are also in BOTH: there they count twice if only one 
     ("the last gather is not counted in traffic", "gather = 0"),
     ("each node sends a whole last output",
      "transfer = transfer[:-1], P * transfer[-1]; gather = P * gather"),
-    ("the last but one output is gathered, too, not all-gathered",
-     "all_gathers = put(all_gathers, L - 2, (P - 1) * S[L - 2]) if L > 1 else all_gathers"),
     ("two nodes exchange their parts as one", "all_gathers = all_gathers / 2"),
     ("sending is divided by the nodes twice", "transfer = transfer / P"),
     ("whole outputs are sent in the latency, parts in the traffic", "transfer = P * transfer"),
@@ -212,6 +224,8 @@ PIPELINE = [
      "interval = max(compute + join(transfer, 0)[:L])", OVERLAP),
     ("a node does not compute while it receives",
      "interval = max(compute + join(0, transfer)[:L])"),
+    ("a later input takes the longest computing, then the longest transfer",
+     "interval = max(compute) + max(0, transfer)"),
     ("a node does not compute while it receives or sends",
      "interval = max(join(0, transfer)[:L] + compute + join(transfer, 0)[:L])"),
     ("a later input takes the last stage's time, not the slowest's", "interval = compute[-1]"),
@@ -254,25 +268,27 @@ MISTAKES = [
 
 # ------------------------------------------------ numbers with mistakes
 @lru_cache(maxsize=16)
-def make_model(question: Question, strategy: str, inputs: int, real: Any) -> Model:
-    """Make the model that mistakes edit, exact or in floats."""
-    return Model(strategy, question.network, question.system, inputs, real)
-
-
-@lru_cache(maxsize=100_000)
-def compute_line(
-    question: Question, line: Line, mistakes: tuple[Mistake, ...] = (), real: Any = Fraction
-) -> Any:
-    """Compute a line's number with mistakes, in seconds or bytes, exactly or as a float. Raises
-    ValueError, with the clauses of the mistakes, if an edit does not fit the formulas."""
+def make_model(question: Question, line: Line, real: Any) -> Model:
+    """Make the model of a line that mistakes edit, exact or in floats."""
     inputs = question.inputs if line.question == "Q2" else 1
-    model = make_model(question, line.strategy, inputs, real)
+    return Model(line.strategy, question.network, question.system, inputs, real)
+
+
+def evaluate_line(model: Model, line: Line, mistakes: Iterable[Mistake]) -> Any:
+    """Evaluate a line's number, in seconds or bytes, with mistakes. Raises InputError, with their
+    clauses, if an edit does not fit the formulas."""
     try:
         return model.edit(*(mistake.edit for mistake in mistakes))[f"printed_{line.kind}"]
     except Exception as error:
         rows = " and ".join(f"'{mistake.clause}'" for mistake in mistakes)
         where = f"report/check/mistakes.py: the edit of {rows} for {line.strategy} parallelism"
-        raise ValueError(f"{where} does not fit report/model.py: {error}") from error
+        raise InputError(f"{where} does not fit the formulas: {error}") from error
+
+
+@lru_cache(maxsize=10_000)
+def compute_line(question: Question, line: Line, mistakes: tuple[Mistake, ...] = ()) -> Fraction:
+    """Compute a line's number with mistakes, exactly."""
+    return Fraction(evaluate_line(make_model(question, line, Fraction), line, mistakes))
 
 
 def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[Exact]:

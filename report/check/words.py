@@ -2,52 +2,40 @@
 
 import csv
 import os
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
+from itertools import chain
 
 import lab3
-from report.check.diagnosis import Explanation, list_causes
-from report.check.judge import EXPLAINED, OTHER_LINE, RIGHT, Judgement, Reading
+from report.check.diagnosis import Cause, Explanation
+from report.check.judge import EXPLAINED, FEW_DIGITS, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.mistakes import Line
-from report.check.number import ASKED_UNIT
-from report.check.submission import FREE, LATIN_1, shorten
-from report.model import STRATEGIES
+from report.check.reading import LATIN_1, shorten
+from report.model import KINDS, STRATEGIES
+from report.question import Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
 
-MOST_ALTERNATIVES = 3
 MARK = " (against the handout's words)"  # after another reading of the handout, in a class
-READING = ", but the handout says {}"
-UNKNOWN = (
-    "Numbers of {} parallelism are right if they agree with the key; causes are not sought, because"
-    " the key's numbers fit no known reading of the handout, or several."
-)
+AGAINST = ", but the handout says {}"
 
 
 # ------------------------------------------------ parts of sentences
-def describe_causes(causes: Sequence[Explanation], reading: str = MARK) -> list[str]:
-    """Describe each cause, with its alternatives, in one row."""
-    return ["; ".join(list_clauses(alternatives, reading)) for alternatives in group_causes(causes)]
+def list_alternatives(cause: Cause, question: Question, remark: str = MARK) -> list[str]:
+    """Describe each alternative of a cause; all but the first begin with "or"."""
+    told = [describe_explanation(each, question, remark) for each in cause]
+    return [*told[:1], *(f"or {words}" for words in told[1:])]
 
 
-def group_causes(causes: Sequence[Explanation]) -> list[list[Explanation]]:
-    """Group alternatives, the causes that explain the same lines."""
-    sets = dict.fromkeys(cause.lines for cause in causes)
-    return [[cause for cause in causes if cause.lines == lines] for lines in sets]
-
-
-def list_clauses(alternatives: Sequence[Explanation], reading: str) -> list[str]:
-    """List the mistakes of alternatives with their strategies, and a remark on other readings."""
-    clauses = list[str]()
-    for alternative in alternatives[:MOST_ALTERNATIVES]:
-        begin = "or " * bool(clauses)
-        for clause, _, strategies, handout in alternative.mistakes:
-            name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
-            clauses.append(f"{begin}{name}: {clause}{reading.format(handout) if handout else ''}")
-            begin = "and "
-    rest = len(alternatives) - MOST_ALTERNATIVES
-    return clauses + [f"or {count(rest, 'other cause')}"] * (rest > 0)
+def describe_explanation(explanation: Explanation, question: Question, remark: str) -> str:
+    """Describe mistakes, each strategy's after its name, with a remark on other readings."""
+    parts: dict[str, list[str]] = {}
+    for mistake in explanation.mistakes:
+        strategies, handout = mistake.strategies, mistake.handout
+        name = "both strategies" if strategies == STRATEGIES else f"{strategies[0]} parallelism"
+        words = mistake.describe(question) + remark.format(handout) * bool(handout)
+        parts.setdefault(name, []).append(words)
+    return "; and ".join(f"{name}: {'; and '.join(clauses)}" for name, clauses in parts.items())
 
 
 def list_rest(judged: Judgement) -> list[str]:
@@ -67,16 +55,13 @@ def describe_lines(lines: Sequence[Line]) -> str:
 
 
 def describe_key(reading: Reading) -> str:
-    """Describe how a key, if there is one, reads the handout, what it lacks, and its notes."""
-    pair = tuple(Explanation(reading.mistakes.get(strategy, ())) for strategy in STRATEGIES)
-    causes = "; ".join(describe_causes(list_causes([pair]), ""))
-    unknown = " and ".join(name for name in STRATEGIES if name not in reading.mistakes)
-    sentences = list[str]()
-    if causes or not unknown:
-        how = f"as follows: {causes}" if causes else "as this project does"
-        sentences.append(f"The key reads the handout {how}.")
-    if unknown:
-        sentences.append(UNKNOWN.format(unknown))
+    """Describe where a key, if there is one, differs from lab3.py, what it lacks, and its notes."""
+    other, sentences = reading.other, ["The key agrees with lab3.py."]
+    if other:
+        strategies = " and ".join(name for name in STRATEGIES if name not in reading.sought)
+        are = "are" if other[1:] else "is"
+        unsought = f"{are} not lab3.py's, so causes are not sought for {strategies} parallelism."
+        sentences = [f"The key's {describe_lines(other)} {unsought}"]
     if reading.missing:
         sentences.append(f"It lacks {describe_lines(reading.missing)}.")
     sentences += [f"Note on the key: {note}." for note in reading.notes]
@@ -87,25 +72,20 @@ def describe_key(reading: Reading) -> str:
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
     """Describe how many numbers are right, the causes of the others, a table, and the format."""
     total, right = len(judged.numbers), judged.right
-    lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right."]
+    few = sum(number.kind == FEW_DIGITS for number in judged.numbers)
+    rest = f", {few} {'has' if few == 1 else 'have'} too few digits" * bool(few)
+    lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right{rest}."]
     if right == total:
         agrees = reading.is_key and not reading.missing
         lines = [f"All {total} numbers {'agree with the key' if agrees else 'are right'}."]
     lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] not in '.?')}" for note in judged.notes]
-    groups = group_causes(judged.causes)
-    clauses = [clause for group in groups for clause in list_clauses(group, READING)]
-    amount = f"{reading.question.inputs:,}"
-    clauses = [re.sub(r"\bN\b", amount, clause) for clause in clauses]
-    lines += list_points("The wrong ones are what you get if:", clauses)
-    lines += list_points("Also:" if clauses else "What is wrong:", list_rest(judged))
-    if any(mistake.handout for cause in judged.causes for mistake in cause.mistakes):
-        lines.append("If the course's solution agrees with you, pass its output: --key FILE")
+    causes = [list_alternatives(cause, reading.question, AGAINST) for cause in judged.causes]
+    lines += list_points("The wrong ones are what you get if:", [*chain.from_iterable(causes)])
+    lines += list_points("Also:" if causes else "What is wrong:", list_rest(judged))
     if right == total and not reading.is_key:
         lines.append("For the assumptions: python3 report explain readings")
-    table, rows = "" if right == total else tabulate(judged), judged.format
-    if rows and rows != [FREE]:
-        rows = ["Format: your rows (-), and the handout's with your numbers (+):", *rows]
-    return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(rows))
+    table = "" if right == total else tabulate(judged)
+    return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(judged.format))
 
 
 def list_points(title: str, points: Sequence[str]) -> list[str]:
@@ -117,7 +97,7 @@ def tabulate(judged: Judgement) -> str:
     """Make a table of a submission's numbers and the right numbers."""
     rows = []
     for line, number, right, kind, _ in judged.numbers:
-        unit = "" if number.unit == ASKED_UNIT[line.kind] else number.unit
+        unit = "" if number.unit == KINDS[line.kind] else number.unit
         yours = shorten(f"{number.text} {unit}".strip()) or "-"
         name = f"{line.kind} {'s' if line.kind == 'latency' else 'bytes'}"
         verdict = "wrong" if kind in (EXPLAINED, OTHER_LINE) else kind
@@ -127,25 +107,32 @@ def tabulate(judged: Judgement) -> str:
 
 
 # ------------------------------------------------ a class
-def describe_class(files: Mapping[str, Judgement]) -> str:
+Files = Mapping[str, Judgement]  # by name
+
+
+def describe_class(files: Files, reading: Reading) -> str:
     """Describe each file: how many numbers are right, its name, and below it what is wrong; then
-    how often each mistake occurs, and which files to look at by hand."""
+    how often each line is right, how often each mistake occurs, and what to look at by hand."""
     rows, often = list[str](), Counter[str]()
+    rights = Counter(dict.fromkeys(reading.right, 0))
     for name, judged in files.items():
-        below = [*describe_causes(judged.causes), *list_rest(judged), *judged.notes]
+        causes = [list_alternatives(cause, reading.question) for cause in judged.causes]
+        below = [*map("; ".join, causes), *list_rest(judged), *judged.notes]
         below += ["the format differs"] * bool(judged.format)
         right = f"{judged.right} of {len(judged.numbers)}" if judged.numbers else "-"
         rows.append(f"{right:6}  {format_path(name)}")
         rows += [wrap(f"{' ' * 8}{line}", " " * 10) for line in below]
-        firsts = [group[0].mistakes for group in group_causes(judged.causes)]
-        clauses = dict.fromkeys(mistake.clause for mistakes in firsts for mistake in mistakes)
+        firsts = [mistake for cause in judged.causes for mistake in cause[0].mistakes]
+        clauses = dict.fromkeys(mistake.describe(reading.question) for mistake in firsts)
         often.update([*clauses, *list_rest(judged)])
+        rights.update(number.line for number in judged.numbers if number.kind == RIGHT)
     frequent = [(times, what) for what, times in often.most_common() if times > 1]
-    table = format_table(["files", "mistake"], frequent) if frequent else ""
-    return join_blocks("\n".join(rows), table, summarize(files))
+    blocks = [format_table(["right", "number"], [(rights[line], str(line)) for line in rights])]
+    blocks += [format_table(["files", "mistake"], frequent)] if frequent else []
+    return join_blocks("\n".join(rows), *blocks, summarize(files))
 
 
-def summarize(files: Mapping[str, Judgement]) -> str:
+def summarize(files: Files) -> str:
     """Describe how many files are right, how many are refused, and which to look at by hand."""
     judgements = [judged for judged in files.values() if judged.numbers]
     right = sum(judged.right == len(judged.numbers) for judged in judgements)
@@ -161,16 +148,17 @@ def summarize(files: Mapping[str, Judgement]) -> str:
     )
 
 
-def format_csv(files: Mapping[str, Judgement], lines: Iterable[Line]) -> str:
+def format_csv(files: Files, reading: Reading) -> str:
     """Format a row of CSV per file, for a gradebook."""
-    text, asked = StringIO(), [*map(str, lines)]
+    text, asked = StringIO(), [*map(str, reading.right)]
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes", "by hand"])
     for name, judged in files.items():
         kinds = [number.kind for number in judged.numbers]
         layout = "differs" if judged.format else "right"
         cells = [judged.right, len(kinds), *kinds, layout] if kinds else [""] * (len(asked) + 3)
-        causes, notes = describe_causes(judged.causes), [*list_rest(judged), *judged.notes]
+        causes = ["; ".join(list_alternatives(each, reading.question)) for each in judged.causes]
+        notes = [*list_rest(judged), *judged.notes]
         cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]
         # UTF-8, in which invalid bytes are Latin-1, whatever the terminal's encoding
         decoded = os.fsencode(name).decode("utf-8", "surrogateescape").translate(LATIN_1)

@@ -5,6 +5,7 @@ The question is ODD, whose Q2 has 8 inputs. The numbers of outputs are made up.
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -15,10 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines import ODD, ODD_NUMBERS
-from report.check.submission import (
-    FREE,
+from report.check.reading import (
     NO_Q2,
-    PLAIN_DIGITS,
     SAMPLE,
     NoSubmissionError,
     decode,
@@ -58,18 +57,24 @@ def read_number(text):
     return number
 
 
+def refuse(text):
+    """Return what is wrong with a text, and what is said to help."""
+    with pytest.raises(NoSubmissionError) as refused:
+        read(text)
+    return refused.value.args
+
+
 def replace(old, new):
     assert old in OUTPUT
     return OUTPUT.replace(old, new)
 
 
 # ------------------------------------------------ text
-@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["without", "marked"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-def test_unicode_is_told_by_its_mark_or_its_zero_bytes(encoding, mark):
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_unicode_is_told_by_its_mark(encoding):
     text = replace("1.25 seconds", "1250000 \u03bcs")
-    text += "\u03c4" * 999 * ("16" in encoding and mark != "")  # without zero bytes
-    assert find_amounts(decode(f"{mark}{text}".encode(encoding))) == AMOUNTS
+    text += "\u03c4" * 999 * ("16" in encoding)  # without zero bytes
+    assert find_amounts(decode(f"\ufeff{text}".encode(encoding))) == AMOUNTS
 
 
 def test_a_byte_that_is_not_utf_8_is_latin_1_and_leaves_other_rows_as_they_are():
@@ -78,13 +83,11 @@ def test_a_byte_that_is_not_utf_8_is_latin_1_and_leaves_other_rows_as_they_are()
         assert find_amounts(decode(data)) == {"Q1 tensor latency": Fraction(3, 10**6)}
 
 
-UNSEEN = ["\0", "\u200b", "\u00ad", "\ufeff", "\a", "\x0f", "\x1b[1;35m", "\x1b[?25l", "\x9b1m"]
-UNSEEN += ["\x1b(B\x1b[m", "\x1b7", "\x1b]0;x\a", "\x1b]8;;http://a\x1b\\", "\x1bP1$r\x1b\\"]
-UNSEEN += [f"\x1b{begin}x\x1b\\" for begin in "X^_"]
+UNSEEN = ["\0", "\u200b", "\u00ad", "\ufeff", "\x1b[1;35m", "\x1b[?25l"]
 ENDS = ["\n", "\r\n\n", "\r", "\u2028", "\u00a0\n  ", *(f"{unseen}\n{unseen}" for unseen in UNSEEN)]
 
 
-WHITESPACE = [("\n", end) for end in ENDS] + [(" ", blank) for blank in "\v\f\u2028\u2003"]
+WHITESPACE = [("\n", end) for end in ENDS] + [(" ", blank) for blank in "\u00a0"]
 
 
 @pytest.mark.parametrize(("old", "new"), WHITESPACE, ids=ascii)
@@ -104,22 +107,19 @@ TENSOR_LATENCIES = [
     *("tensor latency: 3000000 \u00b5s", "tensor latency:\u00a03,0\u00a0seconds"),
     *("TP latency \u2248 3 s for 1 input", "Question 1: TP \u2014 3 s"),
     *("Q1 \u2013 TP latency is 3 s", "TP latency is 3 s for a single input"),
-    *("Q1 (one input): TP latency: 3", "Strategy: TP, latency: 3 s", "TP total time: 3 s"),
-    *("The end-to-end latency of the tensor method is 3 seconds", "tensor execution time: 3 s"),
-    *("TP par. latency = 3 s", "Single: TP 3 s", "latency (single): TP 3 s", "TP latency (1): 3 s"),
+    *("Q1 (one input): TP latency: 3", "Strategy: TP, latency: 3 s"),
+    *("The latency of the tensor method is 3 seconds", "TP par. latency = 3 s", "Q1,TP,latency,3"),
+    *("TP latency is approximately 3000 msec", "End-to-end latency of TP: 3", "TP running time: 3"),
+    *("TP total time: 3 s", "tensor execution_time: 3 s", "TP la\u00adtency: 3 s"),
+    *("TP latency: np.float64(3.0)", "TP latency: Decimal('3') s", "With TP it takes 3 s"),
 ]
 PIPELINE_TRAFFICS = [
     *("Total network traffic of pipeline parallelism is 3 bytes", "PP traffic (KB): 0.003"),
     *("total communication traffic, pipelined = 3", "PP bytes sent: 3", "PP: 3 B"),
-    *("PP data moved: 3 B", "PP: 3 bytes sent", "Bits of pipeline traffic: 24", "Pipe data: 3 B"),
+    *("PP data moved: 3 B", "PP: 3 bytes sent", "Bits of pipeline traffic: 24", "PP data: 3"),
+    *("PP traffic: 0.000003 megabytes", "pipeline traffic between nodes: 3"),
 ]
-EIGHT = [
-    "TP lat (8): 4",
-    "Tensor x8: 4 s",
-    "TP delay (N=8) 4",
-    "N = 8: TP: 4 s",
-    "batch of 8: TP 4 s",
-]
+EIGHT = ["Tensor x8: 4 s", "TP delay (N=8) 4", "N = 8: TP: 4 s", "batch of 8: TP 4 s"]
 RESULTS = {row: {"Q1 tensor latency": 3} for row in TENSOR_LATENCIES}
 RESULTS |= {row: {"Q1 pipeline traffic": 3} for row in PIPELINE_TRAFFICS}
 RESULTS |= {
@@ -128,7 +128,7 @@ RESULTS |= {
     "Tensor: latency 3 s, traffic (KB) 0.007": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
-    "TP needs 3 s  /  7 B cross the network": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "TP needs 3 s  /  7 B over the network": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: time(s) = 3  bytes = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP takes 3 s for one input and moves 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
@@ -138,7 +138,6 @@ RESULTS |= {
         "Q2 tensor traffic": 7,
         "Q2 pipeline latency": 5,
     },
-    "TP latency: x1 3 s / pipe x1 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     f"TP latency: {' ' * 185}3 s": {"Q1 tensor latency": 3},  # 200 characters
     **{row: {"Q2 tensor latency": 4} for row in EIGHT},
     "Q2 PP: 5 s and 7 bytes": {"Q2 pipeline latency": 5, "Q2 pipeline traffic": 7},
@@ -155,21 +154,24 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("TP latency: 3 bytes", "TP latency (ms) is 3 s", "TP traffic: 3 Mb", "TP traffic: 3 Mib"),
     *("TP latency: 3,,1 s", "TP traffic: 1.234.5 B", "TP latency: 12,34,567 us"),
     *("TP latency: 0,123,456 s", "TP latency: 1 923 ms", "TP latency: 1_2 s", "TP latency: \u0663"),
-    *("TP latency: 1,234_567 us", "TP latency: 3e5000 s", "TP latency: three s", "TP,latency,3"),
+    *("TP latency: 1,234_567 us", "TP latency: 3e5000 s", "TP latency: ,3 s", "TP traffic: 0.2 Gb"),
     *("TP latency: 3 s (4 ms)", "TP latency: 3 4", "TP traffic: 3 bytes (0.005 KB)", "3 s (TP)"),
     *("TP and PP latency: 3 s", "TP vs PP: 3 s", "Latency and traffic of TP: 3", "tensor 3 1200"),
     *("TP latency: 3 s (Q1), 4 s (Q2)", "Q1 and Q2: TP latency: 3 s", "3 s is the TP latency"),
     *("Q3: TP latency: 3 s", "16 inputs: TP latency: 3 s", "Total latency: 3 s", "TP: 3", "3 s"),
     *("TP: 3 s / 8 inputs", "TP latency: 3 / 2 s", "TP sent in 3 s", "Total data moved: 3 bytes"),
-    *(
-        "TP takes 3 s for one input and 4 s for 8 inputs",
-        "TP: 3 s, 7 B for one input; 4 s, 8 inputs",
-    ),
+    *("TP takes 3 s for one input and 4 s for 8 inputs", "TP: 3 s for one input; 4 s, 8 inputs"),
     *("Data parallelism: 3 B", "TP delay on the network: 3 s", "TP latency / PP latency: 3 s"),
     *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
     *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
     *("+ TP latency: 3 s", f"TP latency: {' ' * 186}3 s", "TP latency per 8 inputs: 4 s"),
-    *("TP latency (s, ms): 3", "TP traffic, B / KB: 3"),
+    *(
+        "tensor\nTotal time: 3 s",
+        "TP latency (s, ms): 3",
+        "TP traffic, B / KB: 3",
+        "TP latency:\n3 s",
+        "tensor\n3",
+    ),
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
@@ -186,107 +188,28 @@ def test_a_row_is_read_if_it_says_results_and_nothing_else(row):
     assert amounts == {"Q2 pipeline latency": 5} | RESULTS.get(row, {})
 
 
+@pytest.mark.parametrize(
+    "heading", ["All latencies in ms", "Latency (us), traffic (Mb)", "Time: ns"]
+)
+def test_a_row_without_a_unit_is_not_read_if_a_heading_has_another(heading):
+    rows = "\nTP latency: 3\nTP latency: 5 s"
+    assert find_amounts(f"{heading}{rows}") == {"Q1 tensor latency": 5}
+
+
 # ------------------------------------------------ headings and tables
-BY_KIND = """
-    Q1
-    Strategy | Latency (ms) | Traffic (bytes)
-    ---------|--------------|--------
-    Tensor   | 1250         | 1,200
-    Pipeline | 2500         | 640
-    Q2 (8 inputs)
-    Tensor   | 10,000.0     | 9600
-    Pipeline | 7750         | 5,120"""
-LAYOUTS = {
-    "questions, then strategies or kinds": """
-        == Question 1 (single input) ==
-        Tensor parallelism:
-          Compute: 1.1875 s
-          4096 operations
-          Latency: 1.25 s
-          Traffic: 1,200 bytes
-        Pipeline parallelism: latency 2.5 s, traffic 640 bytes
-        Latency for 8 inputs
-        TP 10, PP 7.75
-        Network traffic for 8 inputs
-        TP 9600, PP 5120""",
-    "strategies, then questions": """
-        ### Pipelined ###
-        Q1: latency 2.5 s, traffic 640 bytes
-        Q2: latency 7.75 s, traffic 5120 bytes
-        ### Tensor-parallel ###
-        one input
-        latency 1.25 s, traffic 1200 bytes
-        8 images
-        latency 10 s, traffic 9600 bytes""",
-    "unknown words, then JSON": """
-        Simulating tensor parallelism, then pipeline parallelism ...
-        Part 1: single input, 6 nodes
-        TP: 1.25 s, 1200 bytes; PP: 2.5 s, 640 bytes
-        {"a batch of 8 inputs": {
-        "tensor": {"latency": 10, "traffic": 9600},
-        "pipeline": {"latency": 7.75, "traffic": 5120}}}""",
-    "columns of kinds": BY_KIND,
-    "columns of kinds, tabs": BY_KIND.replace("|", "\t"),
-    "rows of inputs and strategies": """
-    inputs,method,latency_s,traffic_bytes
-    1,tensor,1.25,1200
-    1,pipeline,2.5,640
-    8,tensor,10,9600
-    8,pipeline,7.75,5120""",
-    "columns of strategies": """
-                         Tensor   Pipeline
-    Q1 latency [s]       1.25     2.5
-    Q1 traffic [bytes]   1,200    640
-    speed                1        2
-    Q2 latency [s]       10       7.75
-    Q2 traffic [bytes]   9,600    5,120""",
-    "columns of lines": """
-                TP latency   TP traffic   PP latency   PP traffic
-    1 input     1.25 s       1200 B       2.5 s        640 B
-    8 inputs    10 s         9600 B       7.75 s       5120 B""",
-    "columns of questions": """
-    | | Q1 | Q2 |
-    | TP latency (s) | 1.25 | 10 |
-    | TP traffic | 1200 | 9600 |
-    | PP latency (s) | 2.5 | 7.75 |
-    | PP traffic | 640 | 5120 |
-    Ring topology
-    | | Latency (s) | Traffic (bytes) |
-    | Q1 TP | 9 | 9 |""",
-    "questions over kinds": """
-        +----------+----------------+----------------+
-        |          |     1 input    |    8 inputs    |
-        |          | ms    | bytes  | ms     | bytes |
-        | tensor   | 1250  | 1200   | 10,000 | 9600  |
-        | pipeline | 2500  | 640    | 7750   | 5120  |""",
-    "questions and kinds": """
-                     lat x1 (s)    bytes x1    lat x8 (s)    bytes x8
-        tensor       1.25          1200        10            9600
-        pipeline     2.5           640         7.75          5120""",
-    "questions at the beginning of rows": """
-        {'Q1': {'pipeline': {'latency_s': 2.5, 'traffic_bytes': 640},
-                'tensor': {'latency_s': 1.25, 'traffic_bytes': 1200}},
-         'Q2': {'pipeline': {'latency_s': 7.75, 'traffic_bytes': 5120},
-                'tensor': {'latency_s': 10, 'traffic_bytes': 9600}}}""",
-    "blank cells, and units that say the kind": """
-        | Q1 | TP | 1.25 s | 1200 B |
-        |    | PP | 2.5 s  | 640 B  |
-        tensor parallelism
-        - 8 inputs : 10 s, 9600 B
-        pipeline parallelism
-        - 8 inputs : 7.75 s, 5120 B""",
-}
+_, *LAYOUTS = Path(__file__).with_name("layouts.txt").read_text(encoding="utf-8").split("\n\n")
 OTHER_HEADINGS = [  # another question or other inputs; unknown words, or two meanings
     *("Q3", "Q12", "16 inputs", "Question 4 (ring)", "Q1/Q2", "1 input, 8 inputs"),
     *("Layer 1", "Ring topology:", "Simulating tensor parallelism", "Compute only", "Tensor 2"),
-    *("Communication", "Data parallelism", "TP and PP", "Latency (ms)", "Latency, traffic"),
+    *("Communication", "Data parallelism", "TP and PP", "Latency (s)", "Latency, traffic"),
     *("8 inputs per node", "TP (2.5 x PP)", "TP, 0.5 MB of SRAM"),
 ]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.partition("\n")[0])
 def test_headings_and_columns_say_what_rows_leave_open(layout):
-    assert find_amounts(LAYOUTS[layout]) == AMOUNTS and read(LAYOUTS[layout]).notes == []
+    for text in (layout.partition("\n")[2], layout.partition("\n")[2].replace("|", "\t")):
+        assert find_amounts(text) == AMOUNTS and read(text).notes == []
 
 
 @pytest.mark.parametrize("heading", OTHER_HEADINGS)
@@ -297,9 +220,9 @@ def test_what_stands_above_another_heading_ends_there(heading):
 
 @pytest.mark.parametrize("heading", ["--------Q2 64 inputs------", "Q2 (8 inputs)"])
 def test_a_question_that_is_named_wins_over_other_inputs(heading):
-    text, others = replace(ROWS[5], heading), {"Q2": 64} if "64" in heading else {}
+    text = replace(ROWS[5], heading)
     assert find_amounts(text) == AMOUNTS
-    assert (read(text).other_inputs, len(read(text).notes)) == (others, len(others))
+    assert read(text).notes == []
 
 
 # ------------------------------------------------ which number counts
@@ -328,10 +251,10 @@ COUNTED_ONCE = {
 
 @pytest.mark.parametrize("which", REPEATED | COUNTED_ONCE)
 def test_which_of_several_numbers_counts(which):
-    text, repeated = (REPEATED | COUNTED_ONCE)[which], LINES[: which in REPEATED]
+    text, repeated = (REPEATED | COUNTED_ONCE)[which], which in REPEATED
     assert find_amounts(text) == {"Q1 tensor latency": 3}
-    assert [str(line) for line in read(text).repeated] == repeated
-    assert len(read(text).notes) == len(repeated)
+    assert read(text).is_odd == repeated
+    assert sum(" was found " in note for note in read(text).notes) == repeated
 
 
 @pytest.mark.parametrize("labels", ["01122", "0112", "0122"])
@@ -358,14 +281,14 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("1,923,072 bytes", "bytes", 7, "1923072", "1923071"),
     ("1_923_072 B", "bytes", 7, "1923072", "1923071"),
     ("1.923.072 bytes", "bytes", 7, "1923072", "1923071"),
-    ("604160 b", "bytes", 5, "604160", "604161"),
+    ("604160 b", "bytes", 6, "604160", "604161"),
     ("604160.000000 bytes", "bytes", 10, "604160", "604161"),
-    ("604.160 bytes", "bytes", 5, "604160 604.16", "604161"),  # groups, or a decimal point
+    ("604.160 bytes", "bytes", 6, "604160 604.16", "604161"),  # groups, or a decimal point
     ("0.6041599999999999 MB", "MB", 10, "0.6041599999999999e6 604160", "604161"),  # a float
     ("604 KB", "KB", 3, "604000 604160 618496", "604160000"),  # of 1,000 or of 1,024 bytes
     ("0.576 MB", "MB", 3, "576000 604160", "575000 606000"),
-    ("1.834e+00 gb", "GB", 4, "1834000000 1969225728", "1834"),
-    ("4833000 bits", "bits", 4, "604125", "604160"),
+    ("0.00192 GB", "GB", 3, "1920000 1923072 2061584", "1930000"),
+    ("4833000 bits", "bits", 7, "604125", "604160"),
     ("3.127 ms", "ms", 4, "0.003127 0.0031265 0.0031279", "0.003128 3.127"),
     ("3,127 ms", "ms", 4, "3.127 0.003127", "0.003128 3.128"),
     ("3,127.5 us", "us", 5, "0.0031275", "0.003127"),
@@ -377,6 +300,8 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("1048576.125 B", "bytes", 10, "1048576.125", "1048576.2"),  # a float32, too
     ("1.250000000000 s", "seconds", 10, "1.25", "1.2500001"),
     ("0.000 s", "seconds", 0, "0", "1e-99"),
+    ("0.100072324 s", "seconds", 7, "0.100072324 0.10007232512", "0.1000725"),  # a float32
+    ("0.100072326 s", "seconds", 9, "0.100072326", "0.10007232512"),
     *((f"{text} s", "seconds", 0, "", "0 3") for text in ("-3", "-nan", "inf", "None", "xxx")),
 ]
 
@@ -398,7 +323,7 @@ def test_three_digits_or_an_exact_number_suffice():
 
 
 UNITS = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9, "B": 1, "MB": Fraction(1, 10**6)}
-UNITS |= {"KiB": Fraction(1, 2**10), "GiB": Fraction(1, 2**30), "bits": 8}
+UNITS |= {"KiB": Fraction(1, 2**10), "MiB": Fraction(1, 2**20), "bits": 8}
 EXACT = st.builds(Fraction, st.integers(1, 10**15), st.integers(1, 10**12))
 
 
@@ -413,7 +338,7 @@ def test_what_is_printed_rounded_or_truncated_is_read_again(answer, unit, digits
     for printed in (floor, nearest, floor - last_place, ceiling + last_place):
         number = read_number(f"{printed.quantize(last_place):e} {unit}")
         assert number.agrees(answer) == (printed in (floor, nearest))
-        assert number.rounding == Fraction(last_place) / UNITS[unit] / 2
+        assert number.places[0] == Fraction(last_place) / UNITS[unit]
 
 
 # ------------------------------------------------ what is missing, refused, or failed
@@ -432,26 +357,15 @@ NameError: name 'x' is not defined
 FAILURES = {
     "NameError: name 'x' is not defined": f"KeyError: 'y'\n{TRACEBACK}done\n",
     "KeyError: name 'x'": TRACEBACK + TRACEBACK.replace("Name", "Key"),
-    "ExceptionGroup: one": "  + Exception Group Traceback (most recent call last):\n"
-    '  |   File "lab3.py", line 3, in <module>\n  | ExceptionGroup: one (1 sub-exception)\n',
     "KeyboardInterrupt": TRACEBACK[: TRACEBACK.index("Name")] + "KeyboardInterrupt\n",
 }
-SYNTAX = '  File "lab3.py", line 3\n    print "TP latency: 3"\n    ^^^^^\n'
-FAILURES |= {"SyntaxError: invalid syntax": f"{SYNTAX}SyntaxError: invalid syntax\n"}
-CRASHES = [
-    "Killed",
-    "bash: line 1: 7 Aborted",
-    "sh: 12 Segmentation fault",
-    "Fatal Python error: x",
-]
-FAILURES |= {row: f"{row} (core dumped)  python3 a\n" for row in [*CRASHES, "timeout: sending"]}
 REFUSED = {  # what it is, and what is said to help
     " \n\t\n": ("empty", "did the program fail"),
-    "%PDF-1.7\nlatency 3": ("PDF", "not a report"),
     "import sys\n\nprint('TP latency: 3')": ("program", "python3 YOURS |"),
     "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS |"),
     "print('x')\nhello": ("no results", "hello"),
     "import time: self [us]\nimport time: 3 | io": ("no results", "import time: 3 | io"),
+    "bash: line 1: 7 Killed": ("no results", "it ends with: bash: line 1: 7 Killed"),
     "Q3\nTP latency: 3": ("no results", "Total latency of tensor parallelism is 0.1 seconds"),
 }
 
@@ -459,31 +373,26 @@ REFUSED = {  # what it is, and what is said to help
 @pytest.mark.parametrize("row", SEEMS)
 def test_a_row_that_seems_to_be_of_a_missing_line(row):
     missing = ROWS[1 + LINES.index(SEEMS[row])]
-    submission = read(replace(missing, f"TP latency ?\n{row}\n{row}!"))
-    [(line, why)] = submission.unread.items()
-    assert str(line) == SEEMS[row] and row in why
-    assert read(f"{OUTPUT}Q1\n{row}").unread == {}
+    [why, _] = read(replace(missing, f"TP latency ?\n{row}\n{row}!")).notes
+    assert row in why
+    assert read(f"{OUTPUT}Q1\n{row}").notes == []
 
 
 @pytest.mark.parametrize("reason", FAILURES)
 def test_how_a_program_failed(reason):
     failure, half = FAILURES[reason], "\n".join(ROWS[:5]) + "\n"
-    for text in (OUTPUT + failure, half + failure, failure + half):
-        [note] = read(text).notes
-        assert f" failed: {reason}" in note
-    with pytest.raises(NoSubmissionError, match=f"can be read; .* failed: {reason}"):
-        read(failure)
-    assert read(failure + OUTPUT).notes == []  # for the results are behind it
+    for text in (OUTPUT + failure, half + failure):
+        assert any(f" failed: {reason}" in note for note in read(text).notes)
+    assert refuse(failure)[1].startswith(f"the program failed: {reason}")
 
 
 def test_the_rows_that_report_run_writes_are_notes():
     notes = ["'main.py' was run", "stopped after 10 s"]
     rows = "".join(f"report run: {note}\n" for note in notes)
-    submission, told = read(OUTPUT + rows), [f"the program was {notes[1]}", notes[0]]
-    assert (submission.notes, submission.run_notes, submission.format) == (told, notes, [])
-    assert read(rows + OUTPUT).run_notes == []
-    with pytest.raises(NoSubmissionError, match="; ".join(told)):
-        read(rows)
+    submission, told = read(OUTPUT + rows), notes
+    assert (submission.notes, submission.is_odd, submission.format) == (told, True, [])
+    assert read(rows + OUTPUT).notes == []  # for they are the program's own
+    assert refuse(rows)[1] == "; ".join(told)
 
 
 @pytest.mark.parametrize("rows", ["Exception ignored in: <f>\n" + TRACEBACK, "RelativeError: 0.1"])
@@ -493,18 +402,18 @@ def test_an_ignored_exception_is_no_failure(rows):
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_text_without_results_is_refused(text):
-    with pytest.raises(NoSubmissionError) as refused:
-        read(text)
-    assert REFUSED[text][0] in refused.value.what and REFUSED[text][1] in refused.value.advice
+    what, advice = refuse(text)
+    assert REFUSED[text][0] in what and REFUSED[text][1] in advice
 
 
 # ------------------------------------------------ the format
 OWN_NUMBERS = {  # in the row that is wanted
     f"{LABEL} 1.25 s": "1.25",
-    "TP latency: 9": "9",
-    f"{LABEL} 1250 ms": "...",
+    "TP latency: 9.50": "9.50",
+    f"{LABEL} 1250 ms": "1.25",
+    f"{LABEL} 1,250,000.0 us": "1.25",
+    f"{LABEL} 1.25e0 seconds": "1.25",
     f"{LABEL} 1,250 seconds": "...",
-    f"{LABEL} 1.25e0 seconds": "...",
     f"{LABEL} xxx seconds": "...",
     f"{LABEL} three seconds": "...",
 }
@@ -513,25 +422,18 @@ OWN_NUMBERS = {  # in the row that is wanted
 @pytest.mark.parametrize("row", OWN_NUMBERS)
 def test_the_diff_of_a_row(row):
     wanted = f"Total latency of tensor parallelism is {OWN_NUMBERS[row]} seconds"
-    reason = [PLAIN_DIGITS] * ("..." in wanted)
-    diff = [f"  {ROWS[0]}", f"+ {wanted}", f"- {row}", f"  {ROWS[2]}", *reason]
-    assert read(replace(ROWS[1], row)).format == diff
+    assert read(replace(ROWS[1], row)).format[1:] == [f"- {row}", f"+ {wanted}"]
 
 
-def test_the_diff_shows_what_is_wanted_and_how_many_more_rows_differ():
+def test_the_diff_shows_what_is_wanted():
     dots = [f"{row} {'.' * 90}" for row in ROWS]
-    assert read("\n".join(dots)).format == [FREE]
+    assert read("\n".join(dots)).format[1:] == [f"+ {row}" for row in ROWS]
     diff = read("\n".join([*ROWS[:1], *dots[1:]])).format
-    assert diff[1:10] == [f"+ {row}" for row in ROWS[1:]] and "9 more" in diff[10]
-    for some, rest in ((slice(1, 5), []), (slice(5, 10), ["  and 1 more row"])):  # 10 rows, 11
-        rows = [*ROWS]
-        rows[some] = dots[some]
-        shown = read("\n".join(rows)).format
-        assert [row for row in shown if row.startswith("  and ")] == rest
+    assert diff[10] == f"+ {ROWS[1]}" and len(diff) == 11
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
         assert read(replace("1.25", number)).format == []
-    assert read(replace(" 1200 ", " 1.200 ")).format[1].endswith(" is ... bytes")  # or 1200
-    assert len(read(replace(ROWS[1], f"{ROWS[1]} {'.' * 90}")).format[2]) == 80
+    assert read(replace(" 1200 ", " 1.200 ")).format[2].endswith(" is ... bytes")  # or 1200
+    assert len(read(replace(ROWS[1], f"{ROWS[1]} {'.' * 90}")).format[1]) == 80
     shown = " ".join(read(f"tensor latency: 9\n{ROWS[5]}").format).split()
     assert not {*shown} & {*map(str, ODD_NUMBERS[1] + ODD_NUMBERS[8])}  # no right one is told
 
