@@ -72,13 +72,6 @@ def test_its_two_lines_check_a_class(copied):
     assert verdicts[:2] == [("8 of 8", "a"), ("4 of 8", "b")]
 
 
-@pytest.mark.parametrize("block", blocks("python"))
-def test_its_python_works(block):
-    test = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
-    assert test.examples
-    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
-
-
 def test_ci_runs_its_tests():
     [testing] = [line for line in INSTALLING if "pytest" in line]
     assert testing in (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8").splitlines()

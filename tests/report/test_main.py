@@ -13,8 +13,20 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import lab3
-from machines import ODD
-from program import LAB3, PROJECT, call, copy_project, output, python, refusal, run, sentence, shell
+from machines import LAB, ODD
+from program import (
+    LAB3,
+    PROJECT,
+    call,
+    copy_project,
+    edit,
+    output,
+    python,
+    refusal,
+    run,
+    sentence,
+    shell,
+)
 from report.__main__ import COMMANDS, EXAMPLES, INSTALL
 
 REPORT = PROJECT / "report"
@@ -54,7 +66,7 @@ def test_an_example_of_the_help_works(tmp_path, example):
 def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
     folder = tmp_path if REPORT in arguments else PROJECT
     (tmp_path / "lab3.py").write_text("raise SystemExit('not this one')")
-    answers = lab3.answers(lab3.NETWORK, lab3.SYSTEM, lab3.INPUTS)
+    answers = lab3.answers(*LAB)
     assert python(*arguments, "whatif", cwd=folder).stdout.startswith(answers)
 
 
@@ -70,13 +82,13 @@ ALL = "whatif", "check", "explain --json"
         ("import sys; sys.modules['lab3'] = None; import lab3\n", "ModuleNotFoundError", ALL),
         ("INPUTS = (32\n", "SyntaxError", ALL),
         ("import laboratory\n", "ModuleNotFoundError: No module named 'laboratory'", ALL),
-        (LAB3.replace("sram_bytes", "memory"), "has no attribute 'sram_bytes'; restore", ALL),
-        (LAB3.replace("fx", "width"), "has no attribute 'fx'; restore", ALL),
-        (LAB3.replace("def answers", "def answer"), "no attribute 'answers'; restore", ALL[:2]),
-        (LAB3.replace("return inputs * (c", "sys.exit(0) * (c"), ": SystemExit: 0", ALL),
-        (LAB3.replace("return inputs * (c", "inputs / 0 * (c"), ": ZeroDivisionError: div", ALL),
-        (LAB3.replace("latency(network: Network, s", "latency(network, *, s"), "takes 1 pos", ALL),
-        (LAB3.replace("compute = C / (P * R)", "compute = C / ("), "never closed", ALL[1:]),
+        (edit(LAB3, "sram_bytes", "memory"), "has no attribute 'sram_bytes'; restore", ALL),
+        (edit(LAB3, "fx", "width"), "has no attribute 'fx'; restore", ALL),
+        (edit(LAB3, "def answers", "def answer"), "no attribute 'answers'; restore", ALL[:2]),
+        (edit(LAB3, "return inputs * (c", "sys.exit(0) * (c"), ": SystemExit: 0", ALL),
+        (edit(LAB3, "return inputs * (c", "inputs / 0 * (c"), ": ZeroDivisionError: div", ALL),
+        (edit(LAB3, "latency(network: Network, s", "latency(network, *, s"), "takes 1 pos", ALL),
+        (edit(LAB3, "compute = C / (P * R)", "compute = C / ("), "never closed", ALL[1:]),
         (f"{LAB3}\nINPUTS = 0\n", "lab3.py: inputs: 0 must be", ALL),
         (f"{LAB3}\nSYSTEM = System(ops_per_s=2.5)\n", "lab3.py: ops_per_s: 2.5", ALL),
     ],
@@ -88,12 +100,10 @@ def test_a_lab3_that_cannot_be_used_is_told_in_one_sentence(tmp_path, source, na
         check_end(result, 2, "lab3.py", named)
 
 
-MOVED = LAB3.replace("    nodes: int = 4\n", "").replace(
-    "  # per link\n", "  # per link\n    nodes: int = 4\n"
-)
-MOVED = MOVED.replace("    fx: int  # width of a filter\n", "").replace(
-    "    element_bytes: int = 2", "    fx: int = 3\n    element_bytes: int = 2"
-)
+MOVED = edit(LAB3, "    nodes: int = 4\n", "")
+MOVED = edit(MOVED, "  # per link\n", "  # per link\n    nodes: int = 4\n")
+MOVED = edit(MOVED, "    fx: int  # width of a filter\n", "")
+MOVED = edit(MOVED, "    element_bytes: int = 2", "    fx: int = 3\n    element_bytes: int = 2")
 
 
 def test_fields_of_a_lab3_may_stand_in_another_order(tmp_path):
@@ -107,7 +117,7 @@ def test_changed_constants_hold_in_every_command(tmp_path):
     system = ODD.system._replace(ops_per_s=Fraction(10**6, 3))
     question = network, _, inputs = ODD._replace(system=system)
     constants = f"NETWORK = {network}\nSYSTEM = {system}\nINPUTS = {inputs}\n"
-    copy_project(tmp_path, LAB3.replace("if __name__", f"{constants}\n\nif __name__"))
+    copy_project(tmp_path, edit(LAB3, "if __name__", f"{constants}\n\nif __name__"))
 
     def printed(line, **more):
         result = python(*line.split(), cwd=tmp_path, **more)
