@@ -10,8 +10,7 @@ The modules, in reading order:
     results      latency and traffic; who works when
     options      the command-line options that make a question
     files        files written whole or not at all
-    unpack       a submission's files, and which of them is the program
-    run          `run`: a class's submissions run, each output in a file
+    run          `run`: a class's submissions, unpacked and run, each output in a file
     whatif       `whatif`: lab3.py's answers for other numbers
     check/       `check`: which mistake, an edit of the formulas, explains a submission's numbers
     derivations  the topics of `explain` that derive every number
