@@ -124,21 +124,21 @@ def run_program(program: Path, notes: list[str], received: list[int]) -> bytes:
     cwd, env = program.parent, {name: os.environ[name] for name in KEPT if name in os.environ}
     env |= dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP"), str(cwd))
     env |= {**SETTINGS, "PYTHONUSERBASE": site.getuserbase()}  # of `pip install --user`
-    job = Popen(
+    process = Popen(
         argv, cwd=cwd, env=env, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True
     )
     printed, errors, end = bytearray(), bytearray(), time.monotonic() + MOST_SECONDS
-    pipes = (job.stdout, printed), (job.stderr, errors)
+    pipes = (process.stdout, printed), (process.stderr, errors)
     readers = [Thread(target=read, args=pipe, daemon=True) for pipe in pipes]
     for reader in readers:
         reader.start()
-    while (status := job.poll()) is None and time.monotonic() < end:
+    while (status := process.poll()) is None and time.monotonic() < end:
         if received or len(printed) > MOST_PRINTED:
             break
         time.sleep(0.01)
     with suppress(ProcessLookupError, PermissionError):  # the whole group has ended
-        os.killpg(job.pid, signal.SIGKILL) if os.name == "posix" else job.kill()
-    job.wait()
+        os.killpg(process.pid, signal.SIGKILL) if os.name == "posix" else process.kill()
+    process.wait()
     for reader in readers:
         reader.join(1)  # a program that it started, in a session of its own, may have the pipe
     last = ascii(errors.decode("utf-8", "replace").strip().rpartition("\n")[2])[1:-1][:100]
@@ -168,7 +168,6 @@ def make_text(printed: bytes, notes: list[str]) -> bytes:
     return printed + "".join(f"report run: {note}\n" for note in notes).encode()
 
 
-# ------------------------------------------------ its files: bytes, so no link is followed or made
 def unpack(entry: Path, folder: Path, notes: list[str]) -> Path:
     """Write a submission into a folder. Return its lab3.py nearest the top, or only program."""
     files = read_files(entry, notes)
@@ -187,8 +186,8 @@ def unpack(entry: Path, folder: Path, notes: list[str]) -> Path:
 
 
 def read_files(entry: Path, notes: list[str]) -> dict[str, bytes]:
-    """Read a submission's files; note what is left out. Raises ValueError if they are too large."""
-    files, left_out, room = dict[str, bytes](), list[str](), MOST_UNPACKED
+    """Read a submission's files, so that no link is followed or made; note what is left out."""
+    files, skipped, room = dict[str, bytes](), list[str](), MOST_UNPACKED
     for number, (name, file) in enumerate(list_members(entry, files), 1):
         data = file.read(room + 1) if file else b""
         room -= len(data)
@@ -196,12 +195,12 @@ def read_files(entry: Path, notes: list[str]) -> dict[str, bytes]:
             raise ValueError(f"it has more than {MOST_FILES:,} files or {MOST_UNPACKED:,} bytes")
         path = PureWindowsPath(name)  # splits at / and at \
         if file is None or path.anchor or ".." in path.parts:
-            left_out.append(name)
+            skipped.append(name)
         elif "__MACOSX" not in path.parts and not path.name.startswith("._"):
             files[path.as_posix()] = data
-    if left_out:
+    if skipped:
         notes.append(
-            f"{count(len(left_out), 'unsafe name')} left out, such as {quote(left_out[0])}"
+            f"{count(len(skipped), 'unusable name')} left out, such as {quote(skipped[0])}"
         )
     return files
 
@@ -209,7 +208,7 @@ def read_files(entry: Path, notes: list[str]) -> dict[str, bytes]:
 def list_members(entry: Path, files: dict[str, bytes]) -> Iterator[tuple[str, IO[bytes] | None]]:
     """List a submission's files (None: a link, ...); when `files` has all, an inner archive's."""
     if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
-        raise ValueError("it is neither a file nor a folder")  # to open a pipe would block
+        raise ValueError("it is a link or a pipe, not a file")  # to open a pipe would block
     if entry.is_file():
         with entry.open("rb") as file:
             yield from list_archive(entry.name, file)

@@ -10,8 +10,9 @@ import time
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import BytesIO, StringIO
 from pathlib import Path
+from stat import S_IFLNK
 from subprocess import PIPE, Popen
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 import pytest
 
@@ -33,7 +34,9 @@ def pack(files, kind="gz"):
     if kind == "zip":
         with ZipFile(packed, "w") as archive:
             for name, content in files.items():
-                archive.writestr(name, content)
+                (member := ZipInfo()).filename = name  # keeps backslashes
+                member.external_attr = (S_IFLNK if isinstance(content, list) else 0) << 16
+                archive.writestr(member, content[0] if isinstance(content, list) else content)
         return packed.getvalue()
     with tarfile.open(None, f"w:{kind}", packed) as archive:
         for name, content in files.items():
@@ -49,12 +52,14 @@ def pack(files, kind="gz"):
 
 
 # ------------------------------------------------ a class, and what `check` says of it
-BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 unsafe name left out, such as "
+BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 unusable name left out, such as "
 NOT_RUN, MISSING = "was not run: ", "lab3.py is missing, "
 NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not an archive, program or folder"
 STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
+ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
+LINK = {"a/b.py": RIGHT, "lab3.py": ["a/b.py"]}
 NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz", "\u202e\n.tgz"]
 NAMES += ["\udcff.tgz", "\u00e9.tgz", "x" * 247 + ".tgz"] if sys.platform == "linux" else []
 FOUND = {  # a submission, or a file in a folder: its content, notes; it prints OUTPUT
@@ -73,20 +78,23 @@ FOUND = {  # a submission, or a file in a folder: its content, notes; it prints 
     "tie.tgz": (pack({"b/lab3.py": WRONG, "a/lab3.py": RIGHT}), f"{BOTH}'a/lab3.py' was run"),
     "odd.tgz": (pack({"\x1b\n/lab3.py": RIGHT, "a/b/lab3.py": ""}), f"{BOTH}'\\x1b\\n/lab3.py'"),
     "other.tgz": (pack({"a/my lab.py": RIGHT, "._b.py": ""}), f"{MISSING}'a/my lab.py' was run"),
-    "folder/b/lab3.py": (RIGHT.encode(), ""),
+    "folder/b/lab3.py": (RIGHT.encode(), f"{ONE_LEFT}'pipe'"),
     "moodle/lab.tar.gz": (pack(LAB3), ""),
+    **{f"in{kind}.zip": (pack({f"a{kind}": pack(LAB3)}, "zip"), "") for kind in ARCHIVES},
     "twice.zip": (pack(NESTED, "zip"), ""),
     "a.PY ": (RIGHT.encode(), ""),
-    "link.tgz": (
-        pack({"a/b.py": RIGHT, "lab3.py": ["a/b.py"]}),
-        f"{ONE_LEFT}'lab3.py'; {MISSING}",
-    ),
+    "link.tgz": (pack(LINK), f"{ONE_LEFT}'lab3.py'; {MISSING}'a/b.py' was run"),
+    "link.zip": (pack(LINK, "zip"), f"{ONE_LEFT}'lab3.py'; {MISSING}'a/b.py' was run"),
     "back.zip": (pack({"a\\": "", "a\\lab3.py": RIGHT, "a\\b.py": WRONG}, "zip"), ""),
-    "links.tgz": (pack({**LAB3, "b": ["/b"], "c": ["../../c"]}), "2 unsafe names left out, such as 'b'"),
+    "links.tgz": (pack({**LAB3, "b": ["/b"], "c": ["../../c"]}), "2 unusable names left out, "),
     "up.tgz": (pack(LAB3_UP), f"{ONE_LEFT}'a/../../lab3.py'"),
     "up.zip": (pack(LAB3_UP, "zip"), f"{ONE_LEFT}'a/../../lab3.py'"),
 }
 HALVED = {kind: pack({**LAB3, "b\n": os.urandom(9000)}, kind) for kind in ("", "gz", "xz", "zip")}
+LOCKED = pack({f"{'x' * 99}/lab3.py": RIGHT}, "zip")
+for start, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # sets the flag in both headers
+    before, _, after = LOCKED.partition(start)
+    LOCKED = before + start + after[: place - 4] + b"\1" + after[place - 3 :]
 NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it prints nothing
     **{f"half.{kind}": (data[: len(data) // 2], NOT_RUN) for kind, data in HALVED.items()},
     "others.tgz": (pack({"b.py": RIGHT, "a.py": RIGHT, "c": ""}), f"{NOT_RUN}it has 2 {NO_LAB3}"),
@@ -94,6 +102,11 @@ NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it pri
     "none.zip": (pack({}, "zip"), f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "root.tgz": (pack({"/lab3.py": RIGHT}), f"{ONE_LEFT}'/lab3.py'"),
     "root.zip": (pack({"/lab3.py": RIGHT}, "zip"), f"{ONE_LEFT}'/lab3.py'"),
+    "linked/lab3.py": (str(PROJECT / "lab3.py"), f"{ONE_LEFT}'lab3.py'"),
+    "linked.py": (str(PROJECT / "lab3.py"), f"{NOT_RUN}it is a link"),
+    "lock.zip": (LOCKED, f"{NOT_RUN}it is encrypted"),
+    "deep.zip": (pack({"a.zip": pack({"b.zip": pack(LAB3)})}), f"{NOT_RUN}it has 0 {NO_LAB3}"),
+    "many.tgz": (pack({**LAB3, **dict.fromkeys(map(str, range(20_000)), "")}), f"{NOT_RUN}it has"),
     "hosts.tgz": (pack({"lab3.py": ["/etc/hosts"]}), f"{ONE_LEFT}'lab3.py'"),
     "empty.tgz": (b"", f"{NOT_RUN}'empty.tgz' {NO_ARCHIVE}"),
     "twice.tgz": (pack({"a.zip": b"PK"}), f"{NOT_RUN}'a.zip' {NO_ARCHIVE}"),
@@ -102,6 +115,7 @@ NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it pri
     "long.tgz": (pack({**LAB3, "x" * 256: ""}), f"{NOT_RUN}File name too long"),
 }
 CRASH = f"print({OUTPUT[:-1]!r}, end='')\nimport os\nos.kill(os.getpid(), 11)"
+UTF_16 = f"import sys\nsys.stdout.buffer.write({OUTPUT!r}.encode('utf-16'))\nsys.stdout.flush()\n"
 PROGRAMS = {  # a program: how its output ends, notes
     f"{RIGHT}{SLEEP}": (OUTPUT, STOPPED),
     "while True: pass": ("", STOPPED),
@@ -120,6 +134,8 @@ PROGRAMS = {  # a program: how its output ends, notes
         OUTPUT,
         "ended with status 1: KeyError: 'TOKEN'",
     ),
+    f"{UTF_16}{SLEEP}": (OUTPUT, STOPPED),
+    "import os\nos.truncate(os.open('b', 65), 201 * 10**6)": ("", "ended with status 1: OSError"),
     "a = b'a' * 8 * 10**9": ("", "ended with status 1: MemoryError"),
     "": ("", ""),
     f"{CHILD}{RIGHT}": (OUTPUT, ""),
@@ -158,8 +174,11 @@ def judged(folder):
     rows below, whether to look at it by hand, its row as CSV."""
     for name, (content, _, _) in {**CLASS, ".hidden": (b"", "", "")}.items():
         (path := folder / "all" / name).parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.replace(b"MARKS", os.fsencode(folder)))
-    os.mkdir(folder / "all" / "folder" / "empty")
+        if isinstance(content, str):
+            path.symlink_to(content)
+        else:
+            path.write_bytes(content.replace(b"MARKS", os.fsencode(folder)))
+    os.mkfifo(folder / "all" / "folder" / "pipe")
     start = time.monotonic()
     status, out, err = call(["run", f"{folder}/all", "--output", f"{folder}/out"])
     assert time.monotonic() - start < 30 and (folder / "started").exists()
@@ -215,6 +234,9 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
 
 
 # ------------------------------------------------ how the command ends
+LONG = f"long/{'x' * 249}.py"
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -224,6 +246,7 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
         ("missing --output new", "missing does not exist or"),
         ("empty --output new", "empty has no submission"),
         ("all all/a.py --output new", "called 'a.py'"),
+        ("long --output new", "'... is too long"),
         ("all --output old", "'a.py.txt'"),
         ("all --output ''", "cannot write: No such file"),
         ("all --output all/a.py", "cannot write 'all/a.py': File exists"),
@@ -231,7 +254,7 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
 )
 def test_submissions_or_outputs_that_cannot_be_are_refused(tmp_path, monkeypatch, words, named):
     monkeypatch.chdir(tmp_path)
-    for name in ("all/a.py", "all/b.py", "old/a.py.txt", "empty/.hidden"):
+    for name in ("all/a.py", "all/b.py", "old/a.py.txt", "empty/.hidden", LONG):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(RIGHT)
     status, out, err = call(f"run {words}")
