@@ -65,8 +65,9 @@ def run(options: Namespace) -> int:
         place = f"{options.output}/{name}.txt"
         if os.path.lexists(place):
             notes.append("something had been written in this text's place, and was replaced")
-            rmtree(place, ignore_errors=True)  # a folder
-            Path(place).unlink(missing_ok=True)
+            with suppress(OSError):
+                os.unlink(place)  # first, as rmtree would wait for a pipe
+            rmtree(place, ignore_errors=True)
         write_files({place: make_text(printed, notes)})
         runs, noted = runs + is_run, noted + bool(notes)
     for given in options.files:

@@ -10,6 +10,7 @@ import time
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import BytesIO, StringIO
 from pathlib import Path
+from shutil import which
 from stat import S_IFLNK
 from subprocess import PIPE, Popen
 from zipfile import ZipFile, ZipInfo
@@ -18,6 +19,7 @@ import pytest
 
 from program import PLAIN, PROJECT, call, run, sentence
 from report.__main__ import main
+from report.run import LIMIT, MOST_FILES, MOST_PRINTED, MOST_SECONDS, MOST_UNPACKED
 from submissions import OUTPUT
 
 RIGHT, WRONG = f"print({OUTPUT!r}, end='')\n", "print('wrong')\n"
@@ -56,6 +58,8 @@ BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 unusable name left out,
 NOT_RUN, MISSING = "was not run: ", "lab3.py is missing, "
 NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not an archive, program or folder"
 STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
+LIMITS = MOST_SECONDS, MOST_PRINTED, MOST_FILES, MOST_UNPACKED
+FAILED = "ended with status 1: "
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
@@ -125,18 +129,15 @@ PROGRAMS = {  # a program: how its output ends, notes
     f"print('x' * (900_000 - {len(OUTPUT)}))\n{RIGHT}": (f"x\n{OUTPUT}", MANY),
     CRASH: (OUTPUT, "ended by signal 11 (Segmentation fault"),
     f"{RIGHT}raise SystemExit(3)": (OUTPUT, "ended with status 3"),
-    f"{RIGHT}print(x)": (OUTPUT, "ended with status 1: NameError: name 'x' is not defined"),
-    "print(": ("", "ended with status 1: SyntaxError: '(' was never closed"),
-    "import no": ("", "ended with status 1: ModuleNotFoundError: No module named 'no'"),
-    "input()": ("", "ended with status 1: EOFError: EOF when reading a line"),
+    f"{RIGHT}print(x)": (OUTPUT, f"{FAILED}NameError: name 'x' is not defined"),
+    "print(": ("", f"{FAILED}SyntaxError: '(' was never closed"),
+    "import no": ("", f"{FAILED}ModuleNotFoundError: No module named 'no'"),
+    "input()": ("", f"{FAILED}EOFError: EOF when reading a line"),
     f"{RIGHT}import os\nos.system('echo a >/dev/stderr')\nopen('/dev/stdout', 'w')": (OUTPUT, ""),
-    f"import os\n{RIGHT}'' in os.environ['TOKEN']": (
-        OUTPUT,
-        "ended with status 1: KeyError: 'TOKEN'",
-    ),
+    f"import os\n{RIGHT}'' in os.environ['TOKEN']": (OUTPUT, f"{FAILED}KeyError: 'TOKEN'"),
     f"{UTF_16}{SLEEP}": (OUTPUT, STOPPED),
-    "import os\nos.truncate(os.open('b', 65), 201 * 10**6)": ("", "ended with status 1: OSError"),
-    "a = b'a' * 8 * 10**9": ("", "ended with status 1: MemoryError"),
+    "import os\nos.truncate(os.open('b', 65), 201 * 10**6)": ("", f"{FAILED}OSError"),
+    "a = b'a' * 8 * 10**9": ("", f"{FAILED}MemoryError"),
     "": ("", ""),
     f"{CHILD}{RIGHT}": (OUTPUT, ""),
     f"{CHILD}{RIGHT}{SLEEP}": (OUTPUT, STOPPED),
@@ -222,15 +223,78 @@ def test_a_text_has_what_is_printed_and_notes_which_check_tells(judged, name):
 
 @pytest.mark.parametrize("kind", ["", "gz", "bz2", "zip"])
 def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
-    size = len(RIGHT) + 1
-    (tmp_path / "a").write_bytes(pack({"lab3.py": RIGHT, "a": "", "b": "x"}, kind))
-    for number, limits in enumerate([(size - 1, 3), (size, 2), (size, 3)]):
+    """An archive in an archive counts, and what is in it, too."""
+    inner = pack({"lab3.py": RIGHT, "a": "", "b": "x"}, kind)
+    (tmp_path / "a").write_bytes(pack({"a.zip": inner}, kind))
+    size = len(inner) + len(RIGHT) + 1
+    for number, limits in enumerate([(size - 1, 4), (size, 3), (size, 4)]):
         for limit, most in zip(("MOST_UNPACKED", "MOST_FILES"), limits, strict=True):
             monkeypatch.setattr(f"report.run.{limit}", most)
         out = tmp_path / f"{number}"
         assert call(f"run {tmp_path}/a --output {out}")[0] == (number < 2)
         too_large = f"report run: {NOT_RUN}it has more than "
         assert (out / "a.txt").read_text().startswith(too_large if number < 2 else OUTPUT)
+
+
+@pytest.mark.parametrize("shell", filter(None, map(which, ("sh", "dash", "bash"))))
+def test_limits_are_what_help_says_whatever_the_shell(tmp_path, monkeypatch, shell):
+    told = re.search(r"At most .*unpacked", call("run --help")[1], re.DOTALL)[0]
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?= )", told)]
+    seconds, printed, file_mb, memory_gb, files, unpacked_mb = numbers
+    assert (seconds, printed, files, unpacked_mb * 10**6) == LIMITS
+    monkeypatch.setattr("report.run.LIMIT", [shell, *LIMIT[1:]])
+    kinds = "(resource.RLIMIT_FSIZE, resource.RLIMIT_AS)"
+    text = f"import resource\nfor kind in {kinds}: print(resource.getrlimit(kind)[0])"
+    _, (printed, _) = run_class(tmp_path, {"a.py": text}).popitem()
+    file_bytes, memory_bytes = map(int, printed.split())
+    assert 0.4 < file_bytes / (file_mb * 10**6) <= 1
+    assert 0.9 < memory_bytes / (memory_gb * 10**9) <= 1
+
+
+# ------------------------------------------------ a folder, and what stands in a text's way
+def run_class(folder, files):
+    """Run files as a class. Return what each text has: printed, and notes."""
+    for name, content in files.items():
+        (path := folder / "all" / name).parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status, out, err = call(["run", f"{folder}/all", "--output", f"{folder}/out"])
+    assert (status, err) == (0, "") and ("is one submission" in out) == (
+        folder / "out/all.txt"
+    ).exists()
+    return {path.name: split_notes(path.read_text()) for path in (folder / "out").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        ({"lab3.py": "import b\n", "b.py": RIGHT}, ["all.txt"]),
+        ({"lab3.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
+        ({"lab3.py": RIGHT, "b.zip": pack(LAB3)}, ["b.zip.txt", "lab3.py.txt"]),
+        ({"a.py": RIGHT, "b.py": RIGHT}, ["a.py.txt", "b.py.txt"]),
+    ],
+)
+def test_a_folder_with_a_lab3_py_and_no_archive_is_one_submission(tmp_path, files, names):
+    assert run_class(tmp_path, files) == dict.fromkeys(names, (OUTPUT, ""))
+
+
+@pytest.mark.parametrize("way", ["mkdir({!r})", "symlink('/dev/null', {!r})", "mkfifo({!r})"])
+def test_what_another_submission_put_in_a_texts_place_is_replaced(tmp_path, way):
+    text = f"import os\nos.{way.format(f'{tmp_path}/out/b.py.txt')}\n{RIGHT}"
+    texts = run_class(tmp_path, {"a.py": text, "b.py": RIGHT, "c.py": RIGHT})
+    printed, notes = texts.pop("b.py.txt")
+    assert printed == OUTPUT and notes.endswith("was replaced")
+    assert texts == dict.fromkeys(["a.py.txt", "c.py.txt"], (OUTPUT, ""))
+
+
+def test_a_full_disk_is_named_and_keeps_what_is_written(tmp_path):
+    """A limit of a file's size stands for it."""
+    for name, printed in {"a.py": "a", "b.py": "b" * 2000, "c.py": "c"}.items():
+        (tmp_path / name).write_text(f"print({printed[0]!r} * {len(printed)})")
+    command = [sys.executable, "-B", "report", "run", *sorted(tmp_path.iterdir())]
+    limited = ["sh", "-c", 'ulimit -f 1; exec "$0" "$@"', *command, "--output", tmp_path / "out"]
+    result = run(*limited)
+    assert result.returncode == 1 and "b.py.txt': File too large" in sentence(result.stderr)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.py.txt"]
 
 
 # ------------------------------------------------ how the command ends
