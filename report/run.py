@@ -65,9 +65,9 @@ def run(options: Namespace) -> int:
         place = f"{options.output}/{name}.txt"
         if os.path.lexists(place):
             notes.append("something had been written in this text's place, and was replaced")
-            with suppress(OSError):
-                os.unlink(place)  # first, as rmtree would wait for a pipe
-            rmtree(place, ignore_errors=True)
+            rmtree(place) if os.path.isdir(place) and not os.path.islink(place) else os.unlink(
+                place
+            )
         write_files({place: make_text(printed, notes)})
         runs, noted = runs + is_run, noted + bool(notes)
     for given in options.files:

@@ -71,7 +71,6 @@ FOUND = {  # a submission, or a file in a folder: its content, notes; it prints 
     "flat": (pack(LAB3), ""),  # without a suffix
     "data.tar": (pack({"a/lab3.py": "print(end=open('c').read())", "a/c": OUTPUT}, ""), ""),
     "zip.tar": (pack({"PK/lab3.py": RIGHT, "z": pack({"lab3.py": WRONG}, "zip")}, ""), ""),
-    "a.tar.bz2": (pack(LAB3, "bz2"), ""),
     "a.tar.xz": (pack({"Lab3.py": RIGHT, "test.py": WRONG}, "xz"), ""),
     "a.zip": (pack({"a/b/lab3.py": RIGHT, "__MACOSX/lab3.py": WRONG}, "zip"), ""),
     "a zip.tar.gz": (pack(LAB3, "zip"), ""),
@@ -92,26 +91,20 @@ FOUND = {  # a submission, or a file in a folder: its content, notes; it prints 
     "back.zip": (pack({"a\\": "", "a\\lab3.py": RIGHT, "a\\b.py": WRONG}, "zip"), ""),
     "links.tgz": (pack({**LAB3, "b": ["/b"], "c": ["../../c"]}), "2 unusable names left out, "),
     "up.tgz": (pack(LAB3_UP), f"{ONE_LEFT}'a/../../lab3.py'"),
-    "up.zip": (pack(LAB3_UP, "zip"), f"{ONE_LEFT}'a/../../lab3.py'"),
 }
 HALVED = {kind: pack({**LAB3, "b\n": os.urandom(9000)}, kind) for kind in ("", "gz", "xz", "zip")}
-LOCKED = pack({f"{'x' * 99}/lab3.py": RIGHT}, "zip")
-for start, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # sets the flag in both headers
-    before, _, after = LOCKED.partition(start)
-    LOCKED = before + start + after[: place - 4] + b"\1" + after[place - 3 :]
+LOCKED = pack({f"{'x' * 99}/lab3.py": RIGHT}, "zip").replace(b"\x14\0\0", b"\x14\0\1")  # its flags
 NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it prints nothing
     **{f"half.{kind}": (data[: len(data) // 2], NOT_RUN) for kind, data in HALVED.items()},
     "others.tgz": (pack({"b.py": RIGHT, "a.py": RIGHT, "c": ""}), f"{NOT_RUN}it has 2 {NO_LAB3}"),
     "none/data": (b"", f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "none.zip": (pack({}, "zip"), f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "root.tgz": (pack({"/lab3.py": RIGHT}), f"{ONE_LEFT}'/lab3.py'"),
-    "root.zip": (pack({"/lab3.py": RIGHT}, "zip"), f"{ONE_LEFT}'/lab3.py'"),
     "linked/lab3.py": (str(PROJECT / "lab3.py"), f"{ONE_LEFT}'lab3.py'"),
     "linked.py": (str(PROJECT / "lab3.py"), f"{NOT_RUN}it is a link"),
     "lock.zip": (LOCKED, f"{NOT_RUN}it is encrypted"),
     "deep.zip": (pack({"a.zip": pack({"b.zip": pack(LAB3)})}), f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "many.tgz": (pack({**LAB3, **dict.fromkeys(map(str, range(20_000)), "")}), f"{NOT_RUN}it has"),
-    "hosts.tgz": (pack({"lab3.py": ["/etc/hosts"]}), f"{ONE_LEFT}'lab3.py'"),
     "empty.tgz": (b"", f"{NOT_RUN}'empty.tgz' {NO_ARCHIVE}"),
     "twice.tgz": (pack({"a.zip": b"PK"}), f"{NOT_RUN}'a.zip' {NO_ARCHIVE}"),
     "a.pdf": (b"%PDF-1.7", f"{NOT_RUN}'a.pdf' {NO_ARCHIVE}"),
@@ -131,7 +124,6 @@ PROGRAMS = {  # a program: how its output ends, notes
     f"{RIGHT}raise SystemExit(3)": (OUTPUT, "ended with status 3"),
     f"{RIGHT}print(x)": (OUTPUT, f"{FAILED}NameError: name 'x' is not defined"),
     "print(": ("", f"{FAILED}SyntaxError: '(' was never closed"),
-    "import no": ("", f"{FAILED}ModuleNotFoundError: No module named 'no'"),
     "input()": ("", f"{FAILED}EOFError: EOF when reading a line"),
     f"{RIGHT}import os\nos.system('echo a >/dev/stderr')\nopen('/dev/stdout', 'w')": (OUTPUT, ""),
     f"import os\n{RIGHT}'' in os.environ['TOKEN']": (OUTPUT, f"{FAILED}KeyError: 'TOKEN'"),
@@ -142,7 +134,6 @@ PROGRAMS = {  # a program: how its output ends, notes
     f"{CHILD}{RIGHT}": (OUTPUT, ""),
     f"{CHILD}{RIGHT}{SLEEP}": (OUTPUT, STOPPED),
     f"{DAEMON}{RIGHT}": (OUTPUT, ""),
-    f"{RIGHT}open('b', 'x').write('b')": (OUTPUT, ""),
     f"import sys\n{WRONG}print(1, file=sys.stderr)\n{RIGHT}": (f"wrong\n{OUTPUT}", ""),
     "import sys\nsys.stdout.write(chr(181))": ("\u00b5", ""),
 }
@@ -236,7 +227,7 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
         assert (out / "a.txt").read_text().startswith(too_large if number < 2 else OUTPUT)
 
 
-@pytest.mark.parametrize("shell", filter(None, map(which, ("sh", "dash", "bash"))))
+@pytest.mark.parametrize("shell", [*filter(None, map(which, ("sh", "dash", "bash")))])
 def test_limits_are_what_help_says_whatever_the_shell(tmp_path, monkeypatch, shell):
     told = re.search(r"At most .*unpacked", call("run --help")[1], re.DOTALL)[0]
     numbers = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?= )", told)]
@@ -258,9 +249,8 @@ def run_class(folder, files):
         (path := folder / "all" / name).parent.mkdir(exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     status, out, err = call(["run", f"{folder}/all", "--output", f"{folder}/out"])
-    assert (status, err) == (0, "") and ("is one submission" in out) == (
-        folder / "out/all.txt"
-    ).exists()
+    assert (status, err) == (0, "")
+    assert ("is one submission" in out) == (folder / "out/all.txt").exists()
     return {path.name: split_notes(path.read_text()) for path in (folder / "out").iterdir()}
 
 
