@@ -65,15 +65,14 @@ def run(options: Namespace) -> int:
         place = f"{options.output}/{name}.txt"
         if os.path.lexists(place):
             notes.append("something had been written in this text's place, and was replaced")
-            rmtree(place) if os.path.isdir(place) and not os.path.islink(place) else os.unlink(
-                place
-            )
+            is_folder = os.path.isdir(place) and not os.path.islink(place)
+            rmtree(place) if is_folder else os.unlink(place)
         write_files({place: make_text(printed, notes)})
         runs, noted = runs + is_run, noted + bool(notes)
     for given in options.files:
         if os.path.isdir(given) and Path(os.path.abspath(given)) in entries.values():
             print(f"{format_path(given)} is one submission; to run each of its files, name them")
-    print(f"{runs} of {len(entries)} ran, {noted} have notes; see {format_path(options.output)}")
+    print(f"{runs} of {len(entries)} ran, notes on {noted}; see {format_path(options.output)}")
     return int(runs < len(entries))
 
 
