@@ -9,12 +9,12 @@ The modules, in reading order:
     sram         what each node holds
     results      latency and traffic; who works when
     options      the command-line options that make a question
+    files        files written whole or not at all
     run          `run`: a class's submissions, unpacked and run, each output in a file
     whatif       `whatif`: lab3.py's answers for other numbers
     check/       `check`: which mistake, an edit of the formulas, explains a submission's numbers
     derivations  the topics of `explain` that derive every number
     explain      `explain`: Q1 to Q4 on one page, JSON
-    files        files written whole or not at all
     pictures     `picture`: timeline, time per input against the number of inputs
     deck/        `deck`: the slides
 
