@@ -17,7 +17,7 @@ from stat import S_ISLNK
 from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import IO
+from typing import IO, Any
 from zipfile import ZipFile, is_zipfile
 
 from report import InputError
@@ -124,12 +124,11 @@ def run_program(program: Path, notes: list[str], received: list[int]) -> bytes:
     cwd, env = program.parent, {name: os.environ[name] for name in KEPT if name in os.environ}
     env |= dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP"), str(cwd))
     env |= {**SETTINGS, "PYTHONUSERBASE": site.getuserbase()}  # of `pip install --user`
-    process = Popen(
-        argv, cwd=cwd, env=env, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True
-    )
+    pipes: Any = {"stdin": DEVNULL, "stdout": PIPE, "stderr": PIPE}
+    process = Popen(argv, cwd=cwd, env=env, start_new_session=True, **pipes)
     printed, errors, end = bytearray(), bytearray(), time.monotonic() + MOST_SECONDS
-    pipes = (process.stdout, printed), (process.stderr, errors)
-    readers = [Thread(target=read, args=pipe, daemon=True) for pipe in pipes]
+    targets = (process.stdout, printed), (process.stderr, errors)
+    readers = [Thread(target=read, args=target, daemon=True) for target in targets]
     for reader in readers:
         reader.start()
     while (status := process.poll()) is None and time.monotonic() < end:
@@ -199,9 +198,7 @@ def read_files(entry: Path, notes: list[str]) -> dict[str, bytes]:
         elif "__MACOSX" not in path.parts and not path.name.startswith("._"):
             files[path.as_posix()] = data
     if skipped:
-        notes.append(
-            f"{count(len(skipped), 'unusable name')} left out, such as {quote(skipped[0])}"
-        )
+        notes.append(f"{count(len(skipped), 'name')} left out, such as {quote(skipped[0])}")
     return files
 
 

@@ -54,7 +54,7 @@ def pack(files, kind="gz"):
 
 
 # ------------------------------------------------ a class, and what `check` says of it
-BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 unusable name left out, such as "
+BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 name left out, such as "
 NOT_RUN, MISSING = "was not run: ", "lab3.py is missing, "
 NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not an archive, program or folder"
 STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
@@ -89,7 +89,7 @@ FOUND = {  # a submission, or a file in a folder: its content, notes; it prints 
     "link.tgz": (pack(LINK), f"{ONE_LEFT}'lab3.py'; {MISSING}'a/b.py' was run"),
     "link.zip": (pack(LINK, "zip"), f"{ONE_LEFT}'lab3.py'; {MISSING}'a/b.py' was run"),
     "back.zip": (pack({"a\\": "", "a\\lab3.py": RIGHT, "a\\b.py": WRONG}, "zip"), ""),
-    "links.tgz": (pack({**LAB3, "b": ["/b"], "c": ["../../c"]}), "2 unusable names left out, "),
+    "links.tgz": (pack({**LAB3, "b": ["/b"], "c": ["../../c"]}), "2 names left out, "),
     "up.tgz": (pack(LAB3_UP), f"{ONE_LEFT}'a/../../lab3.py'"),
 }
 HALVED = {kind: pack({**LAB3, "b\n": os.urandom(9000)}, kind) for kind in ("", "gz", "xz", "zip")}
