@@ -132,10 +132,9 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
         for line, steps in enumerate(lines[name].values(), title + 1):
             draw_line(axes, line, steps, inputs, unit[1])
         title += 1 + len(lines[name])
-    starts = ""
-    if inputs > 1 and "pipeline" in paces and paces["pipeline"].bottleneck != "node 1":
-        wait = f"wait for {paces['pipeline'].bottleneck}"
-        starts = f"Node 1 could start earlier, but its inputs would only {wait}."
+    starts, slowest = "", paces["pipeline"].bottleneck if "pipeline" in paces else "node 1"
+    if inputs > 1 and slowest != "node 1":
+        starts = f"Inputs from 2 on could start earlier, but would only wait for {slowest}."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
     notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent
@@ -225,7 +224,7 @@ def draw_bar(axes: "Axes", line: int, step: Step, start: float, length: float) -
 # ------------------------------------------------ time per input
 DOTS = 200  # that make a curve
 CURVE_PT = 2.5
-MARKS: Any = {"tensor": {"ms": 7}, "pipeline": {"ms": 11, "mew": 2, "mfc": "none"}}
+MARKS: Any = {"ms": 7}, {"ms": 11, "mew": 2, "mfc": "none"}  # a dot, and a ring around another
 LIMITS_LINES, ENDS_PT = 9.8, 195  # how high; for the text on the right
 
 
@@ -302,12 +301,13 @@ def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
 
 
 def draw_dots(axes: "Axes", question: Question, unit: Unit) -> None:
-    """Draw a dot in a ring, neither of which hides the other, for Q1 and Q2, and their numbers, or
-    one of equals, if there is room: preferably above the higher one, below the lower one."""
+    """Draw a dot for Q1 and Q2, or a ring around another dot, and their numbers if there is room."""
     for n in question.amounts:
         times = {result.latency_s / n: name for name, result in find_results(question, n).items()}
-        for name, result in find_results(question, n).items():
-            looks = {"color": COLOURS[name][0], "clip_on": False, "zorder": 3, **MARKS[name]}
+        spread = float((max(times) - min(times)) * unit[1]) / axes.get_ylim()[1]
+        marks = MARKS if spread * LIMITS_LINES < 0.5 else MARKS[:1] * 2  # less than half a line
+        for (name, result), mark in zip(find_results(question, n).items(), marks, strict=False):
+            looks = {"color": COLOURS[name][0], "clip_on": False, "zorder": 3, **mark}
             axes.plot(n, float(result.latency_s / n * unit[1]), "o", **looks)
         for time_s, up in zip(sorted(times, reverse=True), (1, -1), strict=False):
             text, y = format_time(time_s, unit).split()[0], float(time_s * unit[1])
