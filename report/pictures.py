@@ -301,7 +301,7 @@ def write_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
 
 
 def draw_dots(axes: "Axes", question: Question, unit: Unit) -> None:
-    """Draw a dot for Q1 and Q2, or a ring around another dot, and their numbers if there is room."""
+    """Draw a dot or a ring around another dot, and its number if there is room, for Q1 and Q2."""
     for n in question.amounts:
         times = {result.latency_s / n: name for name, result in find_results(question, n).items()}
         spread = float((max(times) - min(times)) * unit[1]) / axes.get_ylim()[1]

@@ -200,8 +200,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
     assert axes.get_xlim() == (1, most) and axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ticks.split()
     marks = {mark.get_markersize(): mark.get_markerfacecolor() for mark in axes.lines}
-    ring = "none" if line.startswith((OTHER, ONE_LAYER)) else None  # around a dot
-    assert 7 in marks and marks.get(11) == ring
+    assert 7 in marks and marks.get(11) == ("none" if line.startswith((OTHER, ONE_LAYER)) else None)
     [area] = (patch for patch in axes.patches if patch.get_label() == "lower bound")
     assert area.get_y() + area.get_height() == pytest.approx(bound)
     curves = {curve.get_label(): curve for curve in axes.lines}
