@@ -6,15 +6,18 @@ from contextlib import ExitStack
 from errno import EINVAL
 from pathlib import Path
 from shutil import copymode
-from signal import SIG_IGN, SIGINT, signal
+from signal import SIGINT, raise_signal, signal
 from tempfile import TemporaryDirectory
 
 
 def write_files(files: Mapping[str | Path, bytes]) -> None:
-    """Write files beside their places, and move them there when all are written; Ctrl-C is ignored
-    meanwhile. Raises OSError with the file's name as it was given."""
+    """Write files beside their places, and move them there when all are written; Ctrl-C waits for
+    that. Raises OSError with the file's name as it was given."""
+    interrupts = list[int]()
     with ExitStack() as folders:
-        folders.callback(signal, SIGINT, signal(SIGINT, SIG_IGN))
+        folders.callback(
+            signal, SIGINT, signal(SIGINT, lambda number, _: interrupts.append(number))
+        )
         moves = {}
         try:
             for path, content in files.items():
@@ -34,3 +37,5 @@ def write_files(files: Mapping[str | Path, bytes]) -> None:
                 os.replace(*moves[path])
         except OSError as error:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+    if interrupts:
+        raise_signal(SIGINT)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import chain
 from math import ceil, inf
-from operator import add, floordiv, mul, sub, truediv
+from operator import add, floordiv, mul, sub
 from typing import Any, NamedTuple
 
 import lab3
@@ -88,7 +88,8 @@ class Each(tuple[Any, ...]):
     __add__ = __radd__ = _lift(add)
     __sub__ = _lift(sub)
     __mul__ = __rmul__ = _lift(mul)
-    __truediv__ = _lift(truediv)
+    # 0 / 1 is not a float
+    __truediv__ = _lift(lambda one, other: (Fraction(one) if type(one) is int else one) / other)
     __floordiv__ = _lift(floordiv)
 
     def __getitem__(self, place: Any) -> Any:

@@ -77,6 +77,8 @@ BOTH = [
     ("all outputs have the network input's x and y", "out_x = 0 * x + x[0]; out_y = 0 * y + y[0]"),
     ("each layer's input is sent, not its output", "output_bytes = input_bytes"),
     ("the height (y) is forgotten in the bytes", "output_bytes = filters * out_x * element_bytes"),
+    ("layer 1 has as many input channels as filters",
+     "macs = put(macs, 0, (filters * filters * fx * fy * out_x * out_y)[0])"),
     ("the input channels are forgotten", "macs = macs / in_channels"),
     ("the filters are forgotten in the bytes", "output_bytes = output_bytes / filters"),
     ("a filter's height (fy) is left out", "macs = macs / fy"),
