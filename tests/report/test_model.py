@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import machines
 from machines import CLOSED_FORMS, LAB, ODD, ODD_OPTIONS
-from program import LAB3, PROJECT, copy_project, python, refusal, sentence
+from program import LAB3, PROJECT, copy_project, edit, python, refusal, sentence
 from random_machines import cases_of_both
 from report import InputError
 from report.model import CODE, FORMULAS, RING, Model, check_lab3, list_layers
@@ -110,10 +110,10 @@ def test_an_edit_is_exact_or_refused():
     assert isinstance(edited["traffic"], Fraction) and edited["traffic"] == 4 * two["traffic"] / 8
 
 
-@pytest.mark.parametrize("edit", ["compute = compute + transfer", "latency = latency + nodes"])
-def test_an_edit_that_does_not_fit_is_an_error(edit):
+@pytest.mark.parametrize("formula", ["compute = compute + transfer", "latency = latency + nodes"])
+def test_an_edit_that_does_not_fit_is_an_error(formula):
     with pytest.raises((ValueError, NameError), match=r"3 and 2 numbers do not fit|nodes"):
-        Model("pipeline", *ODD).edit(edit)["latency"]
+        Model("pipeline", *ODD).edit(formula)["latency"]
 
 
 # ------------------------------------------------ docstrings and code
@@ -141,7 +141,7 @@ LATENCY_T, TRAFFIC_T, LATENCY_P, TRAFFIC_P = (
 )
 def test_a_lab3_that_computes_anything_else_is_named_with_both_numbers(tmp_path, name, old, new):
     assert LAB3.count(old) == 1
-    folder = copy_project(tmp_path, LAB3.replace(old, new))
+    folder = copy_project(tmp_path, edit(LAB3, old, new))
     assert python("report", "whatif", cwd=folder).stdout.startswith(
         python(folder / "lab3.py").stdout
     )
@@ -180,8 +180,7 @@ def test_a_function_that_returns_no_latency_is_named_by_every_command(monkeypatc
 )
 def test_a_docstring_that_states_no_number_is_named(monkeypatch, old, new, why):
     formulas = FORMULAS["tensor", "latency"]
-    assert old in formulas
-    monkeypatch.setitem(FORMULAS, ("tensor", "latency"), formulas.replace(old, new))
+    monkeypatch.setitem(FORMULAS, ("tensor", "latency"), edit(formulas, old, new))
     told = f"lab3.py: the docstring of {LATENCY_T} cannot be evaluated: {why}"
     with pytest.raises(InputError, match=re.escape(told)):
         check_lab3(Model("tensor", *ODD))
