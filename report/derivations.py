@@ -139,17 +139,16 @@ def format_losses(question: Question) -> str:
 # ------------------------------------------------ bounds
 def explain_bounds(question: Question) -> str:
     """Compare latencies with lower bounds."""
-    amounts = question.amounts
     possible, rows = list_possible(question), list[tuple[object, ...]]()
     for name, formula in BOUNDS.items():
         if name != "slowest node" or "pipeline" in possible:
-            times_s = [compute_bound(question, name, inputs) for inputs in amounts]
+            times_s = [compute_bound(question, name, inputs) for inputs in question.amounts]
             rows.append((name, *(time_s * US for time_s in times_s), formula))
     for name in possible:
-        times_s = [find_results(question, inputs)[name].latency_s for inputs in amounts]
+        times_s = [find_results(question, inputs)[name].latency_s for inputs in question.amounts]
         rows.append((name, *(time_s * US for time_s in times_s), f"explain {name}"))
     slowest = " A pipeline takes at least as long as its slowest node computes."
-    heads = ["latency, us", *(count(inputs, "input") for inputs in amounts), "formula"]
+    heads = ["latency, us", *(count(inputs, "input") for inputs in question.amounts), "formula"]
     return join_blocks(
         "LOWER BOUNDS",
         "No schedule takes less than the lower bound: each input costs sum(C) ops, 2 per MAC, and P"

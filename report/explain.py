@@ -258,9 +258,7 @@ def add_options(parser: ArgumentParser) -> None:
     topics = f"{', '.join(TOPICS)}, {ALL} (all but mistakes); by default Q1 to Q4 on one page"
     parser.add_argument("topics", metavar="TOPIC", nargs="*", help=topics)
     add_question_options(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="print all numbers as JSON, whatever the topics"
-    )
+    parser.add_argument("--json", action="store_true", help="print all numbers as JSON instead")
 
 
 def run(options: Namespace) -> int:

@@ -71,7 +71,7 @@ LOSSES = {  # seconds that add up to a pipeline's latency, and their causes
 
 # ------------------------------------------------ one number per layer
 class Each(tuple[Any, ...]):
-    """One number per layer; arithmetic is element-wise."""
+    """One number per layer; arithmetic is element-wise, and an int divided by an int is exact."""
 
     @staticmethod
     def _lift(operate: Callable[[Any, Any], Any]) -> Any:
@@ -88,7 +88,6 @@ class Each(tuple[Any, ...]):
     __add__ = __radd__ = _lift(add)
     __sub__ = _lift(sub)
     __mul__ = __rmul__ = _lift(mul)
-    # 0 / 1 is not a float
     __truediv__ = _lift(lambda one, other: (Fraction(one) if type(one) is int else one) / other)
     __floordiv__ = _lift(floordiv)
 
