@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from machines import ODD_OPTIONS
-from program import PROJECT, call, output, python, refusal, sentence, shell
+from program import PROJECT, call, edit, output, python, refusal, sentence, shell
 from submissions import OUTPUT, write
 
 
@@ -53,7 +53,7 @@ def test_a_million_bytes_are_read_and_no_more(tmp_path):
         ("python3 report check missing.txt", 2, "missing.txt cannot be read: No such file"),
         ("python3 report check report/deck", 2, "deck is a folder that has no .txt file"),
         ("python3 report check --key report", 2, "--key report cannot be read: Is a directory"),
-        ("python3 report check --key lab3.py", 2, "python3 lab3.py > key.txt"),
+        ("python3 report check --key lab3.py", 2, "python3 lab3.py > key.txt, then --key key.txt"),
         ("echo TP latency: inf | python3 report check --key - a", 2, "none of its numbers"),
         ("echo TP latency: 0.0031 | python3 report check --key - a", 2, "fewer than 3 digits"),
     ],
@@ -214,6 +214,8 @@ def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
     status, out, _ = call("check one")
     assert status == 0 and out.startswith("8 of 8  a.txt\n        'main.py' was run\n")
     assert "Look at by hand:\n  a.txt\n" in out
+    (tmp_path / "one" / "a.txt").write_text(edit(OUTPUT, "0.01243531264", "nan"))
+    assert "Look at by hand:\n  a.txt\n" in call("check one")[1]
     same = f"one{os.sep}a.txt", f"outputs{os.sep}a.txt"
     assert [name in call(["check", *same])[1] for name in same] == [True, True]
 

@@ -218,3 +218,10 @@ def test_random_numbers_are_not_explained(changed):
         tensor, pipeline = shown[:2] + shown[4:6], shown[2:4] + shown[6:]
         text = write(" ".join(["tensor", *tensor]), " ".join(["pipeline", *pipeline]))
         assert find_causes(text) == [], text
+
+
+def test_a_clause_has_a_questions_numbers_and_the_handouts_own_words():
+    told = {mistake.clause: mistake.describe(LAB) for mistake in MISTAKES}
+    assert told["N inputs take N / nodes times as long as one"].startswith("32 inputs take 8 times")
+    ends = [mistake for mistake in MISTAKES if mistake.clause.startswith("the last output goes to")]
+    assert [mistake.handout for mistake in ends] == ['that the output is "stored in a single node"']

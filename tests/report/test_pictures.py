@@ -305,5 +305,6 @@ def test_a_png_opens_and_an_svg_is_the_same_on_every_run(name, tmp_path, monkeyp
 def test_a_picture_that_is_refused_leaves_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     longer = f"{NARROW} --layer=1,1,1,1,1,1 --nodes=64"
-    assert "1,000 bars, not 1,016" in refusal(f"picture timeline {longer}")
+    why = refusal(f"picture timeline {longer}")
+    assert why.startswith("--inputs: ") and "1,000 bars, not 1,016" in why
     assert list(tmp_path.iterdir()) == []

@@ -210,3 +210,9 @@ def test_a_lab3_that_is_wrong_by_little_is_refused_with_two_numbers(
         make_models(ODD._replace(system=system, inputs=inputs))
     computed, stated = map(Fraction, re.findall(r"\d\.\d+", str(refused.value)))
     assert round(computed - stated, 22) == Fraction(1, 10**20)
+
+
+def test_help_has_each_options_unit():
+    text = " ".join(output("whatif --help").split())
+    units = {"--gops": "GOPS", "--link-gbs": "GB/s", "--sram-kib": "KiB"}
+    assert all(re.search(rf"{option} N [^()]*, {unit} \(", text) for option, unit in units.items())

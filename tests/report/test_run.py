@@ -251,7 +251,10 @@ def run_class(folder, files):
     status, out, err = call(["run", f"{folder}/all", "--output", f"{folder}/out"])
     assert (status, err) == (0, "")
     assert ("is one submission" in out) == (folder / "out/all.txt").exists()
-    return {path.name: split_notes(path.read_text()) for path in (folder / "out").iterdir()}
+    texts = {path.name: split_notes(path.read_text()) for path in (folder / "out").iterdir()}
+    noted = sum(notes != "" for _, notes in texts.values())
+    assert f"{len(texts)} of {len(texts)} ran, notes on {noted};" in out
+    return texts
 
 
 @pytest.mark.parametrize(
