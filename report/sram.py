@@ -60,7 +60,7 @@ def fits(question: Question, strategy: str) -> bool:
 
 # ------------------------------------------------ what the count leaves out
 def list_uncounted(question: Question) -> dict[str, SramUse]:
-    """List the SRAM use of a node if more than one input at a time is counted, if there is more.
+    """Map what the count leaves out to what a node then holds, where it occurs.
 
     input kept      tensor parallelism keeps a layer's input until it has the whole output
     inputs waiting  all other inputs wait in every node

@@ -251,7 +251,7 @@ class Result(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row, as it was read."""
+    """A row that was read, and what it says of the next."""
 
     text: str
     tokens: list[Token]
