@@ -4,19 +4,18 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from io import TextIOWrapper
 from pathlib import Path
 
 from report import InputError
 from report.check.judge import Judgement, judge, read_key
-from report.check.reading import HOW_TO_RUN, NoSubmissionError, decode
+from report.check.reading import NoSubmissionError
 from report.check.words import describe_class, describe_judgement, describe_key, format_csv
 from report.options import add_question_options, read_options
 from report.question import Question, prefix_question
 from report.text import format_path, join_blocks
 
 MOST_BYTES = 10**6  # of a file
-HOW_TO_MAKE = "python3 YOURS > key.txt, then --key key.txt"
+LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # for bytes that are not UTF-8
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -43,7 +42,7 @@ def run(options: Namespace) -> int:
             key = read_text(options.key)
             reading = read_key(question, key)
         except (OSError, InputError) as error:
-            raise InputError(f"--key {explain_refusal(options.key, error, HOW_TO_MAKE)}") from None
+            raise InputError(f"--key {explain_refusal(options.key, error)}") from None
     names = list_files(options.files)
     files = {name: judge_file(name, names[name], question, key) for name in names}
     if len(names) == 1 and all(names.values()) and not options.csv:
@@ -52,8 +51,6 @@ def run(options: Namespace) -> int:
             raise InputError(judged.notes[0])
         text = describe_judgement(judged, reading)
     elif options.csv:
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's encoding
         text = format_csv(drop_folders(files), reading)
     else:
         text = describe_class(drop_folders(files), reading)
@@ -93,14 +90,13 @@ def judge_file(name: str, is_named: bool, question: Question, key: str | None) -
         return Judgement([], [], [explain_refusal(name, error)], [], is_odd=True)
 
 
-def explain_refusal(name: str, error: Exception, how: str = HOW_TO_RUN) -> str:
+def explain_refusal(name: str, error: Exception) -> str:
     """Explain why a file is refused, and what to do: if it is a program, how to run it."""
-    yours, file = "YOURS", "standard input"
-    if name != "-":
-        yours, file = shlex.quote(format_path(name)), format_path(name)
+    file = "standard input" if name == "-" else format_path(name)
     if isinstance(error, NoSubmissionError):
         what, advice = error.args
-        return f"{file} {what}: {(how if advice == HOW_TO_RUN else advice).replace('YOURS', yours)}"
+        yours = "YOURS" if name == "-" else shlex.quote(file)
+        return f"{file} {what}: {advice.replace('YOURS', yours)}"
     return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
@@ -108,7 +104,7 @@ def read_text(name: str) -> str:
     """Read a file, or standard input."""
     if name == "-":
         if sys.stdin is None:
-            raise NoSubmissionError("is closed", HOW_TO_RUN)
+            raise NoSubmissionError("is closed", "name a FILE")
         if sys.stdin.isatty():
             print("reading standard input; end with Ctrl-D", file=sys.stderr, flush=True)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
@@ -118,3 +114,10 @@ def read_text(name: str) -> str:
     if len(data) > MOST_BYTES:
         raise NoSubmissionError(f"has more than {MOST_BYTES:,} bytes", "an output has ten lines")
     return decode(data)
+
+
+def decode(data: bytes) -> str:
+    """Decode UTF-16, which PowerShell writes, or UTF-8, in which invalid bytes are Latin-1."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "surrogateescape").translate(LATIN_1)

@@ -191,9 +191,12 @@ def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
 
 def count_digits(case: Case, explanation: Explanation) -> int:
     """Count the digits of the numbers that are explained, without those of Q2 that repeat Q1's:
-    0.01223 and 0.3913 have four."""
-    lines = [line for line in explanation.lines if find_source(line) not in explanation.lines]
-    return sum(case.wrong[line].digits for line in lines)
+    0.01223 and 0.3913 have four; and so does a pipeline's latency if both are as much too long."""
+    mistakes, lines = explanation
+    off = {line: case.compute(line, mistakes) - case.compute(line) for line in lines}
+    pairs = [(line, line._replace(question="Q1")) for line in lines if line.question == "Q2"]
+    repeats = {q2 for q2, q1 in pairs if q1 in lines and (find_source(q2) or off[q1] == off[q2])}
+    return sum(case.wrong[line].digits for line in {*lines} - repeats)
 
 
 def find_times(question: Question, wrong: Numbers, line: Line) -> int:

@@ -1,21 +1,24 @@
-"""The judgement of a submission: the kind of each number, and the causes of wrong numbers."""
+"""The judgement of a submission: the kind of each number, the causes of wrong ones, the format."""
 
+import re
 from collections.abc import Collection, Sequence
+from difflib import unified_diff
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+import lab3
 from report import InputError
 from report.check import diagnosis
-from report.check.diagnosis import MOST_LAYERS, Case, Cause, Numbers
+from report.check.diagnosis import Case, Cause, Numbers
 from report.check.mistakes import Line, compute_line, list_lines
 from report.check.reading import LEAST_DIGITS, Number, Submission, read_submission, shorten
 from report.model import STRATEGIES
-from report.question import LAB, Question, find_impossible, make_models
+from report.question import LAB, Question, find_impossible, make_models, prefix_question
 from report.text import format_rounded
+from report.whatif import answer
 
 ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: described in per cent
-TOO_LARGE = f"pairs of mistakes are not tried, because there are more than {MOST_LAYERS} layers"
 
 # The kinds of a number
 RIGHT, EXPLAINED, UNEXPLAINED = "right", "explained", "unexplained"
@@ -82,10 +85,8 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
             kind = words = EXPLAINED
         number = submission.numbers.get(line, Number())
         judged.append(JudgedNumber(line, number, right.amount, kind, words))
-    is_open = any(number.kind == UNEXPLAINED for number in judged)
-    is_large = is_open and len(question.network) > MOST_LAYERS
-    notes = [*submission.notes, *[TOO_LARGE] * is_large]
-    return Judgement(judged, causes, notes, submission.format, submission.is_odd)
+    layout = compare_rows(submission, question)
+    return Judgement(judged, causes, submission.notes, layout, submission.is_odd)
 
 
 # ------------------------------------------------ what is right
@@ -155,8 +156,6 @@ def judge_number(
     if line not in submission.numbers:
         return MISSING, "missing"
     number = submission.numbers[line]
-    if line not in numbers and number.amounts and "." in number.text:
-        return FEW_DIGITS, f"{shorten(number.text)} has too few digits"  # 0.00
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):
@@ -180,9 +179,9 @@ def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
     number, right, in_q1 = numbers[line], reading.right, line._replace(question="Q1")
     if number.equals(right[line]):
         return None
-    for other, answer in right.items():
+    for other, expected in right.items():
         is_swap = other != in_q1 or (other in numbers and numbers[other].equals(right[line]))
-        if is_swap and number.equals(answer) and number.suffices_for(answer.amount):
+        if is_swap and number.equals(expected) and number.suffices_for(expected.amount):
             return other
     return None
 
@@ -196,3 +195,30 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
         return f"{shorten(format_rounded(times, 3))} times the right number"
     few, many = ("short", "long") if kind == "latency" else ("few bytes", "many bytes")
     return f"{format_rounded(abs(times - 1) * 100, 2)} % too {many if times > 1 else few}"
+
+
+# ------------------------------------------------ the format
+def compare_rows(submission: Submission, question: Question) -> list[str]:
+    """List, below a title, what to change in the printed rows to make them the handout's."""
+    lines, rows = list_lines(question, find_impossible(question)), lab3.answers(*question)
+    left = (submission.numbers.get(line, Number()) for line in lines)
+    asked = [row for row in rows.splitlines() if row.startswith(("-", "Total "))]
+    wanted = [row if row[0] == "-" else fill_in(row, next(left)) for row in asked]
+    whatif = prefix_question(question, answer(question), "\n").splitlines()
+    added = {row.strip() for row in whatif} - {*asked}  # by `whatif`, which is no fault
+    printed = [row for row in submission.rows if row not in added]
+    if not {*printed} & {*wanted}:
+        title = "Format: print the handout's rows, here with your numbers:"
+        return [title, *(f"+ {row}" for row in wanted)]
+    changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
+    diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:12]]
+    return ["Format: your rows (-), and the handout's with your numbers (+):", *diff] * bool(diff)
+
+
+def fill_in(row: str, number: Number) -> str:
+    """Write a number into a row of the answers: dots if it has several readings or none."""
+    start, _, unit = row.rsplit(" ", 2)
+    if len(number.amounts) != 1:
+        return f"{start} ... {unit}"
+    is_plain = number.unit == unit and re.fullmatch(r"\d*\.?\d+", number.text)
+    return f"{start} {number.text if is_plain else lab3.format_decimal(number.amount)} {unit}"

@@ -1,4 +1,4 @@
-"""What a submitted lab3.py printed: the number of each line, notes on doubts, and the format.
+"""What a submitted lab3.py printed: the number of each line, and notes on doubts.
 
 A row is words and numbers. A number belongs to the line of the answers that the words before it
 name, in its row, in its column's heading, or in the headings above. A row with an unknown word is
@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from ctypes import c_float
 from decimal import Decimal
-from difflib import unified_diff
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, takewhile
@@ -19,16 +18,14 @@ import lab3
 from report import InputError
 from report.check.mistakes import Line, list_lines
 from report.model import KINDS
-from report.question import Question, prefix_question
+from report.question import Question
 from report.text import Exact
-from report.whatif import answer
 
 LEAST_DIGITS = 3  # needed to call a number right
 MOST_DIGITS = 10  # that are significant: further digits of a float are noise
 FLOAT32_DIGITS, FLOAT32_LENGTH = 7, 9  # that are significant in a float32, if this many are printed
 MOST_CHARACTERS = 200  # longer rows are not read
 SAMPLE = "Q2's labels are the handout's sample's; a repeated row's new number is pipeline traffic"
-HOW_TO_RUN = "python3 YOURS | python3 report check"
 EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
 NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
 RUN = "report run: "  # begins each note that the `run` command appends to an output
@@ -47,14 +44,6 @@ def shorten(text: str, most: int = 24) -> str:
 # ------------------------------------------------ text
 ALIKE = str.maketrans("\u00b5\u03bc\u2212\u2013\u2014\u2248\u00a0\u2502\u2503\u2551", "uu---~ |||")
 UNSEEN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
-LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # for bytes that are not UTF-8
-
-
-def decode(data: bytes) -> str:
-    """Decode UTF-16, which PowerShell writes, or UTF-8, in which invalid bytes are Latin-1."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", "replace")
-    return data.decode("utf-8-sig", "surrogateescape").translate(LATIN_1)
 
 
 # ------------------------------------------------ numbers
@@ -167,7 +156,6 @@ REWRITTEN = {  # before a row is split
     r"(?<=s) +/ +(?=\d\S* ?[kmg]?i?b)": ", ",  # 3 s / 7 B
     r"\b(?:end-to-end|between (?:the )?nodes)\b": "",
     r"(?<![a-z])data(?:[ _](?:moved|sent|transferred))?(?![a-z]|[ _-]?paral)": "traffic",
-    r"(\d ?[kmg]?i?b(?:ytes?)?) (?:over|across|on) (?:the|all) (?:network|links)\b": r"\1",
 }
 TOKEN = re.compile(
     r"(?P<question>q(?:uestion)? ?\d+(?![a-z\d])|\(?(?:n ?= ?\d+|\bx\d+|batch of \d+)\)?(?![\w.])"
@@ -371,7 +359,7 @@ def _write_out(row: str, columns: Sequence[str], inputs: int) -> list[Token]:
 PIPELINE_TRAFFIC = "Total network traffic of pipeline parallelism is"
 REPEATED = re.compile(  # a label that the handout's sample repeats, and another whole number
     r"^(Total (?:network traffic of tensor|latency of pipeline) parallelism is )(.+)\n"
-    r"\1(?!\2$)([\d,]+(?:\.0*)? )(?:bytes|seconds)$",
+    r"((?:.+\n){0,3})\1(?!\2$)([\d,]+(?:\.0*)? )(?:bytes|seconds)$",
     re.MULTILINE,
 )
 
@@ -417,7 +405,7 @@ class Submission(NamedTuple):
     numbers: dict[Line, Number]  # of the lines that were found
     notes: list[str]  # doubts, and how the program failed
     is_odd: bool  # whether a line has different numbers, or the `run` command noted something
-    format: list[str]  # how the format differs from the handout's: a title, then rows
+    rows: list[str]  # that the program printed
 
 
 def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
@@ -435,7 +423,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, read))]
     groups = _group(read, lines)
     if not groups and len(CODE.findall(text)) > 1:
-        raise NoSubmissionError("is a program", HOW_TO_RUN)
+        raise NoSubmissionError("is a program, not its output", "python3 YOURS > output.txt")
     if not groups:
         last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
         reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last][:1] + run_notes
@@ -447,15 +435,14 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     is_second = any(context.line != line for line in groups for context, *_ in groups[line])
     notes = [SAMPLE] * is_sample + [NO_Q2] * is_second + repeated + failure
     notes += unread[: 3 * (len(numbers) < len(lines))] + run_notes
-    layout = _compare(printed, [numbers.get(line, Number()) for line in lines], question)
-    return Submission(numbers, notes, bool(repeated or run_notes), layout)
+    return Submission(numbers, notes, bool(repeated or run_notes), printed)
 
 
 def _mend_sample(rows: Sequence[str]) -> tuple[list[str], bool]:
     """Give the repeated label of the handout's sample of Q2 to pipeline traffic, if it lacks that;
     return whether it does."""
     head, label, tail = "\n".join(rows).partition(PIPELINE_TRAFFIC)  # of Q1
-    new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n{label} \3bytes", tail)
+    new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n\3{label} \4bytes", tail)
     return f"{head}{label}{new}".splitlines(), times > 0
 
 
@@ -465,28 +452,3 @@ def _explain_unread(row: Row) -> str:
     reason = f"'{shorten(unknown[0])}' is not understood in" if unknown else "not read:"
     seems = _find("number", row.tokens) and {*dict(row.tokens)} & {"strategy", "kind"}
     return f"{reason} '{shorten(row.text, 90)}'" if seems and not row.results else ""
-
-
-# ------------------------------------------------ the format
-def _compare(printed: Sequence[str], numbers: Iterable[Number], question: Question) -> list[str]:
-    """List, below a title, what to change in the rows to make them the handout's."""
-    rows, left = lab3.answers(*question).splitlines(), iter(numbers)
-    asked = [row for row in rows if row.startswith(("-", "Total "))]
-    wanted = [row if row[0] == "-" else _fill_in(row, next(left)) for row in asked]
-    whatif = prefix_question(question, answer(question), "\n").splitlines()
-    added = {row.strip() for row in whatif} - {*asked}  # by `whatif`, which is no fault
-    printed, diff = [row for row in printed if row not in added], [f"+ {row}" for row in wanted]
-    if not {*printed} & {*wanted}:
-        return ["Format: print the handout's rows, here with your numbers:", *diff]
-    changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
-    diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:12]]
-    return ["Format: your rows (-), and the handout's with your numbers (+):", *diff] * bool(diff)
-
-
-def _fill_in(row: str, number: Number) -> str:
-    """Write a number into a row of the answers: dots if it has several readings or none."""
-    start, _, unit = row.rsplit(" ", 2)
-    if len(number.amounts) != 1:
-        return f"{start} ... {unit}"
-    is_plain = number.unit == unit and re.fullmatch(r"\d*\.?\d+", number.text)
-    return f"{start} {number.text if is_plain else lab3.format_decimal(number.amount)} {unit}"

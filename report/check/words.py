@@ -1,7 +1,6 @@
 """The reports on one submission and on a class: sentences, a table and rows of CSV."""
 
 import csv
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -11,7 +10,7 @@ import lab3
 from report.check.diagnosis import Cause, Explanation
 from report.check.judge import EXPLAINED, FEW_DIGITS, OTHER_LINE, RIGHT, Judgement, Reading
 from report.check.mistakes import Line
-from report.check.reading import LATIN_1, shorten
+from report.check.reading import shorten
 from report.model import KINDS, STRATEGIES
 from report.question import Question
 from report.text import EXACT_DIGITS, count, format_path, format_table, join_blocks, wrap
@@ -160,9 +159,7 @@ def format_csv(files: Files, reading: Reading) -> str:
         causes = ["; ".join(list_alternatives(each, reading.question)) for each in judged.causes]
         notes = [*list_rest(judged), *judged.notes]
         cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]
-        # UTF-8, in which invalid bytes are Latin-1, whatever the terminal's encoding
-        decoded = os.fsencode(name).decode("utf-8", "surrogateescape").translate(LATIN_1)
-        writer.writerow(map(format_cell, (decoded, *cells)))
+        writer.writerow(map(format_cell, (format_path(name), *cells)))
     return text.getvalue().rstrip("\n")
 
 

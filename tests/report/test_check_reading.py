@@ -16,14 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machines import ODD, ODD_NUMBERS
-from report.check.reading import (
-    NO_Q2,
-    SAMPLE,
-    NoSubmissionError,
-    decode,
-    list_lines,
-    read_submission,
-)
+from report.check.command import decode
+from report.check.reading import NO_Q2, SAMPLE, NoSubmissionError, list_lines, read_submission
 
 OUTPUT = """\
 -----Q1 single input-----
@@ -257,7 +251,7 @@ def test_which_of_several_numbers_counts(which):
     assert sum(" was found " in note for note in read(text).notes) == repeated
 
 
-@pytest.mark.parametrize("labels", ["01122", "0112", "0122"])
+@pytest.mark.parametrize("labels", ["01122", "0112", "0122", "0121"])
 def test_q2_with_the_labels_of_the_handouts_sample(labels):
     sample = [ROWS[6 + int(label)] for label in labels]
     place = labels.index("11") + 1 if "11" in labels else 3
@@ -361,8 +355,8 @@ FAILURES = {
 }
 REFUSED = {  # what it is, and what is said to help
     " \n\t\n": ("empty", "did the program fail"),
-    "import sys\n\nprint('TP latency: 3')": ("program", "python3 YOURS |"),
-    "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS |"),
+    "import sys\n\nprint('TP latency: 3')": ("program", "python3 YOURS >"),
+    "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS >"),
     "print('x')\nhello": ("no results", "hello"),
     "import time: self [us]\nimport time: 3 | io": ("no results", "import time: 3 | io"),
     "bash: line 1: 7 Killed": ("no results", "it ends with: bash: line 1: 7 Killed"),
