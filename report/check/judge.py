@@ -156,6 +156,8 @@ def judge_number(
     if line not in submission.numbers:
         return MISSING, "missing"
     number = submission.numbers[line]
+    if line not in numbers and number.amounts and "." in number.text:
+        return FEW_DIGITS, f"{shorten(number.text)} has too few digits"  # 0.00
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
     if number.equals(right):

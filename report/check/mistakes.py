@@ -193,7 +193,6 @@ PIPELINE = [
     ("a node does not compute while it receives or sends",
      "interval = max(join(0, transfer)[:L] + compute + join(transfer, 0)[:L])"),
     ("a later input takes the last stage's time, not the slowest's", "interval = compute[-1]"),
-    ("a later input takes the first stage's time, not the slowest's", "interval = compute[0]"),
     ("a later input takes the mean stage's time, not the slowest's", "interval = sum(compute) / L"),
     ("inputs do not overlap", "latency = N * one_input", OVERLAP),
     ("Q2's latency leaves out sending",

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from machines import ODD, ODD_NUMBERS
 from report.check.command import decode
+from report.check.judge import compare_rows
 from report.check.reading import NO_Q2, SAMPLE, NoSubmissionError, list_lines, read_submission
 
 OUTPUT = """\
@@ -49,6 +50,11 @@ def read_number(text):
     """Read a number whose unit is one of a latency or of a traffic."""
     [number] = read(f"tensor latency: {text}\ntensor traffic: {text}").numbers.values()
     return number
+
+
+def list_changes(text):
+    """List what to change in the rows of a text, below a title."""
+    return compare_rows(read(text), ODD)
 
 
 def refuse(text):
@@ -87,7 +93,7 @@ WHITESPACE = [("\n", end) for end in ENDS] + [(" ", blank) for blank in "\u00a0"
 @pytest.mark.parametrize(("old", "new"), WHITESPACE, ids=ascii)
 def test_the_handouts_rows_are_read_with_other_whitespace_and_invisible_characters(old, new):
     text = replace(old, new).replace("of", f"o{new.partition(chr(10))[2].strip()}f")
-    assert find_amounts(text) == AMOUNTS and not any(read(text)[1:])
+    assert find_amounts(text) == AMOUNTS and not read(text).notes and not list_changes(text)
 
 
 # ------------------------------------------------ a row
@@ -122,7 +128,7 @@ RESULTS |= {
     "Tensor: latency 3 s, traffic (KB) 0.007": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
-    "TP needs 3 s  /  7 B over the network": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
+    "TP needs 3 s  /  7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: time(s) = 3  bytes = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP takes 3 s for one input and moves 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
@@ -384,7 +390,7 @@ def test_the_rows_that_report_run_writes_are_notes():
     notes = ["'main.py' was run", "stopped after 10 s"]
     rows = "".join(f"report run: {note}\n" for note in notes)
     submission, told = read(OUTPUT + rows), notes
-    assert (submission.notes, submission.is_odd, submission.format) == (told, True, [])
+    assert (submission.notes, submission.is_odd, submission.rows) == (told, True, ROWS)
     assert read(rows + OUTPUT).notes == []  # for they are the program's own
     assert refuse(rows)[1] == "; ".join(told)
 
@@ -416,19 +422,19 @@ OWN_NUMBERS = {  # in the row that is wanted
 @pytest.mark.parametrize("row", OWN_NUMBERS)
 def test_the_diff_of_a_row(row):
     wanted = f"Total latency of tensor parallelism is {OWN_NUMBERS[row]} seconds"
-    assert read(replace(ROWS[1], row)).format[1:] == [f"- {row}", f"+ {wanted}"]
+    assert list_changes(replace(ROWS[1], row))[1:] == [f"- {row}", f"+ {wanted}"]
 
 
 def test_the_diff_shows_what_is_wanted():
     dots = [f"{row} {'.' * 90}" for row in ROWS]
-    assert read("\n".join(dots)).format[1:] == [f"+ {row}" for row in ROWS]
-    diff = read("\n".join([*ROWS[:1], *dots[1:]])).format
+    assert list_changes("\n".join(dots))[1:] == [f"+ {row}" for row in ROWS]
+    diff = list_changes("\n".join([*ROWS[:1], *dots[1:]]))
     assert diff[10] == f"+ {ROWS[1]}" and len(diff) == 11
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
-        assert read(replace("1.25", number)).format == []
-    assert read(replace(" 1200 ", " 1.200 ")).format[2].endswith(" is ... bytes")  # or 1200
-    assert len(read(replace(ROWS[1], f"{ROWS[1]} {'.' * 90}")).format[1]) == 80
-    shown = " ".join(read(f"tensor latency: 9\n{ROWS[5]}").format).split()
+        assert list_changes(replace("1.25", number)) == []
+    assert list_changes(replace(" 1200 ", " 1.200 "))[2].endswith(" is ... bytes")  # or 1200
+    assert len(list_changes(replace(ROWS[1], f"{ROWS[1]} {'.' * 90}"))[1]) == 80
+    shown = " ".join(list_changes(f"tensor latency: 9\n{ROWS[5]}")).split()
     assert not {*shown} & {*map(str, ODD_NUMBERS[1] + ODD_NUMBERS[8])}  # no right one is told
 
 

@@ -134,10 +134,6 @@ def test_two_mistakes_are_not_tried_in_more_than_20_layers():
         assert [clauses in cause for cause in find_causes(text, question)] == [True] * (
             layers == 20
         )
-        for wrong in (text, lab3.answers(*question).replace(right, "0.5")):
-            is_told = any("20 layers" in note for note in judge(wrong, question).notes)
-            assert is_told == (layers == 21)
-        assert judge(lab3.answers(*question), question).notes == []
 
 
 # ------------------------------------------------ a key
