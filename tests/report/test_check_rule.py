@@ -34,8 +34,7 @@ def test_what_is_told(case, pytestconfig):
 @pytest.mark.parametrize(
     ("rows", "mistakes"),  # how many are claimed
     [
-        # 12,227.18464 us undivided, 2 digits, 3 twice of one number, 4
-        ("tensor 0.012 right 0.39 right", 0),
+        # 12,227.18464 us undivided, 3 digits twice of one number, 4
         ("tensor 0.0122 right 0.391 right", 0),
         ("tensor 0.01223 right 0.3913 right", 1),
         # 12,415.08864 us with one link at a time, too: 5 and 6
@@ -47,29 +46,18 @@ def test_what_is_told(case, pytestconfig):
         # 155.4840576 ms without sending may be a slip of 155.7861376: 4 and 5, or 10 last places
         ("pipeline right right 0.1555 right", 0),
         ("pipeline right right 0.15548 right", 1),
-        ("tensor 0.00311 right 0.0996 right", 0),
         ("tensor 0.003113 right 0.09963 right", 1),
-        # 147.975 ms, N times the slowest; 3,221.21216 us, twice the sends: 8 and 9 last places
-        ("pipeline right right 0.148 right", 0),
+        # 3,221.21216 us, twice the sends: 9 last places
         ("tensor 0.00322 right 0.103 right", 0),
-        # and 12,737.39264 us: what both share needs 2 digits, also if there are alternatives
-        ("tensor 0.00322 none 0.103 none; pipeline 0.0127 none 0.156 none", 1),
         # half the ops in both: 1,610.60608, 6,368.69632, 51,539.39456, 78,044.1088 us; 3 and 2
         ("tensor 0.0016 right 0.052 right; pipeline 0.0064 right 0.078 right", 0),
         ("tensor 0.00161 right 0.0515 right; pipeline 0.00637 right 0.0780 right", 1),
-        # and one of its own, with sends of 2 * 302.08 us in Q1 and a node that waits in Q2
-        (
-            "tensor 0.00322121216 3846144 0.10307878912 123076608;"
-            " pipeline 0.01273739264 1208320 0.1623 38666240",
-            2,
-        ),
         # both share no layer 1 and sends of twice the time, 3,190.108 and 12,612.97664 us: 6 and 7
         ("tensor 0.00319 right 0.102 right; pipeline 0.0126 right 0.156 right", 0),
         ("tensor 0.00319 right 0.102 right; pipeline 0.01261 right 0.156 right", 2),
         # 3,031.4291... + 87.4996... us, an addition fewer and 2^30: 6, some 830 last places off
         ("tensor 0.00311893 right none right", 2),
-        # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 3 and 7
-        ("tensor 0.000118 none 0.00365 none", 1),
+        # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 7 digits
         ("tensor 0.0001176497 none 0.003647141 none", 2),
     ],
 )
@@ -84,7 +72,6 @@ def test_without_enough_digits_nothing_is_claimed(rows, mistakes):
         # 5 / 4 times 3,127.26016 us and 4 / 5 times 1,923,072 bytes, and a little more
         ("tensor 0.0039090752 1538457.6 right right", ["25 % too long", "20 % too few bytes"]),
         ("tensor 0.0039090753 1538457.5 right right", ["1.25 times", "0.800 times"]),
-        ("tensor 0.002501808128 2403840 right right", ["20 % too short", "25 % too many bytes"]),
         # 0.2272, or 0.17 and 0.22 % more
         ("tensor 0.0071 right 0.2276 right", ["2.27 times", "32 times Q1's"]),
         ("tensor 0.0071 right 0.2277 right", ["2.27 times", "2.28 times"]),
@@ -124,10 +111,10 @@ def test_two_mistakes_are_not_tried_in_more_than_20_layers(layers):
 
 
 # ------------------------------------------------ a key
-
 MAC = "tensor 0.00161060608 right 0.05153939456 right"
 SERIAL = "pipeline right right 0.39793000448 right"
 RIGHT = "tensor right right right right"
+NO_PIPELINE = "pipeline none none none none"
 
 
 @pytest.mark.parametrize(
@@ -135,21 +122,14 @@ RIGHT = "tensor right right right right"
     [
         # a rounded key; its other strategy is lab3.py's, so causes are sought
         (SERIAL, SERIAL, [], 8),
-        (SERIAL, RIGHT, [], 7),
         (SERIAL, MAC, ["tensor parallelism: 1 MAC is 1 op"], 5),
-        (SERIAL.replace("3000448", ""), SERIAL, [], 8),
         # of which three digits agree, or two
         (SERIAL.replace("793000448", "8"), SERIAL, [], 8),
         (SERIAL, SERIAL.replace("793000448", "8"), [], 8),
         (SERIAL, SERIAL.replace("9793000448", "9"), [], 7),
         # a line that a key lacks is lab3.py's if the strategy's others are, else nobody's
-        ("pipeline none none none none", RIGHT, [], 8),
-        (
-            "pipeline none none none none",
-            SERIAL,
-            ["pipeline parallelism: inputs do not overlap"],
-            7,
-        ),
+        (NO_PIPELINE, RIGHT, [], 8),
+        (NO_PIPELINE, SERIAL, ["pipeline parallelism: inputs do not overlap"], 7),
         (SERIAL.replace("448 right", "448 none"), SERIAL, [], 7),
     ],
 )
@@ -160,7 +140,6 @@ def test_a_key_is_right_as_it_is_printed(key, strategy, causes, right):
 
 
 # ------------------------------------------------ many outputs
-
 SAME_ON_THE_LAB = [  # where no layer takes longer to send than to compute
     {"a layer takes the longer of computing and sending, not both", "communication takes no time"},
     {"a stage takes the longer of computing and sending, not both", "communication takes no time"},

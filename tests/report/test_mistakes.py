@@ -142,9 +142,8 @@ def work_out(question):
             *(one, sent, slots * max(map(sum, steps)), inputs * sent)
         ],
     }
-    return {(clause, "tensor"): tensor[clause] for clause in tensor} | {
-        (clause, "pipeline"): pipeline[clause] for clause in pipeline
-    }
+    made = {"tensor": tensor, "pipeline": pipeline}
+    return {(clause, name): made[name][clause] for name in made for clause in made[name]}
 
 
 ON_LAB, ON_ODD = work_out(LAB), work_out(ODD)
@@ -183,9 +182,7 @@ def test_each_row_fits_any_network_and_so_do_pairs(layers, nodes):
             assert all(number >= 0 for number in numbers), mistakes
 
 
-@pytest.mark.parametrize(
-    "edit", ["compute = C / S[:-1]", "compute = computing", "R = 0", "A = A[9]"]
-)
+@pytest.mark.parametrize("edit", ["compute = C / S[:-1]", "compute = computing", "R = 0"])
 def test_an_edit_that_does_not_fit_names_its_row(edit):
     with pytest.raises(ValueError, match="'all is lost' for tensor parallelism"):
         list_printed(LAB, "tensor", Mistake("all is lost", edit))
