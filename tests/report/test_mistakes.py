@@ -80,22 +80,21 @@ def work_out(question):
         stages_, sends_ = [compute * each for each in stages], [send * each for each in sends]
         return overlap(sum(stages_ + sends_), max(stages_ + sends_), traffic)
 
+    eight = Fraction(8, element_bytes)
+    right, piped = split(shared + gathers), overlap(one, slowest)
     tensor = {
         "a node has a tenth of its GOPS": split(10 * shared + gathers),
         "a node has half of its GOPS": split(2 * shared + gathers),
         "a node has ten times its GOPS": split(shared / 10 + gathers),
         "links have a tenth of their bandwidth": split(shared + 10 * gathers),
         "links have ten times their bandwidth": split(shared + gathers / 10),
-        "an element is 8 bytes": split(
-            shared + 8 * gathers / element_bytes, 8 * gathered // element_bytes
-        ),
+        "an element is 8 bytes": split(shared + eight * gathers, eight * gathered),
         "the height (y) is forgotten in the bytes": split(
             shared + sum(rows) / nodes / bytes_per_s,
             (nodes - 1) * (sum(rows[:-1]) + rows[-1] / nodes),
         ),
         "a later input takes the slowest layer's computing, as in a pipeline": [
-            *split(shared + gathers)[:2],
-            *(shared + gathers + (inputs - 1) * max(stages) / nodes, inputs * gathered),
+            *(*right[:2], right[0] + (inputs - 1) * max(stages) / nodes, right[3])
         ],
         "sending takes the time of elements, not bytes": split(shared + gathers / element_bytes),
         "whole outputs are sent in the latency, parts in the traffic": split(
@@ -105,14 +104,8 @@ def work_out(question):
         "links form the ring of Q4": split(
             shared + (nodes - 1) * gathers, nodes * (nodes - 1) * inner + sum(range(nodes)) * last
         ),
-        "in Q2, communication is counted once": [
-            *split(shared + gathers)[:2],
-            *(inputs * shared + gathers, inputs * gathered),
-        ],
-        "Q2's numbers have Q1's in them": [
-            *split(shared + gathers)[:2],
-            *((inputs + 1) * (shared + gathers), (inputs + 1) * gathered),
-        ],
+        "in Q2, communication is counted once": [*right[:2], inputs * shared + gathers, right[3]],
+        "Q2's numbers have Q1's in them": [*right[:2], right[0] + right[2], right[1] + right[3]],
     }
     pipeline = {
         "a node has a tenth of its GOPS": rescale(compute=10),
@@ -123,21 +116,20 @@ def work_out(question):
         "a later input takes the longest computing, then the longest transfer": overlap(
             one, max(stages) + max(sends)
         ),
-        "an element is 8 bytes": rescale(1, Fraction(8, element_bytes), 8 * sent // element_bytes),
+        "an element is 8 bytes": rescale(1, eight, eight * sent),
         "sending takes the time of elements, not bytes": rescale(send=Fraction(1, element_bytes)),
         "the height (y) is forgotten in the bytes": overlap(
             sum(stages + row_sends), max(stages + row_sends), sum(rows[:-1])
         ),
         "tensor parallelism's traffic is in it, too": overlap(one, slowest, sent + gathered),
         "one input takes the slowest stage and all transfers": [
-            *(max(stages) + sum(sends), sent, one + (inputs - 1) * slowest, inputs * sent)
+            max(stages) + sum(sends),
+            *piped[1:],
         ],
         "a layer takes the longer of computing and sending, not both": overlap(
             sum(map(max, steps)), slowest
         ),
-        "Q2's numbers have Q1's in them": [
-            *(one, sent, 2 * one + (inputs - 1) * slowest, (inputs + 1) * sent)
-        ],
+        "Q2's numbers have Q1's in them": [one, sent, one + piped[2], sent + piped[3]],
         "N inputs take (N + layers - 1) times the slowest computing and sending": [
             *(one, sent, slots * max(map(sum, steps)), inputs * sent)
         ],
@@ -165,9 +157,7 @@ def test_each_row_has_a_second_source():
 
 
 # ------------------------------------------------ any network
-@pytest.mark.parametrize(
-    ("layers", "nodes"), [(1, 1), (1, 2), (2, 1), (2, 2), (100, 1), (100, 100)]
-)
+@pytest.mark.parametrize(("layers", "nodes"), [(1, 1), (1, 2), (2, 1), (2, 2), (100, 100)])
 def test_each_row_fits_any_network_and_so_do_pairs(layers, nodes):
     """Outputs are 1 x 1, the smallest."""
     network = [ConvLayer(2, 3, 1, 1, 1, 1)] + [ConvLayer(2, 2, 1, 1, 1, 1)] * (layers - 1)
