@@ -44,17 +44,10 @@ def test_a_million_bytes_are_read_and_no_more(tmp_path):
     [
         ("python3 lab3.py | python3 report check", 0, ""),
         ("python3 lab3.py | sed 's/1923072/604160/' | python3 report check -", 1, ""),
-        ("python3 lab3.py | sed 's/Total latency/Latency/' | python3 report check", 1, ""),
         ("false | python3 report check", 2, "did the program fail?"),
         ("python3 report check <&-", 2, "closed"),
-        ("python3 report check --key - </dev/null", 2, "standard input cannot be both"),
         ("python3 report check --key - a - </dev/null", 2, "standard input cannot be both"),
-        (
-            "python3 report check lab3.py",
-            2,
-            "not its output: python3 lab3.py > output.txt",
-        ),
-        ("python3 report check missing.txt", 2, "missing.txt cannot be read: No such file"),
+        ("python3 report check lab3.py", 2, "not its output: python3 lab3.py > output.txt"),
         ("python3 report check report/deck", 2, "deck is a folder that has no .txt file"),
         ("python3 report check --key report", 2, "--key report cannot be read: Is a directory"),
         ("python3 report check --key lab3.py", 2, "--key lab3.py is a program"),
@@ -80,7 +73,6 @@ def test_what_whatif_prints_is_right(tmp_path, options):
 
 
 def test_a_right_number_may_be_zero(tmp_path):
-    """One layer sends nothing."""
     text = output("whatif --inputs 1 --layer 4,3,3,3,32,32").replace(" 0 bytes", " 5 bytes")
     (tmp_path / "a.txt").write_text(text, encoding="utf-8")
     _, told, _ = call(f"check --inputs 1 --layer 4,3,3,3,32,32 {tmp_path}/a.txt")
@@ -107,7 +99,6 @@ def test_what_is_noted_of_a_key_and_what_it_lacks(tmp_path):
 
 
 # ------------------------------------------------ a class
-
 WRONG = "tensor 0.0071234567 right right right"
 FOLLOWING = "tensor 0.0071234567 right 0.2279506144 right"  # 32 times
 NO_SENDS = "tensor 0.00303330816 right 0.09706586112 right"
@@ -118,28 +109,16 @@ CLASS = {  # a file: its text, how many numbers are right, what others are, whet
     "format.txt": (OUTPUT.replace("-----Q1", "Q1"), 8, "", False),
     "swap.txt": (write("tensor right 604160 right right"), 7, "another line's number", False),
     "or.txt": (write(NO_SENDS), 6, "explained", True),
+    "or, too.txt": (write(NO_SENDS), 6, "explained", True),
     # two mistakes that make one number
     "doubt.txt": (write("pipeline right right 0.16362162176 right"), 7, "explained", True),
     "odd.txt": (write(WRONG), 7, "unexplained", True),
     "odd, too.txt": (write(FOLLOWING), 6, "unexplained, follows from Q1", True),
     "few.txt": (write("tensor 0.0031 right right right"), 7, "too few digits", True),
-    "zero.txt": (write("tensor 0.0 right right right"), 7, "too few digits", True),
     "half.txt": (OUTPUT.partition("------Q2")[0], 4, "missing", True),
     "two runs.txt": (write(WRONG) + OUTPUT, 8, "", True),
     "=no results.txt": ("hello\n", None, "", True),
 }
-
-
-RIGHTS = """\
-right  number
-    8  Q1 tensor latency
-   12  Q1 tensor traffic
-   13  Q1 pipeline latency
-   13  Q1 pipeline traffic
-   10  Q2 tensor latency
-   12  Q2 tensor traffic
-   10  Q2 pipeline latency
-   12  Q2 pipeline traffic"""
 OVERLAP = "pipeline parallelism: inputs do not overlap (against the handout's words)"
 
 
@@ -155,13 +134,15 @@ def test_a_class_is_a_line_per_file(names):
     status, out, err = call(["check", *names])
     assert (status, err) == (2, "")
     files, rights, often, summary = out.split("\n\n")
-    assert rights == RIGHTS
+    rights = [int(row.split()[0]) for row in rights.splitlines()[1:]]
+    assert rights == [8, 12, 13, 13, 9, 12, 10, 12]
     lines = [line for line in files.splitlines() if not line.startswith("        ")]
     rights = [f"{right} of 8" if right else "-" for _, right, *_ in CLASS.values()]
     assert lines == [f"{right:8}{name}" for right, name in zip(rights, names, strict=True)]
     assert files.startswith("\n".join(lines[:2]))  # a file that is right is one line
+    counted = "communication takes no time"  # and not its alternative
     words = "Q1 tensor latency: unexplained, 2.28 times the right number"
-    assert often == f"files  mistake\n    2  {words}"
+    assert often == f"files  mistake\n    2  {counted}\n    2  {words}"
     assert "1 file could not be judged." in summary
     by_hand = summary.split("Look at by hand:\n")[1].splitlines()
     assert [line.strip() for line in by_hand] == [name for name in names if CLASS[name][-1]]
@@ -169,16 +150,14 @@ def test_a_class_is_a_line_per_file(names):
 
 
 def test_how_many_are_right_in_words(tmp_path):
-    """All numbers are another one's; each line of the second file but one is missing."""
-    (tmp_path / "none.txt").write_text(re.sub("is [0-9]", "is 7", OUTPUT))
-    (tmp_path / "one.txt").write_text("".join(OUTPUT.splitlines(keepends=True)[:2]))
-    paths = [str(tmp_path / name) for name in ("none.txt", "one.txt")]
-    assert call(["check", paths[0]])[1].startswith("0 of 8 numbers are right.")
-    (tmp_path / "few.txt").write_text(write("tensor 0.0031 right right right"))
-    few = "7 of 8 numbers are right, 1 has too few digits.\n"
-    assert call(f"check {tmp_path}/few.txt")[1].startswith(few)
-    assert call(["check", paths[1]])[1].startswith("1 of 8 numbers is right.")
-    assert "0 of 2 files have every number right, 0 also" in call(["check", *paths])[1]
+    few, one = write("tensor 0.0031 right right right"), OUTPUT.partition("Total network")[0]
+    begin = {
+        few: "7 of 8 numbers are right, 1 has too few digits.\n",
+        one: "1 of 8 numbers is right.",
+    }
+    for text in begin:
+        (tmp_path / "a.txt").write_text(text)
+        assert call(f"check {tmp_path}/a.txt")[1].startswith(begin[text])
 
 
 def test_at_a_terminal_it_says_what_it_waits_for_and_not_among_the_answers(monkeypatch):
@@ -188,12 +167,6 @@ def test_at_a_terminal_it_says_what_it_waits_for_and_not_among_the_answers(monke
     status, out, err = call(["check", "--csv"])
     assert (status, err) == (0, "reading standard input; end with Ctrl-D\n")
     assert out.startswith("file,")
-
-
-def test_alternatives_are_counted_as_one(names, tmp_path):
-    (tmp_path / "b.txt").write_text(CLASS["or.txt"][0])
-    often = call("check or.txt b.txt")[1].split("\n\n")[2]
-    assert often.splitlines()[1:] == ["    2  communication takes no time"]
 
 
 def test_nobody_to_look_at_by_hand(names):
@@ -228,8 +201,6 @@ def test_a_class_as_csv(names):
     status, out, err = call(["check", "--csv", *names])
     assert (status, err) == (2, "")
     head, *rows = csv.reader(StringIO(out))
-    assert head[:4] == ["file", "right", "of", "Q1 tensor latency"]
-    assert head[10:] == ["Q2 pipeline traffic", "format", "causes", "notes", "by hand"]
     assert {len(row) for row in rows} == {len(head)}
     cells = {name: row for name, *row in rows}
     for name, (_, right, kinds, _) in [*CLASS.items()][:-1]:
@@ -243,7 +214,6 @@ def test_a_class_as_csv(names):
     assert "has no results that can be read: it ends with: hello" in cells["'=no results.txt"][-2]
     by_hand = [name.replace("=", "'=") for name in CLASS if CLASS[name][-1]]
     assert [name for name in cells if cells[name][-1] == "yes"] == by_hand
-    assert not [cell for row in rows for cell in row if cell.startswith("=")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other names of files")
@@ -267,7 +237,6 @@ def test_any_name_is_a_row_of_csv(tmp_path):
 
 
 # ------------------------------------------------ hostile names and texts
-
 NAMES = ["a b.py", "it's; x.py", '"$(x)`y`.py', "-.py", "\x1b[31m\a.py", "\u202e.py"]
 
 

@@ -85,9 +85,7 @@ def test_a_byte_that_is_not_utf_8_is_latin_1_and_leaves_other_rows_as_they_are()
 
 UNSEEN = ["\0", "\u200b", "\u00ad", "\ufeff", "\x1b[1;35m", "\x1b[?25l"]
 ENDS = ["\n", "\r\n\n", "\r", "\u2028", "\u00a0\n  ", *(f"{unseen}\n{unseen}" for unseen in UNSEEN)]
-
-
-WHITESPACE = [("\n", end) for end in ENDS] + [(" ", blank) for blank in "\u00a0"]
+WHITESPACE = [("\n", end) for end in ENDS] + [(" ", "\u00a0")]
 
 
 @pytest.mark.parametrize(("old", "new"), WHITESPACE, ids=ascii)
@@ -103,51 +101,49 @@ TENSOR_LATENCIES = [
     *("Latency with tensor-parallelism   is   3", "TP latency (ms): 3000", "tensor latency\t3"),
     *("- Latency of tensor parallelism = 3.0 seconds (3000000.0 us)", "\u2022 TP latency -> 3"),
     *("12) The overall latency for TP ~ 3 s", "**Tensor parallel** inference time: 3s"),
-    *("TP latency: 3 s (3.2 s)", "TP latency in ms is about 3000", "'tp': {'latency': 3}"),
-    *("tensor latency: 3000000 \u00b5s", "tensor latency:\u00a03,0\u00a0seconds"),
-    *("TP latency \u2248 3 s for 1 input", "Question 1: TP \u2014 3 s"),
-    *("Q1 \u2013 TP latency is 3 s", "TP latency is 3 s for a single input"),
-    *("Q1 (one input): TP latency: 3", "Strategy: TP, latency: 3 s"),
-    *("The latency of the tensor method is 3 seconds", "TP par. latency = 3 s", "Q1,TP,latency,3"),
+    *("TP latency: 3 s (3.2 s)", "'tp': {'latency': 3}", "tensor latency:\u00a03,0\u00a0seconds"),
+    *(
+        "TP latency \u2248 3 s for 1 input",
+        "Question 1: TP \u2014 3 s",
+        "Q1 \u2013 TP latency is 3 s",
+    ),
+    *("Q1 (one input): TP latency: 3", "TP par. latency = 3 s", "Q1,TP,latency,3"),
     *("TP latency is approximately 3000 msec", "End-to-end latency of TP: 3", "TP running time: 3"),
     *("TP total time: 3 s", "tensor execution_time: 3 s", "TP la\u00adtency: 3 s"),
-    *("TP latency: np.float64(3.0)", "TP latency: Decimal('3') s", "With TP it takes 3 s"),
+    *(
+        "TP latency: np.float64(3.0)",
+        "TP latency: Decimal('3') s",
+        "tensor latency: 3000000 \u00b5s",
+    ),
 ]
 PIPELINE_TRAFFICS = [
     *("Total network traffic of pipeline parallelism is 3 bytes", "PP traffic (KB): 0.003"),
-    *("total communication traffic, pipelined = 3", "PP bytes sent: 3", "PP: 3 B"),
-    *("PP data moved: 3 B", "PP: 3 bytes sent", "Bits of pipeline traffic: 24", "PP data: 3"),
-    *("PP traffic: 0.000003 megabytes", "pipeline traffic between nodes: 3"),
+    *("total communication traffic, pipelined = 3", "PP bytes sent: 3", "PP: 3 bytes sent"),
+    *("PP data moved: 3 B", "Bits of pipeline traffic: 24", "pipeline traffic between nodes: 3"),
+]
+TENSOR_BOTH = [
+    *("TP needs 3 s  /  7 B over the network", "TP: 3 s, 7 B sent over the links"),
+    *("TP: time(s) = 3  bytes = 7", "Tensor: latency 3 s, traffic (KB) 0.007"),
 ]
 EIGHT = ["Tensor x8: 4 s", "TP delay (N=8) 4", "N = 8: TP: 4 s", "batch of 8: TP 4 s"]
 RESULTS = {row: {"Q1 tensor latency": 3} for row in TENSOR_LATENCIES}
 RESULTS |= {row: {"Q1 pipeline traffic": 3} for row in PIPELINE_TRAFFICS}
+RESULTS |= {row: {"Q1 tensor latency": 3, "Q1 tensor traffic": 7} for row in TENSOR_BOTH}
 RESULTS |= {
     "TP latency for 8 inputs: 4 s (4.25 s)": {"Q2 tensor latency": 4},
     "TP latency is 4.25 s (4 s, 8 inputs)": {"Q2 tensor latency": 4.25},
-    "Tensor: latency 3 s, traffic (KB) 0.007": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
-    "TP needs 3 s  /  7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
-    "TP: time(s) = 3  bytes = 7": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
-    "TP takes 3 s for one input and moves 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
-    "TP: 3 s, 7 B sent over the links": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
-    "8 inputs: TP needs 4 s and puts 7 B on the network, while PP needs only 5 s": {
-        "Q2 tensor latency": 4,
-        "Q2 tensor traffic": 7,
-        "Q2 pipeline latency": 5,
-    },
+    "TP puts 7 B on the network, PP only 5 s": {"Q1 tensor traffic": 7, "Q1 pipeline latency": 5},
     f"TP latency: {' ' * 185}3 s": {"Q1 tensor latency": 3},  # 200 characters
     **{row: {"Q2 tensor latency": 4} for row in EIGHT},
-    "Q2 PP: 5 s and 7 bytes": {"Q2 pipeline latency": 5, "Q2 pipeline traffic": 7},
 }
 NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("Average latency of tensor parallelism: 3 s", "Total latency of data parallelism is 3 s"),
-    *("TP latency per input is 3 s", "TP latency is 3 s on a ring", "TP was 3 s", "TP latency: 3x"),
-    *("TP compute latency: 3 s", "TP communication latency: 3 s", "TP network time: 3 s"),
-    *("Total time: 3 s", "TP latency: 3 minutes", "TP traffic: 3 B per second"),
-    *("Layer 1 tensor latency: 3 s", "12:00:01 tensor latency: 3 s", "TP latency: 3 s, not 4"),
+    *("TP latency per input is 3 s", "TP compute latency: 3 s", "TP latency: 3x", "tensor\n3"),
+    *("TP communication latency: 3 s", "TP network time: 3 s", "TP latency:\n3 s"),
+    *("TP latency: 3 minutes", "TP latency: 3 s, not 4", "12:00:01 tensor latency: 3 s"),
     *("TP latency: 3 + 0.1 s", "TP latency: 1 + 2 = 3 s", "TP latency: 3 \u00b1 0.1 s"),
     *("TP latency: < 3 s", "TP latency: +3 s", "TP latency: 3-3.1 s", "TP latency: 3\u20133.1 s"),
     *("TP latency: 3 %", "TP latency: 3/2 s", "TP latency: 3 x 10^-3 s", "TP traffic: 3 MB/s"),
@@ -156,26 +152,17 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
     *("TP latency: 0,123,456 s", "TP latency: 1 923 ms", "TP latency: 1_2 s", "TP latency: \u0663"),
     *("TP latency: 1,234_567 us", "TP latency: 3e5000 s", "TP latency: ,3 s", "TP traffic: 0.2 Gb"),
     *("TP latency: 3 s (4 ms)", "TP latency: 3 4", "TP traffic: 3 bytes (0.005 KB)", "3 s (TP)"),
-    *("TP and PP latency: 3 s", "TP vs PP: 3 s", "Latency and traffic of TP: 3", "tensor 3 1200"),
+    *("TP and PP latency: 3 s", "Latency and traffic of TP: 3", "tensor 3 1200", "Q1: 3 s"),
     *("TP latency: 3 s (Q1), 4 s (Q2)", "Q1 and Q2: TP latency: 3 s", "3 s is the TP latency"),
     *("Q3: TP latency: 3 s", "16 inputs: TP latency: 3 s", "Total latency: 3 s", "TP: 3", "3 s"),
-    *("TP: 3 s / 8 inputs", "TP latency: 3 / 2 s", "TP sent in 3 s", "Total data moved: 3 bytes"),
-    *("TP takes 3 s for one input and 4 s for 8 inputs", "TP: 3 s for one input; 4 s, 8 inputs"),
-    *("Data parallelism: 3 B", "TP delay on the network: 3 s", "TP latency / PP latency: 3 s"),
-    *("TP: 3 MB / s", "TP (4): 3 s", "TP latency x 8: 3 s", "32x TP: 3 s", "single node: TP: 3 s"),
-    *("TP latency of layer (1): 3 s", "Q1: 3 s", "tensor\nQ1: 3, 7"),
-    *("+ TP latency: 3 s", f"TP latency: {' ' * 186}3 s", "TP latency per 8 inputs: 4 s"),
-    *(
-        "tensor\nTotal time: 3 s",
-        "TP latency (s, ms): 3",
-        "TP traffic, B / KB: 3",
-        "TP latency:\n3 s",
-        "tensor\n3",
-    ),
+    *("TP: 3 s / 8 inputs", "TP sent in 3 s", "Total data moved: 3 bytes", "TP (4): 3 s"),
+    *("TP takes 3 s for one input and 4 s for 8 inputs", "TP delay on the network: 3 s"),
+    *("TP latency / PP latency: 3 s", "32x TP: 3 s", "single node: TP: 3 s", "+ TP latency: 3 s"),
+    *("TP latency of layer (1): 3 s", "tensor\nQ1: 3, 7", f"TP latency: {' ' * 186}3 s"),
+    *("tensor\nTotal time: 3 s", "TP latency (s, ms): 3", "TP traffic, B / KB: 3"),
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
-    *("Strategy | Latency | Layer\nTP | 3 | 1", "Latency | per input\nTP | 3 | 3"),
     "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
     *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
     "TP | PP\nLatency (s) | Traffic (bytes)\n3 | 5",
@@ -188,9 +175,7 @@ def test_a_row_is_read_if_it_says_results_and_nothing_else(row):
     assert amounts == {"Q2 pipeline latency": 5} | RESULTS.get(row, {})
 
 
-@pytest.mark.parametrize(
-    "heading", ["All latencies in ms", "Latency (us), traffic (Mb)", "Time: ns"]
-)
+@pytest.mark.parametrize("heading", ["All latencies in ms", "Latency (us), traffic (Mb)"])
 def test_a_row_without_a_unit_is_not_read_if_a_heading_has_another(heading):
     rows = "\nTP latency: 3\nTP latency: 5 s"
     assert find_amounts(f"{heading}{rows}") == {"Q1 tensor latency": 5}
@@ -199,8 +184,7 @@ def test_a_row_without_a_unit_is_not_read_if_a_heading_has_another(heading):
 # ------------------------------------------------ headings and tables
 _, *LAYOUTS = Path(__file__).with_name("layouts.txt").read_text(encoding="utf-8").split("\n\n")
 OTHER_HEADINGS = [  # another question or other inputs; unknown words, or two meanings
-    *("Q3", "Q12", "16 inputs", "Question 4 (ring)", "Q1/Q2", "1 input, 8 inputs"),
-    *("Layer 1", "Ring topology:", "Simulating tensor parallelism", "Compute only", "Tensor 2"),
+    *("Q3", "16 inputs", "Q1/Q2", "1 input, 8 inputs", "Simulating tensor parallelism", "Tensor 2"),
     *("Communication", "Data parallelism", "TP and PP", "Latency (s)", "Latency, traffic"),
     *("8 inputs per node", "TP (2.5 x PP)", "TP, 0.5 MB of SRAM"),
 ]
@@ -218,11 +202,9 @@ def test_what_stands_above_another_heading_ends_there(heading):
     assert [*find_amounts(f"{text}\nQ2\nTP: 4 s").values()] == [3, 5, 4]
 
 
-@pytest.mark.parametrize("heading", ["--------Q2 64 inputs------", "Q2 (8 inputs)"])
-def test_a_question_that_is_named_wins_over_other_inputs(heading):
-    text = replace(ROWS[5], heading)
-    assert find_amounts(text) == AMOUNTS
-    assert read(text).notes == []
+def test_a_question_that_is_named_wins_over_other_inputs():
+    text = replace(ROWS[5], "--------Q2 64 inputs------")
+    assert find_amounts(text) == AMOUNTS and read(text).notes == []
 
 
 # ------------------------------------------------ which number counts
@@ -231,15 +213,12 @@ REPEATED = {
     "the handout's label, not the last": f"Q1\n{LABEL.upper()} 3000 ms\ntensor latency: 9\nQ2",
     "the handout's label, even in doubt": f"Q1\ntensor latency: 9\nSummary:\n{LABEL} 3 s",
     "the last below equal headings": "Q1\nTP latency: 9\nQ2\nQ1\nTP latency: 3",
-    "the last, behind a row that is none": "Q1\nTP: 9 s\nPP is 2.5 x slower\nTP: 3 s\nQ2",
-    "the last of two labels": "TP latency: 9\nTotal TP latency: 3",
     "the last of two that name the question": "Q1: TP latency: 9\nQ1: TP latency: 3",
     "the last above Q2's table": "TP latency: 9\nTP latency: 3\nQ2\nTP  11.5  9600",
 }
 COUNTED_ONCE = {
     "above a heading": "TP latency: 9\nQ1\nTP latency: 3",
     "below unknown words": "Q1\nTP latency: 3\nRing topology\nTP latency: 9\nQ2",
-    "below unknown words, Q1": "Q1\nTP latency: 3\nRing topology\nQ1: TP latency: 9\nQ2",
     "below other inputs": "Q1\nTP latency: 3\nQ1 (64 inputs)\nTP latency: 9\nQ2",
     "below what may be a heading": "Q1\nTP latency: 3\nQ2, 0.5 MB of SRAM\nTP latency: 9",
     "of no strategy, kind or unit of its own": "Q1\nTP latency\nTP: 3\nQ1: 9\nQ2",
@@ -281,7 +260,6 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("1,923,072 bytes", "bytes", 7, "1923072", "1923071"),
     ("1_923_072 B", "bytes", 7, "1923072", "1923071"),
     ("1.923.072 bytes", "bytes", 7, "1923072", "1923071"),
-    ("604160 b", "bytes", 6, "604160", "604161"),
     ("604160.000000 bytes", "bytes", 10, "604160", "604161"),
     ("604.160 bytes", "bytes", 6, "604160 604.16", "604161"),  # groups, or a decimal point
     ("0.6041599999999999 MB", "MB", 10, "0.6041599999999999e6 604160", "604161"),  # a float
@@ -298,7 +276,6 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("0.003127260133624077 s", "seconds", 7, "0.003127260133624077 0.00312726016", "0.003127262"),
     ("0.003127260133624078 s", "seconds", 10, "0.003127260133624078", "0.00312726016"),
     ("1048576.125 B", "bytes", 10, "1048576.125", "1048576.2"),  # a float32, too
-    ("1.250000000000 s", "seconds", 10, "1.25", "1.2500001"),
     ("0.000 s", "seconds", 0, "0", "1e-99"),
     ("0.100072324 s", "seconds", 7, "0.100072324 0.10007232512", "0.1000725"),  # a float32
     ("0.100072326 s", "seconds", 9, "0.100072326", "0.10007232512"),
@@ -355,7 +332,6 @@ Traceback (most recent call last):
 NameError: name 'x' is not defined
 """
 FAILURES = {
-    "NameError: name 'x' is not defined": f"KeyError: 'y'\n{TRACEBACK}done\n",
     "KeyError: name 'x'": TRACEBACK + TRACEBACK.replace("Name", "Key"),
     "KeyboardInterrupt": TRACEBACK[: TRACEBACK.index("Name")] + "KeyboardInterrupt\n",
 }
@@ -363,9 +339,8 @@ REFUSED = {  # what it is, and what is said to help
     " \n\t\n": ("empty", "did the program fail"),
     "import sys\n\nprint('TP latency: 3')": ("program", "python3 YOURS >"),
     "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS >"),
-    "print('x')\nhello": ("no results", "hello"),
+    "print('x')\nhello": ("no results", "it ends with: hello"),
     "import time: self [us]\nimport time: 3 | io": ("no results", "import time: 3 | io"),
-    "bash: line 1: 7 Killed": ("no results", "it ends with: bash: line 1: 7 Killed"),
     "Q3\nTP latency: 3": ("no results", "Total latency of tensor parallelism is 0.1 seconds"),
 }
 
@@ -380,19 +355,17 @@ def test_a_row_that_seems_to_be_of_a_missing_line(row):
 
 @pytest.mark.parametrize("reason", FAILURES)
 def test_how_a_program_failed(reason):
-    failure, half = FAILURES[reason], "\n".join(ROWS[:5]) + "\n"
-    for text in (OUTPUT + failure, half + failure):
-        assert any(f" failed: {reason}" in note for note in read(text).notes)
-    assert refuse(failure)[1].startswith(f"the program failed: {reason}")
+    [note] = read(OUTPUT + FAILURES[reason]).notes
+    assert note.startswith(f"the program failed: {reason}") and note == refuse(FAILURES[reason])[1]
 
 
 def test_the_rows_that_report_run_writes_are_notes():
     notes = ["'main.py' was run", "stopped after 10 s"]
     rows = "".join(f"report run: {note}\n" for note in notes)
-    submission, told = read(OUTPUT + rows), notes
-    assert (submission.notes, submission.is_odd, submission.rows) == (told, True, ROWS)
+    submission = read(OUTPUT + rows)
+    assert (submission.notes, submission.is_odd, submission.rows) == (notes, True, ROWS)
     assert read(rows + OUTPUT).notes == []  # for they are the program's own
-    assert refuse(rows)[1] == "; ".join(told)
+    assert refuse(rows)[1] == "; ".join(notes)
 
 
 @pytest.mark.parametrize("rows", ["Exception ignored in: <f>\n" + TRACEBACK, "RelativeError: 0.1"])
@@ -408,14 +381,11 @@ def test_a_text_without_results_is_refused(text):
 
 # ------------------------------------------------ the format
 OWN_NUMBERS = {  # in the row that is wanted
-    f"{LABEL} 1.25 s": "1.25",
     "TP latency: 9.50": "9.50",
     f"{LABEL} 1250 ms": "1.25",
-    f"{LABEL} 1,250,000.0 us": "1.25",
     f"{LABEL} 1.25e0 seconds": "1.25",
     f"{LABEL} 1,250 seconds": "...",
     f"{LABEL} xxx seconds": "...",
-    f"{LABEL} three seconds": "...",
 }
 
 

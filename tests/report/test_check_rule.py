@@ -1,5 +1,4 @@
-"""report/check/diagnosis.py and judge.py: which mistakes explain wrong numbers, and what is not
-claimed."""
+"""report/check: which mistakes explain wrong numbers, and what is not claimed."""
 
 import random
 from fractions import Fraction
@@ -34,8 +33,7 @@ def test_what_is_told(case, pytestconfig):
 @pytest.mark.parametrize(
     ("rows", "mistakes"),  # how many are claimed
     [
-        # 12,227.18464 us undivided, 2 digits, 3 twice of one number, 4
-        ("tensor 0.012 right 0.39 right", 0),
+        # 12,227.18464 us undivided, 3 digits twice of one number, 4
         ("tensor 0.0122 right 0.391 right", 0),
         ("tensor 0.01223 right 0.3913 right", 1),
         # 12,415.08864 us with one link at a time, too: 5 and 6
@@ -47,29 +45,18 @@ def test_what_is_told(case, pytestconfig):
         # 155.4840576 ms without sending may be a slip of 155.7861376: 4 and 5, or 10 last places
         ("pipeline right right 0.1555 right", 0),
         ("pipeline right right 0.15548 right", 1),
-        ("tensor 0.00311 right 0.0996 right", 0),
         ("tensor 0.003113 right 0.09963 right", 1),
-        # 147.975 ms, N times the slowest; 3,221.21216 us, twice the sends: 8 and 9 last places
-        ("pipeline right right 0.148 right", 0),
+        # 3,221.21216 us, twice the sends: 9 last places
         ("tensor 0.00322 right 0.103 right", 0),
-        # and 12,737.39264 us: what both share needs 2 digits, also if there are alternatives
-        ("tensor 0.00322 none 0.103 none; pipeline 0.0127 none 0.156 none", 1),
         # half the ops in both: 1,610.60608, 6,368.69632, 51,539.39456, 78,044.1088 us; 3 and 2
         ("tensor 0.0016 right 0.052 right; pipeline 0.0064 right 0.078 right", 0),
         ("tensor 0.00161 right 0.0515 right; pipeline 0.00637 right 0.0780 right", 1),
-        # and one of its own, with sends of 2 * 302.08 us in Q1 and a node that waits in Q2
-        (
-            "tensor 0.00322121216 3846144 0.10307878912 123076608;"
-            " pipeline 0.01273739264 1208320 0.1623 38666240",
-            2,
-        ),
         # both share no layer 1 and sends of twice the time, 3,190.108 and 12,612.97664 us: 6 and 7
         ("tensor 0.00319 right 0.102 right; pipeline 0.0126 right 0.156 right", 0),
         ("tensor 0.00319 right 0.102 right; pipeline 0.01261 right 0.156 right", 2),
         # 3,031.4291... + 87.4996... us, an addition fewer and 2^30: 6, some 830 last places off
         ("tensor 0.00311893 right none right", 2),
-        # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 3 and 7
-        ("tensor 0.000118 none 0.00365 none", 1),
+        # 117.65 us in Q1, of the ops without filters, and 31 times that in Q2: 7 digits
         ("tensor 0.0001176497 none 0.003647141 none", 2),
     ],
 )
@@ -78,69 +65,35 @@ def test_without_enough_digits_nothing_is_claimed(rows, mistakes):
     assert sum(len(cause[0].mistakes) for cause in causes) == mistakes
 
 
-@pytest.mark.parametrize(
-    ("strategy", "words"),  # of the rest, in the order of lines
-    [
-        # 5 / 4 times 3,127.26016 us and 4 / 5 times 1,923,072 bytes, and a little more
-        ("tensor 0.0039090752 1538457.6 right right", ["25 % too long", "20 % too few bytes"]),
-        ("tensor 0.0039090753 1538457.5 right right", ["1.25 times", "0.800 times"]),
-        ("tensor 0.002501808128 2403840 right right", ["20 % too short", "25 % too many bytes"]),
-        # 0.2272, or 0.17 and 0.22 % more
-        ("tensor 0.0071 right 0.2276 right", ["2.27 times", "32 times Q1's"]),
-        ("tensor 0.0071 right 0.2277 right", ["2.27 times", "2.28 times"]),
-    ],
-)
-def test_how_far_a_number_is_off(strategy, words):
-    rest = [number.words for number in judge(write(strategy)).numbers if number.kind != "right"]
-    assert [wanted in said for wanted, said in zip(words, rest, strict=True)] == [True, True], rest
-
-
 def test_alternatives_that_do_not_go_together_are_told_whole():
     a, b, c, d = (Mistake(clause, f"{clause} = 1") for clause in "abcd")
-    line = Line("Q1", "tensor", "latency")
-
-    def describe(*pairs):
-        both = [(Explanation(tensor, (line,)), Explanation(other)) for tensor, other in pairs]
-        [cause] = list_causes(both)
-        return list_alternatives(cause, LAB)
-
-    assert describe(((a, b), (a,)), ((c, d), (d,))) == [
+    lines = (Line("Q1", "tensor", "latency"),)
+    one = Explanation((a, b), lines), Explanation((a,))
+    other = Explanation((c, d), lines), Explanation((d,))
+    [cause] = list_causes([one, other])
+    assert list_alternatives(cause, LAB) == [
         "both strategies: a; and tensor parallelism: b",
         "or both strategies: d; and tensor parallelism: c",
     ]
-    assert describe(((a,), ()), ((b,), ())) == [
-        "tensor parallelism: a",
-        "or tensor parallelism: b",
-    ]
 
 
-def test_formulas_of_n_are_exact_numbers_however_many_inputs():
-    question = LAB._replace(inputs=123_457)
-    right = lab3.format_decimal(lab3.pipeline_parallel_latency(*question))
-    ended = lab3.format_decimal(123_460 * Fraction("0.01243531264") / 4)  # 4 layers
-    text = lab3.answers(*question).replace(right, ended)
-    told = "pipeline parallelism: 123,457 inputs take 30,865 times as long as one"
-    assert find_causes(text, question) == [told]
-
-
-def test_two_mistakes_are_not_tried_in_more_than_20_layers():
+@pytest.mark.parametrize("layers", [20, 21])
+def test_two_mistakes_are_not_tried_in_more_than_20_layers(layers):
     """Each of 100 nodes does 20,000 ops in 20/3 us, and sends 2 bytes to 99 others in 99 ns."""
-    for layers, clauses in ((20, "a node uses one link at a time; "), (21, "")):
-        network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1),) * layers
-        question = Question(network, lab3.System(nodes=100, ops_per_s=3 * 10**9), 1)
-        latency_s = lab3.format_decimal(layers * Fraction(20_297, 3 * 10**9))
-        right = lab3.format_decimal(lab3.tensor_parallel_latency(*question))
-        text = lab3.answers(*question).replace(right, latency_s)
-        assert [clauses in cause for cause in find_causes(text, question)] == [True] * (
-            layers == 20
-        )
+    network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1),) * layers
+    question = Question(network, lab3.System(nodes=100, ops_per_s=3 * 10**9), 1)
+    latency_s = lab3.format_decimal(layers * Fraction(20_297, 3 * 10**9))
+    right = lab3.format_decimal(lab3.tensor_parallel_latency(*question))
+    causes = find_causes(lab3.answers(*question).replace(right, latency_s), question)
+    told = ["tensor parallelism: a node uses one link at a time"] * (layers == 20)
+    assert [cause.split(";")[0] for cause in causes] == told
 
 
 # ------------------------------------------------ a key
-
 MAC = "tensor 0.00161060608 right 0.05153939456 right"
 SERIAL = "pipeline right right 0.39793000448 right"
 RIGHT = "tensor right right right right"
+NO_PIPELINE = "pipeline none none none none"
 
 
 @pytest.mark.parametrize(
@@ -148,21 +101,14 @@ RIGHT = "tensor right right right right"
     [
         # a rounded key; its other strategy is lab3.py's, so causes are sought
         (SERIAL, SERIAL, [], 8),
-        (SERIAL, RIGHT, [], 7),
         (SERIAL, MAC, ["tensor parallelism: 1 MAC is 1 op"], 5),
-        (SERIAL.replace("3000448", ""), SERIAL, [], 8),
         # of which three digits agree, or two
         (SERIAL.replace("793000448", "8"), SERIAL, [], 8),
         (SERIAL, SERIAL.replace("793000448", "8"), [], 8),
         (SERIAL, SERIAL.replace("9793000448", "9"), [], 7),
         # a line that a key lacks is lab3.py's if the strategy's others are, else nobody's
-        ("pipeline none none none none", RIGHT, [], 8),
-        (
-            "pipeline none none none none",
-            SERIAL,
-            ["pipeline parallelism: inputs do not overlap"],
-            7,
-        ),
+        (NO_PIPELINE, RIGHT, [], 8),
+        (NO_PIPELINE, SERIAL, ["pipeline parallelism: inputs do not overlap"], 7),
         (SERIAL.replace("448 right", "448 none"), SERIAL, [], 7),
     ],
 )
@@ -173,7 +119,6 @@ def test_a_key_is_right_as_it_is_printed(key, strategy, causes, right):
 
 
 # ------------------------------------------------ many outputs
-
 SAME_ON_THE_LAB = [  # where no layer takes longer to send than to compute
     {"a layer takes the longer of computing and sending, not both", "communication takes no time"},
     {"a stage takes the longer of computing and sending, not both", "communication takes no time"},
@@ -217,7 +162,9 @@ def test_random_numbers_are_not_explained(changed):
 
 
 def test_a_clause_has_a_questions_numbers_and_the_handouts_own_words():
-    told = {mistake.clause: mistake.describe(LAB) for mistake in MISTAKES}
-    assert told["N inputs take N / nodes times as long as one"].startswith("32 inputs take 8 times")
-    ends = [mistake for mistake in MISTAKES if mistake.clause.startswith("the last output goes to")]
-    assert [mistake.handout for mistake in ends] == ['that the output is "stored in a single node"']
+    told = {mistake.describe(LAB._replace(inputs=123_457)): mistake.handout for mistake in MISTAKES}
+    assert "123,457 inputs take 30,864.25 times as long as one" in told  # N / nodes
+    assert "123,457 inputs take 30,865 times as long as one" in told  # (N + 3) / layers
+    assert (
+        told["the last output goes to all nodes"] == 'that the output is "stored in a single node"'
+    )
