@@ -423,7 +423,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, read))]
     groups = _group(read, lines)
     if not groups and len(CODE.findall(text)) > 1:
-        raise NoSubmissionError("is a program, not its output", "python3 YOURS > output.txt")
+        raise NoSubmissionError("is a program", "python3 YOURS > output.txt")
     if not groups:
         last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
         reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last][:1] + run_notes

@@ -47,7 +47,7 @@ def test_a_million_bytes_are_read_and_no_more(tmp_path):
         ("false | python3 report check", 2, "did the program fail?"),
         ("python3 report check <&-", 2, "closed"),
         ("python3 report check --key - a - </dev/null", 2, "standard input cannot be both"),
-        ("python3 report check lab3.py", 2, "not its output: python3 lab3.py > output.txt"),
+        ("python3 report check lab3.py", 2, "lab3.py is a program: python3 lab3.py > output.txt"),
         ("python3 report check report/deck", 2, "deck is a folder that has no .txt file"),
         ("python3 report check --key report", 2, "--key report cannot be read: Is a directory"),
         ("python3 report check --key lab3.py", 2, "--key lab3.py is a program"),

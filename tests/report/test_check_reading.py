@@ -135,7 +135,7 @@ RESULTS |= {
     "Latency: TP 3 s | PP 5 s": {"Q1 tensor latency": 3, "Q1 pipeline latency": 5},
     "TP latency: Q1 = 3, Q2 = 4": {"Q1 tensor latency": 3, "Q2 tensor latency": 4},
     "TP: 3 s / 7 B": {"Q1 tensor latency": 3, "Q1 tensor traffic": 7},
-    "TP puts 7 B on the network, PP only 5 s": {"Q1 tensor traffic": 7, "Q1 pipeline latency": 5},
+    "TP puts 7 B, PP only 5 s": {"Q1 tensor traffic": 7, "Q1 pipeline latency": 5},
     f"TP latency: {' ' * 185}3 s": {"Q1 tensor latency": 3},  # 200 characters
     **{row: {"Q2 tensor latency": 4} for row in EIGHT},
 }
