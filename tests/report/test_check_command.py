@@ -84,14 +84,12 @@ def test_what_is_noted_of_a_key_and_what_it_lacks(tmp_path):
     (tmp_path / "a.txt").write_text(OUTPUT)
     heading = "--------Q2 32 inputs------\n"
     again = f"{heading}Total latency of tensor parallelism is 1 seconds\n"
-    crash = 'Traceback (most recent call last):\nValueError: how many "inputs"?\n'
     key = write("tensor right right right none").replace(heading, again)
-    (tmp_path / "key.txt").write_text(key + crash)
+    (tmp_path / "key.txt").write_text(key)
     told = " ".join(output(f"check --key {tmp_path}/key.txt {tmp_path}/a.txt").split())
     assert "The key agrees with lab3.py. It lacks Q2 tensor traffic." in told
     assert "All 8 numbers are right." in told  # not: agree with the key
     assert "Q2 tensor latency was found 2 times; 0.10007232512 is used" in told
-    assert "the program failed: ValueError" in told
     (tmp_path / "key.txt").write_text(write("pipeline right right 0.398 right"))
     told = " ".join(call(f"check --key {tmp_path}/key.txt {tmp_path}/a.txt")[1].split())
     why = "The key's Q2 pipeline latency is not lab3.py's, so causes are not sought for pipeline"
@@ -149,15 +147,11 @@ def test_a_class_is_a_line_per_file(names):
     assert summary.startswith("4 of 14 files have every number right, 2 also")
 
 
-def test_how_many_are_right_in_words(tmp_path):
-    few, one = write("tensor 0.0031 right right right"), OUTPUT.partition("Total network")[0]
-    begin = {
-        few: "7 of 8 numbers are right, 1 has too few digits.\n",
-        one: "1 of 8 numbers is right.",
-    }
-    for text in begin:
-        (tmp_path / "a.txt").write_text(text)
-        assert call(f"check {tmp_path}/a.txt")[1].startswith(begin[text])
+def test_how_many_are_right_in_words(names, tmp_path):
+    few = "7 of 8 numbers are right, 1 has too few digits.\n"
+    assert call("check few.txt")[1].startswith(few)
+    (tmp_path / "one.txt").write_text(OUTPUT.partition("Total network")[0])
+    assert call("check one.txt")[1].startswith("1 of 8 numbers is right.")
 
 
 def test_at_a_terminal_it_says_what_it_waits_for_and_not_among_the_answers(monkeypatch):
@@ -173,7 +167,6 @@ def test_nobody_to_look_at_by_hand(names):
     status, out, _ = call(["check", *names[:3]])
     assert status == 1 and out.endswith("Look at by hand: none\n")
     assert call(["check", *names[:2]])[0] == 0
-    assert call(["check", "format.txt"])[0] == 1
     assert call(["check", names[0], names[0]]) == call(["check", names[0]])
 
 

@@ -165,7 +165,6 @@ NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
     "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
     *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
-    "TP | PP\nLatency (s) | Traffic (bytes)\n3 | 5",
 ]
 
 
@@ -214,7 +213,6 @@ REPEATED = {
     "the handout's label, even in doubt": f"Q1\ntensor latency: 9\nSummary:\n{LABEL} 3 s",
     "the last below equal headings": "Q1\nTP latency: 9\nQ2\nQ1\nTP latency: 3",
     "the last of two that name the question": "Q1: TP latency: 9\nQ1: TP latency: 3",
-    "the last above Q2's table": "TP latency: 9\nTP latency: 3\nQ2\nTP  11.5  9600",
 }
 COUNTED_ONCE = {
     "above a heading": "TP latency: 9\nQ1\nTP latency: 3",
@@ -222,7 +220,6 @@ COUNTED_ONCE = {
     "below other inputs": "Q1\nTP latency: 3\nQ1 (64 inputs)\nTP latency: 9\nQ2",
     "below what may be a heading": "Q1\nTP latency: 3\nQ2, 0.5 MB of SRAM\nTP latency: 9",
     "of no strategy, kind or unit of its own": "Q1\nTP latency\nTP: 3\nQ1: 9\nQ2",
-    "nobody's": "16 inputs\nTP latency: 9\nQ1\nTP latency: 3",
     "the same": "Q1\nTP latency: 3\nTP latency: 3.0 s",
     "no number": "Q1\nTP latency: nan\nTP latency: 3\nTP latency: None\nQ2",
 }
@@ -270,8 +267,7 @@ NUMBERS = [  # a number: its unit, how many digits count, what it agrees with, a
     ("3.127 ms", "ms", 4, "0.003127 0.0031265 0.0031279", "0.003128 3.127"),
     ("3,127 ms", "ms", 4, "3.127 0.003127", "0.003128 3.128"),
     ("3,127.5 us", "us", 5, "0.0031275", "0.003127"),
-    ("3.1e\u221203 s", "seconds", 2, "0.0031 0.003127", "0.0032"),
-    ("3.1E-003 s", "seconds", 2, "0.0031 0.003127", "0.0032"),
+    ("3.1E\u2212003 s", "seconds", 2, "0.0031 0.003127", "0.0032"),
     ("0,100 seconds", "seconds", 3, "0.1", "100"),
     ("0.003127260133624077 s", "seconds", 7, "0.003127260133624077 0.00312726016", "0.003127262"),
     ("0.003127260133624078 s", "seconds", 10, "0.003127260133624078", "0.00312726016"),
@@ -323,7 +319,6 @@ SEEMS = {
     "TP latancy: 3 s": "Q1 tensor latency",
     "latency: 3 # 4 nodes": "Q1 tensor latency",
     "Total network traffic of tensor parallelism is 1 923 072 bytes": "Q1 tensor traffic",
-    "Total latency of pipeline parallelism is 5120 bytes": "Q1 pipeline traffic",
 }
 TRACEBACK = """\
 Traceback (most recent call last):
@@ -408,8 +403,6 @@ def test_the_diff_shows_what_is_wanted():
     assert not {*shown} & {*map(str, ODD_NUMBERS[1] + ODD_NUMBERS[8])}  # no right one is told
 
 
-@pytest.mark.parametrize(
-    "piece", ["9", " ", "is ", "Q1\n", "\x1b[", "\x1b]", "1,", "a is is (\n", "sh: "]
-)
+@pytest.mark.parametrize("piece", [" ", "Q1\n", "\x1b[", "\x1b]", "1,", "a is is (\n", "sh: "])
 def test_a_megabyte_is_read(piece):
     assert find_amounts(f"{OUTPUT}\n{piece * (10**6 // len(piece))}\n") == AMOUNTS
