@@ -87,13 +87,8 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
     computing = Counter(where for where, work, *_ in bars if work == "compute")
     assert (ceil(computing["all nodes"] / len(ask(line).network)), computing["node 1"]) == inputs
     assert all(start < end for _, _, start, _ in bars)
-    sends = [
-        place
-        for *what, start, length in bars
-        if what == ["node 1", "send"]
-        for place in (start, start + length)
-    ]
-    assert sends == sorted({*sends})  # with gaps, also without a pause
+    sends = numpy.array([bar[2:] for bar in bars if bar[:2] == ("node 1", "send")] or [(0, 1)])
+    assert (numpy.diff(sends.cumsum(axis=1).ravel()) > 0).all()  # with gaps, also without a pause
     texts = [text for text in axes.texts if text.get_text() == "\N{HORIZONTAL ELLIPSIS}"]
     assert [text.xy for text in texts] == [(axes.get_xlim()[1], place) for place in dots]
 
@@ -219,7 +214,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
     assert [text.get_text() for text in axes.texts if text.get_text()[0].isdigit()] == dots.split()
 
 
-@settings(max_examples=30 if settings().derandomize else 1_000)
+@settings(max_examples=12 if settings().derandomize else 1_000)
 @given(questions())
 @example(ask("--link-gbs=0.1"))  # 5.05 and 4.91
 @example(ask("--inputs=1 --nodes=8 --gops=251.157064 --link-gbs=1"))  # words close to a curve
