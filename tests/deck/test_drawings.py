@@ -58,10 +58,8 @@ def find_middle(box):
 
 def read_at(page, place, right=25, up=11):
     """Read the letters that are at most so far from a place."""
-    middles = [
-        (letter, *numpy.subtract(find_middle(box), place)) for letter, box, _ in find_letters(page)
-    ]
-    return "".join(letter for letter, x, y in middles if abs(x) < right and abs(y) < up)
+    (x, y), letters = place, [(it, *find_middle(box)) for it, box, _ in find_letters(page)]
+    return "".join(it for it, at, high in letters if abs(at - x) < right and abs(high - y) < up)
 
 
 def test_digits_are_11_pixels_high_and_no_letter_is_on_another_or_outside_the_margins(pages):

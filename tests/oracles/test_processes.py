@@ -5,6 +5,7 @@ that wrap around, because then no order of a sum rounds differently."""
 
 import multiprocessing
 from collections import Counter
+from functools import partial
 from itertools import permutations
 
 import pytest
@@ -22,15 +23,10 @@ from report.model import Model
 
 NODES, LAYERS = range(4), range(4)
 TIMEOUT_S = 60  # a run takes a second: only if a node fails do others wait so long
-NUMBERS = np.random.default_rng(0)  # the same in every process
-
-
-def make_array(shape):
-    return NUMBERS.integers(-(2**15), 2**15, shape, np.int16)
-
-
-INPUTS = [make_array((NETWORK[0].in_channels, NETWORK[0].x, NETWORK[0].y)) for _ in range(3)]
-WEIGHTS = [make_array(layer[:4]) for layer in NETWORK]  # filters, in_channels, fx, fy
+# Random, and the same in every process.
+draw = partial(np.random.default_rng(0).integers, -(2**15), 2**15, dtype=np.int16)
+INPUTS = [draw(size=(NETWORK[0].in_channels, NETWORK[0].x, NETWORK[0].y)) for _ in range(3)]
+WEIGHTS = [draw(size=layer[:4]) for layer in NETWORK]  # filters, in_channels, fx, fy
 
 
 def convolve(activation, weights):
