@@ -68,7 +68,6 @@ def find_bars(axes):
         (OTHER, 4.9408 + 2.0736, (3, 4), "all nodes, node 1, node 2", [1, 3, 4]),
         # two more intervals than 4.86, 8.95 and 12.44 ms are 14.11, 18.20 and 21.68
         ("--inputs=3", 17.0595328, (3, 3), f"all nodes, {PIPELINE}", [5, 6]),
-        ("--inputs=2", 17.0595328, (2, 2), f"all nodes, {PIPELINE}", []),
         ("--inputs=1", 12.43531264, (1, 1), f"all nodes, {PIPELINE}", []),
         (ONE_LAYER, 2 * 42.24, (2, 3), "all nodes, node 1, 3 idle nodes", [1, 3]),
         (f"{ONE_LAYER} --nodes=1", 2 * 40.96, (0, 2 + 2), "node 1, node 1", [1, 3]),
