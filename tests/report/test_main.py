@@ -167,7 +167,7 @@ def test_a_bug_is_a_traceback_and_no_sentence_for_the_user(monkeypatch, name, er
 # ------------------------------------------------ how commands end
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk")
 @pytest.mark.parametrize(
-    "words", ["report", "report whatif", "-u report explain all", "-u report explain --help"]
+    "words", ["report", "-u report whatif", "report explain all", "report explain --help"]
 )
 def test_a_full_disk_is_told_and_a_closed_stdout_or_pipe_is_no_error(words):
     check_end(shell(f"python3 {words} >/dev/full"), 1, "No space left")
