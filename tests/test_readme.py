@@ -79,10 +79,8 @@ def test_ci_runs_its_tests():
 
 def test_every_file_that_a_text_names_exists():
     texts = [CHECKOUT / "README.md", CHECKOUT / ".ci" / "run"]
-    for folder in ("report", "tests"):
-        texts += [
-            file for file in (CHECKOUT / folder).rglob("*") if file.suffix in (".py", ".md", ".typ")
-        ]
+    for pattern in ("report/**/*.py", "report/**/*.typ", "tests/**/*.py", "tests/**/*.md"):
+        texts += CHECKOUT.glob(pattern)
     path = re.compile(r"(?<![\w/.-])(?:tests|report)/[\w./-]*\w\*?")
     named = {name for text in texts for name in path.findall(text.read_text(encoding="utf-8"))}
     assert [path for path in named if not any(CHECKOUT.glob(path))] == []

@@ -7,13 +7,14 @@ from functools import cache
 import pytest
 
 pytest.importorskip("pypdfium2")
-pytest.importorskip("typst")
 
 import numpy
 import pypdfium2
 from pypdfium2 import raw
 
 from report.deck import build
+
+pytestmark = pytest.mark.usefixtures("built")  # skips them if a package is missing
 
 BLUE, ORANGE, INK, GREY, RED = "#003A70", "#C25700", "#222222", "#595959", "#B00020"
 
@@ -29,11 +30,10 @@ def read_colour(function, *arguments):
 def find_letters(page):
     """List each letter, the box of its ink in points (left, bottom, right, top), and its colour."""
     text = page.get_textpage()
-    letters = [chr(raw.FPDFText_GetUnicode(text.raw, at)) for at in range(text.count_chars())]
     return [
         (letter, text.get_charbox(at), read_colour(raw.FPDFText_GetFillColor, text.raw, at))
-        for at, letter in enumerate(letters)
-        if not letter.isspace()
+        for at in range(text.count_chars())
+        if not (letter := chr(raw.FPDFText_GetUnicode(text.raw, at))).isspace()
     ]
 
 
@@ -58,10 +58,8 @@ def find_middle(box):
 
 def read_at(page, place, right=25, up=11):
     """Read the letters that are at most so far from a place."""
-    middles = [
-        (letter, *numpy.subtract(find_middle(box), place)) for letter, box, _ in find_letters(page)
-    ]
-    return "".join(letter for letter, x, y in middles if abs(x) < right and abs(y) < up)
+    (x, y), letters = place, [(it, *find_middle(box)) for it, box, _ in find_letters(page)]
+    return "".join(it for it, at, high in letters if abs(at - x) < right and abs(high - y) < up)
 
 
 def test_digits_are_11_pixels_high_and_no_letter_is_on_another_or_outside_the_margins(pages):

@@ -5,6 +5,7 @@ that wrap around, because then no order of a sum rounds differently."""
 
 import multiprocessing
 from collections import Counter
+from functools import partial
 from itertools import permutations
 
 import pytest
@@ -18,23 +19,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from machines import LAB, NETWORK, SYSTEM
 from oracles.simulation import simulate
 from report import sram
-from report.model import STRATEGIES, Model
+from report.model import Model
 
-NODES, LAYERS, INPUTS = range(4), range(4), range(3)
+NODES, LAYERS = range(4), range(4)
 TIMEOUT_S = 60  # a run takes a second: only if a node fails do others wait so long
-
-
-def make_input(number):
-    return make_array(number, (NETWORK[0].in_channels, NETWORK[0].x, NETWORK[0].y))
-
-
-def make_weights(index):
-    return make_array(100 + index, NETWORK[index][:4])  # filters, in_channels, fx, fy
-
-
-def make_array(seed, shape):
-    """Random, and the same in every process."""
-    return np.random.default_rng(seed).integers(-(2**15), 2**15, shape, np.int16)
+# Random, and the same in every process.
+draw = partial(np.random.default_rng(0).integers, -(2**15), 2**15, dtype=np.int16)
+INPUTS = [draw(size=(NETWORK[0].in_channels, NETWORK[0].x, NETWORK[0].y)) for _ in range(3)]
+WEIGHTS = [draw(size=layer[:4]) for layer in NETWORK]  # filters, in_channels, fx, fy
 
 
 def convolve(activation, weights):
@@ -69,14 +61,10 @@ class Node:
 
 def run_node(number, answer, links):
     """Do this node's part of both strategies."""
-    for strategy in STRATEGIES:
-        if strategy == "tensor":
-            weights = {index: np.split(make_weights(index), 4)[number] for index in LAYERS}
-        else:
-            weights = {number: make_weights(number)}
+    shards = {index: np.split(WEIGHTS[index], 4)[number] for index in LAYERS}
+    for run, weights in ((run_tensor, shards), (run_pipeline, {number: WEIGHTS[number]})):
         node = Node(number, weights, links)
-        run = {"tensor": run_tensor, "pipeline": run_pipeline}[strategy]
-        outputs = [run(node, make_input(each)) for each in INPUTS]
+        outputs = [run(node, activation) for activation in INPUTS]
         answer.put((outputs, node.needed, node.link_bytes))
 
 
@@ -104,19 +92,19 @@ def run_pipeline(node, activation):
 
 
 def run_all():
-    """Of each strategy, what each node answers."""
+    """Yield each strategy, and what each node answers."""
     context = multiprocessing.get_context("spawn")
     links = {link: context.Queue() for link in permutations(NODES, 2)}
     answers = [context.Queue() for _ in NODES]
     for each in enumerate(answers):
         context.Process(target=run_node, args=(*each, links), daemon=True).start()
-    return {name: [answer.get(timeout=TIMEOUT_S) for answer in answers] for name in STRATEGIES}
+    for strategy in ("tensor", "pipeline"):
+        yield strategy, [answer.get(timeout=TIMEOUT_S) for answer in answers]
 
 
 def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # else threads of all wait for two cores
-    alone = Node(0, {index: make_weights(index) for index in LAYERS}, {})
-    expected = [make_input(number) for number in INPUTS]
+    alone, expected = Node(0, dict(enumerate(WEIGHTS)), {}), INPUTS
     for index in LAYERS:
         expected = [alone.compute(index, activation) for activation in expected]
     assert len(np.unique(expected)) > 60_000  # of 65,536: nothing is equal by accident
@@ -127,7 +115,7 @@ def test_four_processes_give_one_nodes_outputs_and_the_bytes_of_lab3(monkeypatch
         "tensor": [tensor, *[tensor[:-1]] * 3],  # one node gathers
         "pipeline": [[use.total_bytes] for use in sram.list_sram(LAB, "pipeline")],
     }
-    for strategy, answers in run_all().items():
+    for strategy, answers in run_all():
         outputs, needed, link_bytes = zip(*answers, strict=True)
         assert np.array_equal(outputs[0 if strategy == "tensor" else 3], expected)
         assert needed == tuple(3 * of_one_input for of_one_input in needed_by_node[strategy])

@@ -14,23 +14,11 @@ pytest.importorskip("matplotlib")
 
 import lab3
 from machines import LAB, ODD
-from program import (
-    LAB3,
-    PROJECT,
-    call,
-    copy_project,
-    edit,
-    output,
-    python,
-    refusal,
-    run,
-    sentence,
-    shell,
-)
+from program import LAB3, PROJECT, call, copy_project, edit, output, python, sentence, shell
 from report.__main__ import COMMANDS, EXAMPLES, INSTALL
 
 REPORT = PROJECT / "report"
-ALONE = [sys.executable, "-B", "-I", "-S"]  # without any library
+ALONE = "-I", "-S", REPORT  # without any library
 
 
 def check_end(result, status, *words):
@@ -44,7 +32,7 @@ def check_end(result, status, *words):
 # ------------------------------------------------ help, from where
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help_needs_no_library_and_has_examples(name):
-    result = run(*ALONE, REPORT, *name.split(), "--help")
+    result = python(*ALONE, *name.split(), "--help")
     assert result.stdout == output(f"{name} -h")
     own = [example for example in EXAMPLES if f" {name or 'explain'}" in example]
     assert own and {f"  {example}" for example in own[: None if name else 1]} <= {
@@ -54,17 +42,18 @@ def test_help_needs_no_library_and_has_examples(name):
 
 # the README's test and tests/deck build the deck, which takes seconds
 @pytest.mark.parametrize("example", [it for it in EXAMPLES if " deck" not in it])
-def test_an_example_of_the_help_works(tmp_path, example):
-    (copy_project(tmp_path) / "submissions").mkdir()
-    outputs = "python3 lab3.py | tee output.txt key.txt submissions/a.txt"
-    shell("cp lab3.py submissions" if " run " in example else outputs, cwd=tmp_path)
-    result = shell(example, cwd=tmp_path)
-    assert (result.returncode, result.stderr) == (0, "") and result.stdout
+def test_an_example_of_the_help_works(tmp_path, monkeypatch, example):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("submissions")
+    Path("submissions/lab3.py").write_text(LAB3)
+    for name in ("output.txt", "key.txt", "submissions/a.txt"):
+        Path(name).write_text(f"{lab3.answers(*LAB)}\n")
+    assert output(edit(example, "python3 report ", "").replace("*.txt", "a.txt"))
 
 
-@pytest.mark.parametrize("arguments", [["-I", "report"], ["-m", "report"], ["-I", "-S", REPORT]])
+@pytest.mark.parametrize("arguments", [["-I", "report"], ["-m", "report"], ALONE])
 def test_it_finds_lab3_from_any_folder(tmp_path, arguments):
-    folder = tmp_path if REPORT in arguments else PROJECT
+    folder = tmp_path if arguments is ALONE else PROJECT
     (tmp_path / "lab3.py").write_text("raise SystemExit('not this one')")
     answers = lab3.answers(*LAB)
     assert python(*arguments, "whatif", cwd=folder).stdout.startswith(answers)
@@ -79,18 +68,14 @@ ALL = "whatif", "check", "explain --json"
     [
         ("print('Total latency of tensor parallelism is 1 seconds')\n", "YOURS", ALL),
         ("raise SystemExit(0)\n", "YOURS", ALL),
-        ("import sys; sys.modules['lab3'] = None; import lab3\n", "ModuleNotFoundError", ALL),
         ("INPUTS = (32\n", "SyntaxError", ALL),
         ("import laboratory\n", "ModuleNotFoundError: No module named 'laboratory'", ALL),
         (edit(LAB3, "sram_bytes", "memory"), "has no attribute 'sram_bytes'; restore", ALL),
         (edit(LAB3, "fx", "width"), "has no attribute 'fx'; restore", ALL),
-        (edit(LAB3, "def answers", "def answer"), "no attribute 'answers'; restore", ALL[:2]),
         (edit(LAB3, "return inputs * (c", "sys.exit(0) * (c"), ": SystemExit: 0", ALL),
-        (edit(LAB3, "return inputs * (c", "inputs / 0 * (c"), ": ZeroDivisionError: div", ALL),
         (edit(LAB3, "latency(network: Network, s", "latency(network, *, s"), "takes 1 pos", ALL),
         (edit(LAB3, "compute = C / (P * R)", "compute = C / ("), "never closed", ALL[1:]),
         (f"{LAB3}\nINPUTS = 0\n", "lab3.py: inputs: 0 must be", ALL),
-        (f"{LAB3}\nSYSTEM = System(ops_per_s=2.5)\n", "lab3.py: ops_per_s: 2.5", ALL),
     ],
 )
 def test_a_lab3_that_cannot_be_used_is_told_in_one_sentence(tmp_path, source, named, commands):
@@ -100,15 +85,10 @@ def test_a_lab3_that_cannot_be_used_is_told_in_one_sentence(tmp_path, source, na
         check_end(result, 2, "lab3.py", named)
 
 
-MOVED = edit(LAB3, "    nodes: int = 4\n", "")
-MOVED = edit(MOVED, "  # per link\n", "  # per link\n    nodes: int = 4\n")
-MOVED = edit(MOVED, "    fx: int  # width of a filter\n", "")
-MOVED = edit(MOVED, "    element_bytes: int = 2", "    fx: int = 3\n    element_bytes: int = 2")
-
-
 def test_fields_of_a_lab3_may_stand_in_another_order(tmp_path):
-    network = re.sub(r"ConvLayer\((\d+), (\d+), 3, (.*)\)", r"ConvLayer(\1, \2, \3)", MOVED)
-    copy_project(tmp_path, network)
+    fields = edit(LAB3, "fx: int  # width of a filter\n    fy", "fy: int\n    fx")
+    first, second = "    nodes: int = 4\n", "    ops_per_s: Rate = 50000000000  # per node\n"
+    copy_project(tmp_path, edit(fields, first + second, second + first))
     for line in ("whatif --nodes 2 --link-gbs 7", "explain --sram-kib 300 --layer 8,2,3,1,9,7"):
         assert python("report", *line.split(), cwd=tmp_path).stdout == output(line)
 
@@ -162,18 +142,17 @@ def test_a_hostile_word_is_refused_in_one_printable_line(word, monkeypatch):
         ("explain --link=1 tensor", "'--link=1'", "--link-gbs"),
         ("whatif --gops -1e3", "--gops: '-1e3'", "from 0.000001"),
         ("picture limits --output=--", "'--'", "not a value"),
-        ("deck --nodes 8", "'--nodes'", "--author"),  # it has no such option
         ("explain -n 8", "'-n'", "--nodes"),
-        ("check ''", "''", "No such file"),
         ("picture limits --output=", "''", ".svg or .png"),
     ],
 )
 def test_a_wrong_word_is_answered_with_those_that_are_right(line, wrong, right):
-    message = refusal(line)
-    assert wrong in message and right in message
+    status, out, err = call(line)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert wrong in sentence(err) and right in sentence(err)
 
 
-@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError, OverflowError])
+@pytest.mark.parametrize("error", [ValueError, TypeError])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_bug_is_a_traceback_and_no_sentence_for_the_user(monkeypatch, name, error):
     def fail(options):
@@ -187,13 +166,14 @@ def test_a_bug_is_a_traceback_and_no_sentence_for_the_user(monkeypatch, name, er
 
 # ------------------------------------------------ how commands end
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk")
-@pytest.mark.parametrize("command", ["", "whatif", "explain all", "--help", "explain --help"])
-def test_a_full_disk_is_told_and_a_closed_stdout_or_pipe_is_no_error(command):
-    for python3 in ("python3", "python3 -u"):
-        check_end(shell(f"{python3} report {command} >/dev/full"), 1, "No space left")
-        check_end(shell(f"{python3} report {command} >&-"), 0)
-        piped = shell(f"{{ {python3} report {command}; echo $? >&2; }} | :")
-        assert (piped.stdout, piped.stderr) == ("", "0\n")
+@pytest.mark.parametrize(
+    "words", ["report", "-u report whatif", "report explain all", "report explain --help"]
+)
+def test_a_full_disk_is_told_and_a_closed_stdout_or_pipe_is_no_error(words):
+    check_end(shell(f"python3 {words} >/dev/full"), 1, "No space left")
+    check_end(shell(f"python3 {words} >&-"), 0)
+    piped = shell(f"{{ python3 {words}; echo $? >&2; }} | :")
+    assert (piped.stdout, piped.stderr) == ("", "0\n")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk")
@@ -224,7 +204,7 @@ def test_what_ends_while_it_imports_is_no_traceback(tmp_path, module, source, ct
 @pytest.mark.parametrize(("line", "need"), [("picture timeline", "matplotlib"), ("deck", "typst")])
 def test_a_missing_library_is_told_how_to_install(tmp_path, line, need):
     assert (PROJECT / INSTALL.partition(" -r ")[2]).is_file()
-    result = run(*ALONE, REPORT, *line.split(), cwd=tmp_path)
+    result = python(*ALONE, *line.split(), cwd=tmp_path)
     check_end(result, 1, need, f"run {INSTALL} in the project's folder", ".venv/bin/python")
     assert list(tmp_path.iterdir()) == []
 
@@ -236,19 +216,19 @@ def find_pythons(versions):
 
 @pytest.mark.parametrize("interpreter", find_pythons("3.[6-9]"))
 def test_an_older_python_gets_one_sentence(interpreter):
-    result = run(interpreter, "-B", REPORT, "whatif")
+    result = shell(f"{interpreter} {REPORT} whatif")
     told = "report needs Python 3.10 or newer; lab3.py needs 3.6\n"
     assert (result.returncode, result.stdout, result.stderr) == (1, "", told)
 
 
 @pytest.mark.parametrize("interpreter", [sys.executable, *find_pythons("3.1[02-9]")])
 def test_every_other_python_gives_the_same(interpreter):
-    report = [interpreter, *ALONE[1:], REPORT]
-    assert run(*report, "explain", "all").stdout == output("explain all")
-    mixed = run(*report, "explain", "Q1", "--nodes", "8", "Q2", "--inputs=3").stdout
+    report = f"{interpreter} -B -I -S {REPORT}"
+    assert shell(f"{report} explain all").stdout == output("explain all")
+    mixed = shell(f"{report} explain Q1 --nodes 8 Q2 --inputs=3").stdout
     assert mixed == output("explain Q1 Q2 --nodes 8 --inputs 3")
-    check_end(run(*report, "explain", "--", "--zzz"), 2, "'--zzz' is not a topic")
-    check_end(run(*report, "whatif", "--inputs=--"), 2, "--inputs: '--' is not a value")
+    check_end(shell(f"{report} explain -- --zzz"), 2, "'--zzz' is not a topic")
+    check_end(shell(f"{report} whatif --inputs=--"), 2, "--inputs: '--' is not a value")
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")

@@ -68,7 +68,6 @@ def find_bars(axes):
         (OTHER, 4.9408 + 2.0736, (3, 4), "all nodes, node 1, node 2", [1, 3, 4]),
         # two more intervals than 4.86, 8.95 and 12.44 ms are 14.11, 18.20 and 21.68
         ("--inputs=3", 17.0595328, (3, 3), f"all nodes, {PIPELINE}", [5, 6]),
-        ("--inputs=2", 17.0595328, (2, 2), f"all nodes, {PIPELINE}", []),
         ("--inputs=1", 12.43531264, (1, 1), f"all nodes, {PIPELINE}", []),
         (ONE_LAYER, 2 * 42.24, (2, 3), "all nodes, node 1, 3 idle nodes", [1, 3]),
         (f"{ONE_LAYER} --nodes=1", 2 * 40.96, (0, 2 + 2), "node 1, node 1", [1, 3]),
@@ -87,13 +86,8 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
     computing = Counter(where for where, work, *_ in bars if work == "compute")
     assert (ceil(computing["all nodes"] / len(ask(line).network)), computing["node 1"]) == inputs
     assert all(start < end for _, _, start, _ in bars)
-    sends = [
-        place
-        for *what, start, length in bars
-        if what == ["node 1", "send"]
-        for place in (start, start + length)
-    ]
-    assert sends == sorted({*sends})  # with gaps, also without a pause
+    sends = numpy.array([bar[2:] for bar in bars if bar[:2] == ("node 1", "send")] or [(0, 1)])
+    assert (numpy.diff(sends.cumsum(axis=1).ravel()) > 0).all()  # with gaps, also without a pause
     texts = [text for text in axes.texts if text.get_text() == "\N{HORIZONTAL ELLIPSIS}"]
     assert [text.xy for text in texts] == [(axes.get_xlim()[1], place) for place in dots]
 
@@ -219,7 +213,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
     assert [text.get_text() for text in axes.texts if text.get_text()[0].isdigit()] == dots.split()
 
 
-@settings(max_examples=30 if settings().derandomize else 1_000)
+@settings(max_examples=12 if settings().derandomize else 1_000)
 @given(questions())
 @example(ask("--link-gbs=0.1"))  # 5.05 and 4.91
 @example(ask("--inputs=1 --nodes=8 --gops=251.157064 --link-gbs=1"))  # words close to a curve

@@ -17,7 +17,7 @@ from zipfile import ZipFile, ZipInfo
 
 import pytest
 
-from program import PLAIN, PROJECT, call, run, sentence
+from program import PLAIN, PROJECT, call, sentence, shell
 from report.__main__ import main
 from report.run import LIMIT, MOST_FILES, MOST_PRINTED, MOST_SECONDS, MOST_UNPACKED
 from submissions import OUTPUT
@@ -32,24 +32,20 @@ DAEMON = START.format("import time\ntime.sleep(9)", ", start_new_session=True")
 
 def pack(files, kind="gz"):
     """Pack texts and bytes by name as .zip, .tar or a compressed .tar; a list is a link."""
-    packed = BytesIO()
-    if kind == "zip":
-        with ZipFile(packed, "w") as archive:
-            for name, content in files.items():
-                (member := ZipInfo()).filename = name  # keeps backslashes
-                member.external_attr = (S_IFLNK if isinstance(content, list) else 0) << 16
-                archive.writestr(member, content[0] if isinstance(content, list) else content)
-        return packed.getvalue()
-    with tarfile.open(None, f"w:{kind}", packed) as archive:
+    packed, is_zip = BytesIO(), kind == "zip"
+    with ZipFile(packed, "w") if is_zip else tarfile.open(None, f"w:{kind}", packed) as archive:
         for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            if isinstance(content, list):
-                member.type, [member.linkname] = tarfile.SYMTYPE, content
-                archive.addfile(member)
+            link = content[0] if isinstance(content, list) else ""
+            data = content.encode() if isinstance(content, str) else link or content
+            if is_zip:
+                (member := ZipInfo()).filename = name  # keeps backslashes
+                member.external_attr = (S_IFLNK if link else 0) << 16
+                archive.writestr(member, data)
             else:
-                data = content.encode() if isinstance(content, str) else content
-                member.size = len(data)
-                archive.addfile(member, BytesIO(data))
+                member = tarfile.TarInfo(name)
+                member.type, member.linkname = (tarfile.SYMTYPE if link else tarfile.REGTYPE), link
+                member.size = 0 if link else len(data)
+                archive.addfile(member, None if link else BytesIO(data))
     return packed.getvalue()
 
 
@@ -63,7 +59,8 @@ FAILED = "ended with status 1: "
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
-LINK = {"a/b.py": RIGHT, "lab3.py": ["a/b.py"]}
+LINKS = {"a/b.py": RIGHT, "lab3.py": ["a/b.py"], "c": ["../../c"], "d": ["/d"]}
+LINKED = f"3 names left out, such as 'lab3.py'; {MISSING}'a/b.py' was run"
 NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz", "\u202e\n.tgz"]
 NAMES += ["\udcff.tgz", "\u00e9.tgz", "x" * 247 + ".tgz"] if sys.platform == "linux" else []
 FOUND = {  # a submission, or a file in a folder: its content, notes; it prints OUTPUT
@@ -77,19 +74,16 @@ FOUND = {  # a submission, or a file in a folder: its content, notes; it prints 
     "mac.tgz": (pack({"._lab3.py": "", "a.py/._lab3.py": "", "a.py/lab3.py": RIGHT}), ""),
     "blanks.zip": (pack({" a /lab3.py ": RIGHT, " a /b.py": WRONG}, "zip"), ""),
     "equal.tgz": (pack({"lab3.py": RIGHT, "old/lab3.py": RIGHT}), ""),
-    "two.zip": (pack({"a/lab3.py": "", "lab3.py": RIGHT}, "zip"), f"{BOTH}'lab3.py' was run"),
     "tie.tgz": (pack({"b/lab3.py": WRONG, "a/lab3.py": RIGHT}), f"{BOTH}'a/lab3.py' was run"),
-    "odd.tgz": (pack({"\x1b\n/lab3.py": RIGHT, "a/b/lab3.py": ""}), f"{BOTH}'\\x1b\\n/lab3.py'"),
+    "odd.tgz": (pack({"b\x1b\n/lab3.py": RIGHT, "a/b/lab3.py": ""}), f"{BOTH}'b\\x1b\\n/lab3.py'"),
     "other.tgz": (pack({"a/my lab.py": RIGHT, "._b.py": ""}), f"{MISSING}'a/my lab.py' was run"),
     "folder/b/lab3.py": (RIGHT.encode(), f"{ONE_LEFT}'pipe'"),
     "moodle/lab.tar.gz": (pack(LAB3), ""),
     **{f"in{kind}.zip": (pack({f"a{kind}": pack(LAB3)}, "zip"), "") for kind in ARCHIVES},
     "twice.zip": (pack(NESTED, "zip"), ""),
     "a.PY ": (RIGHT.encode(), ""),
-    "link.tgz": (pack(LINK), f"{ONE_LEFT}'lab3.py'; {MISSING}'a/b.py' was run"),
-    "link.zip": (pack(LINK, "zip"), f"{ONE_LEFT}'lab3.py'; {MISSING}'a/b.py' was run"),
+    **{f"links.{kind}": (pack(LINKS, kind), LINKED) for kind in ("gz", "zip")},
     "back.zip": (pack({"a\\": "", "a\\lab3.py": RIGHT, "a\\b.py": WRONG}, "zip"), ""),
-    "links.tgz": (pack({**LAB3, "b": ["/b"], "c": ["../../c"]}), "2 names left out, "),
     "up.tgz": (pack(LAB3_UP), f"{ONE_LEFT}'a/../../lab3.py'"),
 }
 HALVED = {kind: pack({**LAB3, "b\n": os.urandom(9000)}, kind) for kind in ("", "gz", "xz", "zip")}
@@ -98,38 +92,29 @@ NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it pri
     **{f"half.{kind}": (data[: len(data) // 2], NOT_RUN) for kind, data in HALVED.items()},
     "others.tgz": (pack({"b.py": RIGHT, "a.py": RIGHT, "c": ""}), f"{NOT_RUN}it has 2 {NO_LAB3}"),
     "none/data": (b"", f"{NOT_RUN}it has 0 {NO_LAB3}"),
-    "none.zip": (pack({}, "zip"), f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "root.tgz": (pack({"/lab3.py": RIGHT}), f"{ONE_LEFT}'/lab3.py'"),
     "linked/lab3.py": (str(PROJECT / "lab3.py"), f"{ONE_LEFT}'lab3.py'"),
     "linked.py": (str(PROJECT / "lab3.py"), f"{NOT_RUN}it is a link"),
     "lock.zip": (LOCKED, f"{NOT_RUN}it is encrypted"),
     "deep.zip": (pack({"a.zip": pack({"b.zip": pack(LAB3)})}), f"{NOT_RUN}it has 0 {NO_LAB3}"),
-    "many.tgz": (pack({**LAB3, **dict.fromkeys(map(str, range(20_000)), "")}), f"{NOT_RUN}it has"),
     "empty.tgz": (b"", f"{NOT_RUN}'empty.tgz' {NO_ARCHIVE}"),
     "twice.tgz": (pack({"a.zip": b"PK"}), f"{NOT_RUN}'a.zip' {NO_ARCHIVE}"),
-    "a.pdf": (b"%PDF-1.7", f"{NOT_RUN}'a.pdf' {NO_ARCHIVE}"),
     "flip.zip": (pack({"\u00e9 " * 50: "a"}, "zip").replace(b"a", b"b", 1), f"{NOT_RUN}Bad CRC-32"),
     "long.tgz": (pack({**LAB3, "x" * 256: ""}), f"{NOT_RUN}File name too long"),
 }
 CRASH = f"print({OUTPUT[:-1]!r}, end='')\nimport os\nos.kill(os.getpid(), 11)"
 UTF_16 = f"import sys\nsys.stdout.buffer.write({OUTPUT!r}.encode('utf-16'))\nsys.stdout.flush()\n"
 PROGRAMS = {  # a program: how its output ends, notes
-    f"{RIGHT}{SLEEP}": (OUTPUT, STOPPED),
     "while True: pass": ("", STOPPED),
     f"{RIGHT}while True: print('x' * 99)": ("x\n", MANY),
-    f"{RIGHT}for _ in range(1000): print('x' * 10**5)": ("x\n", MANY),
     f"print('x' * (899_999 - {len(OUTPUT)}))\n{RIGHT}": (f"x\n{OUTPUT}", ""),
     f"print('x' * (900_000 - {len(OUTPUT)}))\n{RIGHT}": (f"x\n{OUTPUT}", MANY),
     CRASH: (OUTPUT, "ended by signal 11 (Segmentation fault"),
     f"{RIGHT}raise SystemExit(3)": (OUTPUT, "ended with status 3"),
     f"{RIGHT}print(x)": (OUTPUT, f"{FAILED}NameError: name 'x' is not defined"),
-    "print(": ("", f"{FAILED}SyntaxError: '(' was never closed"),
-    "input()": ("", f"{FAILED}EOFError: EOF when reading a line"),
     f"{RIGHT}import os\nos.system('echo a >/dev/stderr')\nopen('/dev/stdout', 'w')": (OUTPUT, ""),
     f"import os\n{RIGHT}'' in os.environ['TOKEN']": (OUTPUT, f"{FAILED}KeyError: 'TOKEN'"),
     f"{UTF_16}{SLEEP}": (OUTPUT, STOPPED),
-    "import os\nos.truncate(os.open('b', 65), 201 * 10**6)": ("", f"{FAILED}OSError"),
-    "a = b'a' * 8 * 10**9": ("", f"{FAILED}MemoryError"),
     "": ("", ""),
     f"{CHILD}{RIGHT}": (OUTPUT, ""),
     f"{CHILD}{RIGHT}{SLEEP}": (OUTPUT, STOPPED),
@@ -162,8 +147,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def judged(folder):
-    """For each submission its text, and what `check` says of it: how many numbers are right, the
-    rows below, whether to look at it by hand, its row as CSV."""
+    """For each submission its text, and what `check` tells of it."""
     for name, (content, _, _) in {**CLASS, ".hidden": (b"", "", "")}.items():
         (path := folder / "all" / name).parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, str):
@@ -177,39 +161,31 @@ def judged(folder):
     ran = len(CLASS) - len(NOT_FOUND)
     assert (status, err) == (1, "") and out.startswith(f"{ran} of {len(CLASS)} ran")
     with chdir(folder):
-        rows, _, by_hand = call("check out/")[1].partition("Look at by hand:")
-        csv_rows = csv.DictReader(StringIO(call("check --csv out/")[1]))
-    names = sorted(path.name for path in (folder / "out").iterdir())
-    told = re.findall(r"^(?:(\d) of 8  |-       )(.*)\n((?: {8}.*\n)*)", rows, re.M)
-    texts = {}
-    for name, (right, shown, below), row in zip(names, told, csv_rows, strict=True):
-        text, is_by_hand = (folder / "out" / name).read_text("utf-8"), f"  {shown}\n" in by_hand
-        texts[name[:-4]] = text, right, " ".join(below.split()), is_by_hand, row
-    return texts
+        told = csv.DictReader(StringIO(call("check --csv out/")[1]))
+    paths = sorted((folder / "out").iterdir())
+    return {it.stem: (it.read_text("utf-8"), row) for it, row in zip(paths, told, strict=True)}
 
 
 def split_notes(text):
     """Split what a program printed from the notes behind it, each in a row of its own."""
-    rows = text.splitlines(keepends=True)
-    notes = [row for row in rows if row.startswith("report run: ")]
-    assert rows[len(rows) - len(notes) :] == notes
-    return "".join(rows[: len(rows) - len(notes)]), "; ".join(note[12:-1] for note in notes)
+    printed, *notes = re.split("^report run: ", text, flags=re.MULTILINE)
+    assert all(note.find("\n") == len(note) - 1 for note in notes)
+    return printed, "; ".join(note[:-1] for note in notes)
 
 
 @pytest.mark.parametrize("name", CLASS, ids=ascii)
 def test_a_text_has_what_is_printed_and_notes_which_check_tells(judged, name):
-    text, right, below, is_by_hand, row = judged[name.partition("/")[0]]
+    text, row = judged[name.partition("/")[0]]
     printed, notes = split_notes(text)
     _, end, start = CLASS[name]
     assert printed.endswith(end) and bool(printed) == bool(end) and len(printed) <= 900_001
     assert name not in FOUND or printed == OUTPUT
     assert notes.startswith(start) and bool(notes) == bool(start)
     assert notes.isascii() and (notes == "" or notes.isprintable()) and len(notes) < 150
-    assert right == row["right"] == "8" * (OUTPUT.rstrip() in printed)
-    assert all(note[:60] in below and note in row["notes"] for note in notes.split("; "))
-    assert (below == "") == (printed == OUTPUT and not notes)
-    assert "is read: Total" not in below and ("is empty" in below) == (text == "")
-    assert is_by_hand == (row["by hand"] == "yes") == bool(notes or not right)
+    assert row["right"] == "8" * (OUTPUT.rstrip() in printed)
+    assert notes in row["notes"] and ("is empty" in row["notes"]) == (text == "")
+    assert (row["format"] == "right") == (printed == OUTPUT)
+    assert row["by hand"] == ("yes" if notes or not row["right"] else "no")
 
 
 @pytest.mark.parametrize("kind", ["", "gz", "bz2", "zip"])
@@ -260,10 +236,8 @@ def run_class(folder, files):
 @pytest.mark.parametrize(
     ("files", "names"),
     [
-        ({"lab3.py": "import b\n", "b.py": RIGHT}, ["all.txt"]),
-        ({"lab3.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
+        ({"lab3.py": "import b\n", "b.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
         ({"lab3.py": RIGHT, "b.zip": pack(LAB3)}, ["b.zip.txt", "lab3.py.txt"]),
-        ({"a.py": RIGHT, "b.py": RIGHT}, ["a.py.txt", "b.py.txt"]),
     ],
 )
 def test_a_folder_with_a_lab3_py_and_no_archive_is_one_submission(tmp_path, files, names):
@@ -283,9 +257,8 @@ def test_a_full_disk_is_named_and_keeps_what_is_written(tmp_path):
     """A limit of a file's size stands for it."""
     for name, printed in {"a.py": "a", "b.py": "b" * 2000, "c.py": "c"}.items():
         (tmp_path / name).write_text(f"print({printed[0]!r} * {len(printed)})")
-    command = [sys.executable, "-B", "report", "run", *sorted(tmp_path.iterdir())]
-    limited = ["sh", "-c", 'ulimit -f 1; exec "$0" "$@"', *command, "--output", tmp_path / "out"]
-    result = run(*limited)
+    command = f"python3 report run {tmp_path}/[abc].py --output {tmp_path}/out"
+    result = shell(f"ulimit -f 1; {command}")
     assert result.returncode == 1 and "b.py.txt': File too large" in sentence(result.stderr)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.py.txt"]
 
@@ -297,7 +270,6 @@ LONG = f"long/{'x' * 249}.py"
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ("", "--output"),
         ("all", "--output"),
         ("--output new", "FILE"),
         ("missing --output new", "missing does not exist or"),
@@ -340,9 +312,9 @@ def test_the_command_itself_does_the_same_on_every_python(tmp_path, interpreter)
         text = "import sys\nprint(sys.version, len(sys.stdin.read()))"
         files = {"x/lab3.py": text, "old/a/lab3.py": RIGHT}
         (tmp_path / "all" / name).write_bytes(pack(files, name[-3:].strip(".")))
-    command = [interpreter, "-B", "report", "run", tmp_path / "all", "--output", tmp_path / "out"]
-    assert run(*command, input="5\n").returncode == 0
-    version = run(interpreter, "-c", "import sys; print(sys.version, 0)").stdout
+    command = f"{interpreter} report run {tmp_path}/all --output {tmp_path}/out"
+    assert shell(command, input="5\n").returncode == 0
+    version = shell(f"{interpreter} -c 'import sys; print(sys.version, 0)'").stdout
     texts = [split_notes(path.read_text()) for path in (tmp_path / "out").glob("*.txt")]
     assert texts == [(version, f"{BOTH}'x/lab3.py' was run")] * 2
 
