@@ -56,6 +56,7 @@ def test_options_ask_a_question_that_is_described_and_answered(line, expected, d
     assert describe_question(found) == described
     above, heading, answers = output(f"whatif {line}").partition("-----Q1")
     assert " ".join(above.split()) == (described and f"what if: {described}")
+    assert "\n\n" not in above
     own, fits, _ = f"{heading}{answers}".partition("Fits in ")
     assert own == f"{lab3.answers(*expected)}\n" and fits
 
