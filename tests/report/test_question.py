@@ -147,7 +147,7 @@ def test_a_hundred_layers_are_accepted():
 @pytest.mark.parametrize(
     ("layers", "named"),
     [
-        (["8,8,1,1,4,4", "1,2,3,4,5"], "'1,2,3,4,5'"),
+        (["8,8,1,1,4,4", "1,2,3,4,5"], "'1,2,3,4,5' is not six numbers"),
         (["1,2,3,4,5,6,7"], "'1,2,3,4,5,6,7' is not six numbers"),
         (["--"], "--"),
         (["8,3,0,3,32,32"], "'0' is not a whole number of fx"),
