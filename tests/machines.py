@@ -47,28 +47,28 @@ ODD_OPTIONS = (
     " --layer 6,1,2,4,9,8 --layer 12,6,4,3,8,5 --layer 36,12,3,2,5,3"
 )
 
-# Steps: layer, work, ops of a node, bytes of the busiest link, bytes of all links, microseconds.
+# Steps: layer, work, where, microseconds, bytes of the busiest link, bytes of all links.
 # Numbers by inputs: tensor parallelism's seconds and bytes, then the pipeline's. On a one-way ring,
 # as in Q4, those of tensor parallelism are others.
-# SRAM: where, layer, work, bytes of weights, input and output, their sum.
+# SRAM: where, layer, bytes of weights, input and output, their sum.
 
-# In a millisecond a node does 62.5 ops and a link carries 1.25 bytes. Each of 30 links carries one
-# shard, five the last: 162.304 + 254.4 ms.
+# In a millisecond a node does 62.5 ops and a link carries 1.25 bytes. Each node does a sixth of the
+# ops, 640, 4,320 and 5,184. Each of 30 links carries one shard, five the last: 162.304 + 254.4 ms.
 ODD_TENSOR_STEPS = [
-    (1, "compute", 640, 0, 0, "10240"),
-    (1, "all-gather", 0, 120, 3_600, "96000"),
-    (2, "compute", 4_320, 0, 0, "69120"),
-    (2, "all-gather", 0, 90, 2_700, "72000"),
-    (3, "compute", 5_184, 0, 0, "82944"),
-    (3, "gather", 0, 108, 540, "86400"),
+    (1, "compute", "all nodes", "10240", 0, 0),
+    (1, "all-gather", "all links", "96000", 120, 3_600),
+    (2, "compute", "all nodes", "69120", 0, 0),
+    (2, "all-gather", "all links", "72000", 90, 2_700),
+    (3, "compute", "all nodes", "82944", 0, 0),
+    (3, "gather", "all links", "86400", 108, 540),
 ]
 # 973.824 + 1,008 ms, and 7 * 576 ms for 8 inputs.
 ODD_PIPELINE_STEPS = [
-    (1, "compute", 3_840, 0, 0, "61440"),
-    (1, "send", 0, 720, 720, "576000"),
-    (2, "compute", 25_920, 0, 0, "414720"),
-    (2, "send", 0, 540, 540, "432000"),
-    (3, "compute", 31_104, 0, 0, "497664"),
+    (1, "compute", "node 1", "61440", 0, 0),
+    (1, "send", "link 1 to 2", "576000", 720, 720),
+    (2, "compute", "node 2", "414720", 0, 0),
+    (2, "send", "link 2 to 3", "432000", 540, 540),
+    (3, "compute", "node 3", "497664", 0, 0),
 ]
 ODD_NUMBERS = {
     1: ("0.416704", 6_840, "1.981824", 1_260),
@@ -83,20 +83,20 @@ ODD_RING_NUMBERS = {
 # All weights are 10,512 bytes, a sixth of them 1,752.
 ODD_SRAM = {
     "tensor": [
-        ("every node", 1, "compute", 1_752, 216, 120, 2_088),
-        ("every node", 2, "compute", 1_752, 720, 90, 2_562),
-        ("every node", 3, "compute", 1_752, 540, 108, 2_400),
-        ("one node", 3, "gather", 1_752, 0, 648, 2_400),
+        ("every node", 1, 1_752, 216, 120, 2_088),
+        ("every node", 2, 1_752, 720, 90, 2_562),
+        ("every node", 3, 1_752, 540, 108, 2_400),
+        ("one node", 3, 1_752, 0, 648, 2_400),
     ],
     "pipeline": [
-        ("node 1", 1, "compute", 144, 216, 720, 1_080),
-        ("node 2", 2, "compute", 2_592, 720, 540, 3_852),
-        ("node 3", 3, "compute", 7_776, 540, 648, 8_964),
+        ("node 1", 1, 144, 216, 720, 1_080),
+        ("node 2", 2, 2_592, 720, 540, 3_852),
+        ("node 3", 3, 7_776, 540, 648, 8_964),
     ],
     "data": [
-        ("every node", 1, "compute", 10_512, 216, 720, 11_448),
-        ("every node", 2, "compute", 10_512, 720, 540, 11_772),
-        ("every node", 3, "compute", 10_512, 540, 648, 11_700),
+        ("every node", 1, 10_512, 216, 720, 11_448),
+        ("every node", 2, 10_512, 720, 540, 11_772),
+        ("every node", 3, 10_512, 540, 648, 11_700),
     ],
 }
 

@@ -249,37 +249,28 @@ def test_what_is_no_rate(name, value):
     assert reason == f"{name}: {value!r} must be {wanted}"
 
 
-@pytest.mark.parametrize(
-    "network", [(), None, {}, iter(NETWORK), 4, LAYER, [tuple(LAYER)], [*NETWORK[:3], None]]
-)
-def test_what_is_no_network(network):
-    reason = refusal(network, SYSTEM, 1)
-    assert reason == "network must be a list or tuple of ConvLayers, such as (ConvLayer(...),)"
-
-
-@pytest.mark.parametrize("system", [None, tuple(SYSTEM), System])
-def test_what_is_no_system(system):
-    assert refusal(NETWORK, system, 1) == "system must be a System, such as System(nodes=8)"
-
-
-INPUT = "layer 2: in_channels, x, y, element_bytes"
+NO_NETWORK = "network must be a list or tuple of ConvLayers, such as (ConvLayer(...),)"
+NO_SYSTEM = "system must be a System, such as System(nodes=8)"
+NO_NETWORKS = (), None, {}, iter(NETWORK), 4, LAYER, [tuple(LAYER)], [*NETWORK[:3], None]
 OUTPUT = "(8, 14, 14, 2), layer 1's output (stride 1, no padding, no pooling)"
+UNFIT = f"layer 2: in_channels, x, y, element_bytes = {{}} must be {OUTPUT}"
 
 
 @pytest.mark.parametrize(
-    ("network", "reason"),
+    ("network", "system", "reason"),
     [
-        ([LAYER, LAYER], f"{INPUT} = (3, 16, 16, 2) must be {OUTPUT}"),
-        ([LAYER, NEXT._replace(x=3)], f"{INPUT} = (8, 3, 14, 2) must be {OUTPUT}"),
-        ([LAYER, NEXT._replace(y=15)], f"{INPUT} = (8, 14, 15, 2) must be {OUTPUT}"),
-        ([LAYER, NEXT._replace(element_bytes=1)], f"{INPUT} = (8, 14, 14, 1) must be {OUTPUT}"),
-        ([LAYER._replace(fx=17), NEXT], "layer 1: fx, fy = 17, 3 exceed x, y = 16, 16"),
-        ([ConvLayer(1, 2, 5, 4, 4, 7)], "layer 1: fx, fy = 5, 4 exceed x, y = 4, 7"),
-        ([ConvLayer(1, 2, 3, 5, 7, 4)], "layer 1: fx, fy = 3, 5 exceed x, y = 7, 4"),
+        *((network, SYSTEM, NO_NETWORK) for network in NO_NETWORKS),
+        *((NETWORK, system, NO_SYSTEM) for system in [None, tuple(SYSTEM), System]),
+        ([LAYER, LAYER], SYSTEM, UNFIT.format("(3, 16, 16, 2)")),
+        ([LAYER, NEXT._replace(x=3)], SYSTEM, UNFIT.format("(8, 3, 14, 2)")),
+        ([LAYER, NEXT._replace(y=15)], SYSTEM, UNFIT.format("(8, 14, 15, 2)")),
+        ([LAYER, NEXT._replace(element_bytes=1)], SYSTEM, UNFIT.format("(8, 14, 14, 1)")),
+        ([ConvLayer(1, 2, 5, 4, 4, 7)], SYSTEM, "layer 1: fx, fy = 5, 4 exceed x, y = 4, 7"),
+        ([ConvLayer(1, 2, 3, 5, 7, 4)], SYSTEM, "layer 1: fx, fy = 3, 5 exceed x, y = 7, 4"),
     ],
 )
-def test_layers_that_cannot_be_modelled(network, reason):
-    assert refusal(network, SYSTEM, 1) == reason
+def test_what_cannot_be_modelled(network, system, reason):
+    assert refusal(network, system, 1) == reason
 
 
 @pytest.mark.parametrize(

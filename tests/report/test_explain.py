@@ -118,7 +118,6 @@ def test_what_a_topic_says_of_a_machine_that_differs_in_everything(topic):
 
 ONE_LAYER = "--layer 8,8,1,1,4,4"
 BALANCED = "--nodes 2 --layer 4,1,1,1,4,4 --layer 4,4,1,1,4,4"
-EQUAL = "--layer 4,4,1,1,4,4 --layer 4,4,1,1,4,4"
 TALL = "--nodes 2 --layer 4,1,1,1,10,10 --layer"
 WIDE = "--nodes 2 --layer 2,1,1,1,100,1 --layer"
 FASTER = f"{ODD} --link-gbs 0.0000015"  # 480 and 360 ms: node 3 is the bottleneck
@@ -135,28 +134,19 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q1 {BALANCED} --gops 995", "Both take about the same time."),
         (f"Q1 {BALANCED} --gops 994", "is 1.01 times as fast. Tensor parallelism sends 1.5 times"),
         (f"Q1 --nodes 1 {ONE_LAYER}", "Both take the same time."),
-        # on 2 nodes half of the last output is sent, too: 2 elements more than 400; 198 of 200
+        # on 2 nodes half of the last output is sent, too: 2 elements more than 400; 199 of 200
         (f"Q1 {TALL} 4,4,10,10,10,10", "parallelism sends 1.005 times the bytes:"),
-        (f"Q1 {WIDE} 2,2,3,1,100,1", "takes 99 % as long, on up to 2 links"),
-        (f"Q1 {WIDE} 2,2,2,1,100,1", "takes 99.5 % as long,"),
-        # 300 + 301 of 300 + 300 - 1 elements, each third of them sent by three nodes
-        ("Q1 --nodes 3 --layer 300,1,1,1,1,1 --layer 603,300,1,1,1,1", "takes 100.3 % as long,"),
-        # the first takes 14.9026631 ms, each further 5.5713496
-        ("Q2 --gops 41.5 --link-gbs 2.125", "pipeline 5.571 + 9.331 / N."),
+        (f"Q1 {WIDE} 2,2,2,1,100,1", "takes 99.5 % as long, on up to 2 links"),
         # 4.62422016 ms, and 3.12726016 with tensor parallelism
         ("Q2", "Latency / N in ms: tensor 3.127, pipeline 4.624 + 7.811 / N."),
-        # 230,400 bytes / 0.044 GB/s, less than the 7.304 ms of tensor parallelism
-        ("Q2 --link-gbs 0.044 --inputs 2", "pipeline 5.236 + 20.63 / N."),
         (f"Q2 {ONE_LAYER} --nodes 1", "pipeline 0.00004096."),  # 2,048 ops
         # nodes compute 2 ops in 2 / 60,000 s, then send 2 bytes in 2 / 10^11: 100 / 1.0000006
         (
             "Q2 --nodes 2 --gops 0.00006 --link-gbs 100 --layer 2,1,1,1,1,1",
             "tensor 99.9999 pipeline 50",
         ),
-        (f"Q3 {ODD} --sram-kib 11", "exceed a node's SRAM of 11,264. So the work must be"),
         (f"Q3 {ODD} --sram-kib 12", "fit in a node's SRAM of 12,288. So the work need not be"),
         (f"Q3 {ODD} --sram-kib 12", "data parallelism (1,948 ms) is possible."),
-        ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {ODD} --inputs 2", "With 1 waiting input in every node,"),
         (f"Q3 {FASTER}", "The pipeline's node 3 receives its next input while it computes:"),
         (f"Q3 {FASTER}", "it holds at least 9,504 (288 over)."),  # 7,776 + 2 * 540 + 648
@@ -169,18 +159,9 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
         (f"pipeline {FASTER}", "fill and drain 0.47616 8.988"),  # 973.824 - 497.664
         (f"pipeline {FASTER}", "communication 0.84 15.86"),
-        # of equal nodes one is the bottleneck: 0.512 of 3 * 0.512 + 0.064 us
-        (f"pipeline {EQUAL} --gops 1 --inputs 2", "fill and drain 0.000000512 32"),
-        # sends of 230,400 + 200,704 + 173,056 bytes, and 31 * (230,400 / B - 4,624.22016 us)
-        ("pipeline --link-gbs 0.0498", "fill and drain 0.00750901248 4.478"),
-        ("pipeline --link-gbs 0.0498", "communication 0.0122025887 7.277"),
-        ("pipeline --link-gbs 0.0499", "communication 0.0121074148 7.224"),
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
         ("tensor --gops 7", "~ 32 * 0.0217604389 ~ 0.696334043"),
-        ("tensor --gops 7", "~ 0.0216664869 + 0.000093952 ~ 0.0217604389"),
         ("tensor --gops 7 --inputs 7", "~ 7 * 0.0217604389 ~ 0.152323072"),  # which is exact
-        ("tensor --link-gbs 7", "~ 0.00303330816 + 0.0000268434286 ~ 0.00306015159"),
-        ("tensor --gops 64 --inputs 3", "= 3 * 0.002463724 = 0.007391172"),
         ("mistakes --inputs 5", "traffic is for 5 inputs."),
         (f"mistakes {ODD}", "437,760 traffic is counted in bits"),  # 8 * 54,720
     ],
@@ -194,20 +175,11 @@ def test_what_is_said_of_other_machines(line, said):
     [
         (f"Q1 {ODD}", ["too small", "same time"]),
         (f"Q1 {ONE_LAYER}", ["sends"]),  # a pipeline sends nothing
-        ("Q1 --nodes 2", ["pipeline", "as fast", "sends"]),
-        ("Q1 --nodes 5", ["tensor", "as fast", "sends"]),
-        (f"Q2 {ONE_LAYER}", ["+"]),  # and never fills
-        ("Q2 --nodes 2", ["pipeline"]),
-        ("Q2 --nodes 5", ["tensor"]),
+        ("--nodes 2", ["pipeline", "as fast", "sends"]),
+        ("--nodes 5", ["tensor", "as fast", "the bytes", "if it is kept"]),
         (f"Q3 {ODD}", ["receives"]),  # a send is the bottleneck
-        (f"Q3 {ODD} --inputs 1", ["waiting"]),
-        ("Q3 --inputs 1", ["receives"]),
-        ("Q3 --nodes 5", ["tensor", "if it is kept"]),
-        ("Q3 --nodes 2", ["pipeline"]),
-        (f"Q3 {FULL} --sram-kib 4 --inputs 1", [" over"]),
+        ("Q3 --inputs 1", ["receives", "waiting"]),
         (f"Q3 {FULL}", ["if it is kept"]),  # nothing is gathered
-        ("Q4 --nodes 5", ["tensor"]),
-        ("Q4 --nodes 2", ["pipeline"]),
         (f"Q4 {ONE_LAYER}", ["unaffected"]),
         ("tensor --inputs 1", ["1 inputs"]),
         ("bounds --nodes 5", ["tensor 1"]),

@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import machines
-from machines import CLOSED_FORMS, LAB, ODD, ODD_OPTIONS
-from program import LAB3, PROJECT, copy_project, edit, python, refusal, sentence
+from machines import CLOSED_FORMS, LAB, ODD
+from program import LAB3, PROJECT, copy_project, edit, output, python, refusal, sentence
 from random_machines import cases_of_both
 from report import InputError
 from report.model import CODE, FORMULAS, RING, Model, check_lab3, list_layers
 from report.results import compute_bound
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
+LATENCY_T = "tensor_parallel_latency"
 
 
 def find_totals(network, system, inputs, *edits):
@@ -95,12 +96,6 @@ def test_what_is_asked_of_an_edited_model_first_does_not_matter():
     assert edited["interval"] == 8 * Fraction("0.497664")
 
 
-@given(cases_of_both(), st.sampled_from([*CLOSED_FORMS]))
-def test_the_interval_is_what_a_second_input_adds(case, strategy):
-    one, two = (Model(strategy, *case, inputs) for inputs in (1, 2))
-    assert one["interval"] == two["interval"] == two["latency"] - one["latency"]
-
-
 def test_an_edit_is_exact_or_refused():
     # 1 / max(1, 1) would be the float 1.0, as would 1 / N, of an int
     two = Model("tensor", ODD.network, ODD.system._replace(nodes=2), 8)
@@ -124,36 +119,18 @@ def test_formulas_and_code_are_two_statements_of_the_same(case, inputs):
         check_lab3(Model(strategy, *case, inputs))
 
 
-LATENCY_T, TRAFFIC_T, LATENCY_P, TRAFFIC_P = (
-    function.__name__ for functions in CLOSED_FORMS.values() for function in functions
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        (LATENCY_T, "shards) / Fraction(system.l", "shards) / 2 / Fraction(system.l"),
-        (TRAFFIC_T, "sum(shards[:-1]) + shards[-1]", "sum(shards)"),
-        (LATENCY_P, "max(compute_s + transfer_s)", "max(compute_s)"),
-        (TRAFFIC_P, "inputs * sum(sent_bytes", "(inputs + 1) * sum(sent_bytes"),
-        (LATENCY_T, "return 2 * self.macs", "return self.macs"),
-    ],
-)
-def test_a_lab3_that_computes_anything_else_is_named_with_both_numbers(tmp_path, name, old, new):
-    assert LAB3.count(old) == 1
-    folder = copy_project(tmp_path, edit(LAB3, old, new))
-    assert python("report", "whatif", cwd=folder).stdout.startswith(
-        python(folder / "lab3.py").stdout
-    )
+def test_a_lab3_that_computes_anything_else_is_named_with_both_numbers(tmp_path):
+    # half of 3,033.30816 us of computing, and 93.952 of communication
+    folder = copy_project(tmp_path, edit(LAB3, "return 2 * self.macs", "return self.macs"))
+    whatif = python("report", "whatif", cwd=folder).stdout
+    assert whatif.startswith(python(folder / "lab3.py").stdout)
+    before = {*folder.iterdir()}
     for command in ("explain --json", "picture limits", "check", "deck --output ."):
-        options = "" if command.startswith("deck") else ODD_OPTIONS
-        done = python("report", *f"{command} {options}".split(), cwd=folder)
-        if command.startswith("deck") and name == LATENCY_P:  # the same for the lab
-            continue
-        assert done.returncode == 2 and done.stderr.count("\n") == 1
-        numbers = re.search(rf"lab3.py's {name} gives ([\d.]+) .* docstring ([\d.]+)", done.stderr)
-        assert numbers and numbers[1] != numbers[2]
-        assert not (folder / "slides.pdf").exists() and not (folder / "limits.svg").exists()
+        done = python("report", *command.split(), cwd=folder)
+        assert (done.returncode, done.stdout) == (2, "")
+        told = f"{LATENCY_T} gives 0.00161060608 seconds, but its docstring 0.00312726016: "
+        assert told in sentence(done.stderr)
+    assert {*folder.iterdir()} == before
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), None, "1", 0, -1.5])
@@ -176,20 +153,15 @@ def test_a_function_that_returns_no_latency_is_named_by_every_command(monkeypatc
         ("one_input", "one", "NameError: name 'one_input'"),  # which other modules use
         ("latency = N * one_input", "latency = compute", "TypeError"),
         ("latency = N * one_input", "latency = 2 / 3", "ValueError: latency = 2 / 3 is not exact"),
+        (FORMULAS["tensor", "latency"], "", "has no formulas, which are lines such as"),
     ],
 )
 def test_a_docstring_that_states_no_number_is_named(monkeypatch, old, new, why):
     formulas = FORMULAS["tensor", "latency"]
     monkeypatch.setitem(FORMULAS, ("tensor", "latency"), edit(formulas, old, new))
-    told = f"lab3.py: the docstring of {LATENCY_T} cannot be evaluated: {why}"
-    with pytest.raises(InputError, match=re.escape(told)):
+    told = rf"lab3.py: the docstring of {LATENCY_T} (cannot be evaluated: )?{re.escape(why)}"
+    with pytest.raises(InputError, match=told):
         check_lab3(Model("tensor", *ODD))
-
-
-def test_a_docstring_without_formulas_is_named(monkeypatch):
-    monkeypatch.setitem(FORMULAS, ("pipeline", "traffic"), "")
-    with pytest.raises(InputError, match=f"the docstring of {TRAFFIC_P} has no formulas"):
-        check_lab3(Model("pipeline", *ODD))
 
 
 @pytest.mark.parametrize(
@@ -213,12 +185,11 @@ def test_code_and_docstring_that_are_wrong_alike_are_named(monkeypatch, case, ed
 
 
 def test_without_docstrings_only_whatif_works():
-    assert python("-OO", "report", "whatif").stdout == python("report", "whatif").stdout
-    for command in ("explain model", "picture limits", "check", "deck --output ."):
-        done = python("-OO", "report", *command.split())
-        assert (done.returncode, done.stdout) == (2, "")
-        told = sentence(done.stderr)
-        assert f"the docstring of {LATENCY_T} is missing; python -OO removes it" in told
+    assert python("-OO", "report", "whatif").stdout == output("whatif")
+    done = python("-OO", "report", "explain", "model")
+    assert (done.returncode, done.stdout) == (2, "")
+    told = f"the docstring of {LATENCY_T} is missing; python -OO removes it"
+    assert told in sentence(done.stderr)
 
 
 def test_one_place_evaluates_and_no_text_of_a_user_gets_there():
