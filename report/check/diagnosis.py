@@ -29,7 +29,7 @@ ONLY_ONE = 1  # digit less if no other mistake fits: 0.398, not 0.40, shows inpu
 SLIP, SLIP_REACH = 1, (0, 10, 100)  # digit more if each number is less than this many last places,
 # for 0, 1 or 2 mistakes not shared, from the right one: 0.1555 may be a slip of 0.1558
 WIDENING = 1e-9  # of a span, relative to its ends: more than a float's rounding error
-FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2285 is not 32 * 0.0071
+FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2277 is not 32 * 0.0071
 
 Mistakes = tuple[Mistake, ...]
 Numbers = Mapping[Line, Number]
