@@ -137,6 +137,8 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         # on 2 nodes half of the last output is sent, too: 2 elements more than 400; 199 of 200
         (f"Q1 {TALL} 4,4,10,10,10,10", "parallelism sends 1.005 times the bytes:"),
         (f"Q1 {WIDE} 2,2,2,1,100,1", "takes 99.5 % as long, on up to 2 links"),
+        # the first takes 14.9026631 ms, each further 5.5713496
+        ("Q2 --gops 41.5 --link-gbs 2.125", "pipeline 5.571 + 9.331 / N."),
         # 4.62422016 ms, and 3.12726016 with tensor parallelism
         ("Q2", "Latency / N in ms: tensor 3.127, pipeline 4.624 + 7.811 / N."),
         (f"Q2 {ONE_LAYER} --nodes 1", "pipeline 0.00004096."),  # 2,048 ops
@@ -154,6 +156,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         (f"Q3 {FULL} --sram-kib 4", "data parallelism (0.02097 ms) is possible."),  # 2^20 / 5e10
         # 64 bytes of weights, 128 of input, 128 of output; longer pipelines tell the fullest only
         (f"Q3 --nodes 8 {f'{ONE_LAYER} ' * 8}--element-bytes 1", "pipeline, node 8 8 64 128 128"),
+        ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048. So the work must be"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
