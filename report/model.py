@@ -219,8 +219,8 @@ def state(model: Model, kind: str) -> Fraction:
 
 
 def check_lab3(model: Model) -> None:
-    """Raise InputError if lab3.py's functions compute anything else than their docstrings state, or
-    if a latency is less than its lower bound or than its steps, or traffic is no whole number."""
+    """Raise InputError if lab3.py's functions do not compute what their docstrings state, or if a
+    latency is below its lower bound or is not its steps' sum, or traffic is no whole number."""
     for kind, unit in KINDS.items():
         stated, value = state(model, kind), CODE[model.strategy, kind](*model.question)
         bound_s = model.evaluate(BOUNDS["lower bound"])

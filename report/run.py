@@ -203,7 +203,7 @@ def read_files(entry: Path, notes: list[str]) -> dict[str, bytes]:
 
 
 def list_members(entry: Path, files: dict[str, bytes]) -> Iterator[tuple[str, IO[bytes] | None]]:
-    """List a submission's files (None: a link, ...); when `files` has all, an inner archive's."""
+    """List a submission's files (None: a link, ...), then, from `files`, an inner archive's."""
     if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
         raise ValueError("it is a link or a pipe, not a file")  # to open a pipe would block
     if entry.is_file():

@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
 
 
 def list_files(names: list[str]) -> dict[str, bool]:
-    """List each file, those of folders too that end with .txt, and whether it is named itself."""
+    """List the files, a folder's .txt files, too, and whether each is named itself."""
     files = dict[str, bool]()
     for name in names:
         texts = sorted(map(str, Path(name).glob("*.txt"))) if os.path.isdir(name) else [name]

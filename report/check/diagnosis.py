@@ -26,8 +26,8 @@ NEEDED_DIGITS = 2, 4, 6  # for 0, 1 or 2 mistakes that the other strategy does n
 SHARED_PAIR_DIGITS = 7  # of both strategies, for two mistakes that they share: 0.00319 and 0.0126,
 # of links with 1.205 GB/s, do not show that layer 1 is not computed, and the bandwidth is halved
 ONLY_ONE = 1  # digit less if no other mistake fits: 0.398, not 0.40, shows inputs one after another
-SLIP, SLIP_REACH = 1, (0, 10, 100)  # digit more if each number is less than this many last places,
-# for 0, 1 or 2 mistakes not shared, from the right one: 0.1555 may be a slip of 0.1558
+SLIP, SLIP_REACH = 1, (0, 10, 100)  # digit more if each number is within this many last places of
+# the right one, for 0, 1 or 2 mistakes not shared: 0.1555 may be a slip of 0.1558
 WIDENING = 1e-9  # of a span, relative to its ends: more than a float's rounding error
 FOLLOW_TOLERANCE = Fraction(1, 500)  # of Q2's number, from N times Q1's: 0.2277 is not 32 * 0.0071
 
@@ -111,8 +111,8 @@ def find_near(case: Case, size: int, lines: Iterable[Line]) -> list[Mistakes]:
 
 def list_explained(case: Case, mistakes: Mistakes) -> tuple[Line, ...]:
     """List the lines whose wrong numbers mistakes make, exactly. There are none if a right number
-    is contradicted, no number has three digits, or one of two mistakes has no part in it; or if
-    only one number is made, and another wrong one of Q1 becomes a third one."""
+    is contradicted, no number has three digits, or one of two mistakes is not needed; or if only
+    one number is made, and another wrong one of Q1 would change, but not match."""
     answers = {line: case.compute(line, mistakes) for line in case.numbers}
     lines = tuple(line for line, number in case.wrong.items() if number.agrees(answers[line]))
     others = [line for line in case.wrong if line.question == "Q1" and line not in lines]
@@ -191,7 +191,7 @@ def is_credible(cases: Sequence[Case], pair: Pair, side: int) -> bool:
 
 def count_digits(case: Case, explanation: Explanation) -> int:
     """Count the digits of the numbers that are explained, without those of Q2 that repeat Q1's:
-    0.01223 and 0.3913 have four; and so does a pipeline's latency if both are as much too long."""
+    0.01223 and 0.3913 have four. A pipeline's latency repeats Q1's if both are off by the same."""
     mistakes, lines = explanation
     off = {line: case.compute(line, mistakes) - case.compute(line) for line in lines}
     pairs = [(line, line._replace(question="Q1")) for line in lines if line.question == "Q2"]
@@ -224,8 +224,8 @@ Cause = list[Explanation]  # alternatives
 
 
 def list_causes(pairs: Sequence[Pair]) -> list[Cause]:
-    """List the causes, each with its alternatives: of what both strategies share, then of each
-    strategy's own; or one cause of whole pairs, if parts of different pairs do not go together."""
+    """List the causes, each with its alternatives: first shared mistakes, then each strategy's
+    own; or one cause of whole pairs, if parts of different pairs do not go together."""
     lines = tuple(dict.fromkeys(line for pair in pairs for each in pair for line in each.lines))
     rows = [split_pair(pair, lines) for pair in pairs]
     columns = [[*dict.fromkeys(column)] for column in zip(*rows, strict=True)]

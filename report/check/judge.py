@@ -1,4 +1,4 @@
-"""The judgement of a submission: the kind of each number, the causes of wrong ones, the format."""
+"""A submission's judgement: the verdict on each number, the causes of wrong ones, the format."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ from report import InputError
 from report.check import diagnosis
 from report.check.diagnosis import Case, Cause, Numbers
 from report.check.mistakes import Line, compute_line, list_lines
-from report.check.reading import LEAST_DIGITS, Number, Submission, read_submission, shorten
+from report.check.reading import LEAST_DIGITS, WHOLE, Number, Submission, read_submission, shorten
 from report.model import STRATEGIES
 from report.question import LAB, Question, find_impossible, make_models, prefix_question
 from report.text import format_rounded
@@ -20,7 +20,7 @@ from report.whatif import answer
 
 ABOUT_EQUAL = Fraction(4, 5), Fraction(5, 4)  # times the right number: described in per cent
 
-# The kinds of a number
+# Verdicts
 RIGHT, EXPLAINED, UNEXPLAINED = "right", "explained", "unexplained"
 FOLLOWS, OTHER_LINE = "follows from Q1", "another line's number"
 MISSING, FEW_DIGITS, NO_NUMBER = "missing", "too few digits", "no number"
@@ -28,13 +28,13 @@ DOUBTFUL = {UNEXPLAINED, MISSING, FEW_DIGITS, NO_NUMBER}  # somebody should look
 
 
 class JudgedNumber(NamedTuple):
-    """A line's number, and its kind."""
+    """A line's number, and the verdict on it."""
 
     line: Line
     number: Number  # with an empty text if it is missing
     right: Fraction
-    kind: str
-    words: str  # that describe the kind
+    verdict: str
+    words: str  # that describe the verdict
 
 
 class Judgement(NamedTuple):
@@ -49,7 +49,7 @@ class Judgement(NamedTuple):
     @property
     def right(self) -> int:
         """Count the numbers that are right."""
-        return sum(number.kind == RIGHT for number in self.numbers)
+        return sum(number.verdict == RIGHT for number in self.numbers)
 
     @property
     def is_all_right(self) -> bool:
@@ -60,11 +60,11 @@ class Judgement(NamedTuple):
     def by_hand(self) -> bool:
         """Return whether somebody should look at the submission, for example because it has
         alternatives, or a cause with more mistakes than lines."""
-        kinds = {number.kind for number in self.numbers}
+        verdicts = {number.verdict for number in self.numbers}
         is_open = any(
             len(cause) > 1 or len(cause[0].mistakes) > len(cause[0].lines) for cause in self.causes
         )
-        return self.is_odd or bool(kinds & DOUBTFUL) or is_open
+        return self.is_odd or bool(verdicts & DOUBTFUL) or is_open
 
 
 def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgement:
@@ -80,11 +80,11 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     explained = {line for cause in causes for each in cause for line in each.lines}
     judged = []
     for line, right in reading.right.items():
-        kind, words = judge_number(line, submission, numbers, reading)
+        verdict, words = judge_number(line, submission, numbers, reading)
         if line in explained:
-            kind = words = EXPLAINED
+            verdict = words = EXPLAINED
         number = submission.numbers.get(line, Number())
-        judged.append(JudgedNumber(line, number, right.amount, kind, words))
+        judged.append(JudgedNumber(line, number, right.amount, verdict, words))
     layout = compare_rows(submission, question)
     return Judgement(judged, causes, submission.notes, layout, submission.is_odd)
 
@@ -95,7 +95,7 @@ class Reading(NamedTuple):
 
     question: Question
     right: Numbers
-    sought: Collection[str] = STRATEGIES  # whose causes are sought: a key's numbers are lab3.py's
+    sought: Collection[str] = STRATEGIES  # whose causes are sought: a key agrees with lab3.py
     other: Sequence[Line] = ()  # lines whose numbers in a key are not lab3.py's
     missing: Sequence[Line] = ()  # lines that a key lacks
     notes: Sequence[str] = ()  # on a key
@@ -151,7 +151,7 @@ def make_cases(reading: Reading, numbers: Numbers) -> list[Case]:
 def judge_number(
     line: Line, submission: Submission, numbers: Numbers, reading: Reading
 ) -> tuple[str, str]:
-    """Return the kind of a line's number, if no mistake explains it, and describe it in words."""
+    """Return the verdict on a line's number, if no mistake explains it, and its words."""
     right = reading.right[line]
     if line not in submission.numbers:
         return MISSING, "missing"
@@ -209,18 +209,18 @@ def compare_rows(submission: Submission, question: Question) -> list[str]:
     whatif = prefix_question(question, answer(question), "\n").splitlines()
     added = {row.strip() for row in whatif} - {*asked}  # by `whatif`, which is no fault
     printed = [row for row in submission.rows if row not in added]
-    if not {*printed} & {*wanted}:
+    changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
+    diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:]]
+    if len(diff) > len(wanted):
         title = "Format: print the handout's rows, here with your numbers:"
         return [title, *(f"+ {row}" for row in wanted)]
-    changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
-    diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:12]]
-    return ["Format: your rows (-), and the handout's with your numbers (+):", *diff] * bool(diff)
+    return ["Format: replace your rows (-) by the handout's (+):", *diff] * bool(diff)
 
 
 def fill_in(row: str, number: Number) -> str:
-    """Write a number into a row of the answers: dots if it has several readings or none."""
+    """Write a number into a row: dots if it has several readings, or a fraction of a byte."""
     start, _, unit = row.rsplit(" ", 2)
-    if len(number.amounts) != 1:
+    if len(number.amounts) != 1 or (unit in WHOLE and number.amount % 1):
         return f"{start} ... {unit}"
     is_plain = number.unit == unit and re.fullmatch(r"\d*\.?\d+", number.text)
     return f"{start} {number.text if is_plain else lab3.format_decimal(number.amount)} {unit}"

@@ -66,9 +66,9 @@ END = 'that the output is "stored in a single node"'
 # fmt: off
 BOTH = [
     ("an element is 1 byte", "element_bytes = 1"),
-    ("an element is 4 bytes", "element_bytes = 4"),
+    ("an element is 4 bytes (FP32)", "element_bytes = 4"),
     ("16 bits are counted as 16 bytes", "element_bytes = 16"),
-    ("each output keeps its layer's input dimensions (x and y)", "out_x = x; out_y = y"),
+    ("each output is as large (x and y) as its layer's input", "out_x = x; out_y = y"),
     ("ops are counted with the input's x and y, not the output's", "macs = weights * x * y"),
     ("outputs are sent with the input's x and y", "output_bytes = filters * x * y * element_bytes"),
     ("each layer's input is sent, not its output", "output_bytes = input_bytes"),
@@ -78,7 +78,7 @@ BOTH = [
     ("a filter's width and height are forgotten", "macs = macs / fx / fy"),
     ("the filters are forgotten in the ops", "macs = macs / filters"),
     ("the last layer is missing", "C = C[:-1] or C; A = A[:-1] or A"),
-    ("1 MAC is 1 op", "ops = macs"),
+    ("1 MAC is 1 op, not 2", "ops = macs"),
     ("each output has an extra op, such as for a bias", "ops = ops + filters * out_x * out_y"),
     ("each output has 2 extra ops, such as for a bias", "ops = ops + 2 * filters * out_x * out_y"),
     ("each output has one addition fewer than products", "ops = ops - filters * out_x * out_y"),
@@ -99,13 +99,13 @@ BOTH = [
     ("all links together have the bandwidth of one", "B = B / links"),
     ("a node's links share the bandwidth of one", "B = B / max(1, P - 1)"),
     ("communication takes no time", "transfer = 0 * transfer"),
-    ("a layer takes the longer of computing and sending, not both",
+    ("a layer takes the longer of computing and sending, not their sum",
      "one_input = sum(map(max, compute, join(transfer, 0)[:L]))"),
     ("all inputs take as long as one", "latency = one_input"),
     ("N inputs take N / nodes times as long as one", "latency = one_input * (N / P if Q2 else 1)"),
     ("Q2 repeats Q1", "N = 1"),
     ("Q2 is of N - 1 inputs", "N = N - Q2"),
-    ("Q2 is of N + 1 inputs", "N = N + Q2"),
+    ("Q2 is of N + 1 inputs, or Q1's number is in it", "N = N + Q2"),
     ("Q2's latency is per input, not of all", "latency = latency / N"),
     ("Q2's traffic repeats Q1's", "traffic = traffic / N"),
     ("the weights are sent, too", "traffic = traffic + sum(weight_bytes)"),
@@ -153,7 +153,7 @@ TENSOR = [  # some clauses are also in BOTH: there they count twice if only one 
     ("communication takes no time", "transfer = 0 * transfer"),
     ("computing is not divided by the nodes", "compute = C / R"),
     ("computing is divided by the nodes twice", "compute = compute / P"),
-    ("a layer takes the longer of computing and sending, not both",
+    ("a layer takes the longer of computing and sending, not their sum",
      "one_input = sum(map(max, compute, transfer))"),
     ("links form the ring of Q4", RING),
     ("in Q2, communication is counted once", "latency = N * sum(compute) + sum(transfer)"),
@@ -182,7 +182,7 @@ PIPELINE = [
     ("each transfer is spread over all links", "transfer = transfer / links"),
     ("a node's links add up to one fast link", "transfer = transfer / max(1, P - 1)"),
     ("communication takes no time", "transfer = 0 * transfer"),
-    ("a stage takes the longer of computing and sending, not both",
+    ("a stage takes the longer of computing and sending, not their sum",
      "one_input = sum(map(max, compute, join(transfer, 0)[:L]))"),
     ("a node does not compute while it sends",
      "interval = max(compute + join(transfer, 0)[:L])", OVERLAP),
@@ -248,8 +248,8 @@ def list_printed(question: Question, strategy: str, *mistakes: Mistake) -> list[
 def list_examples(
     question: Question, strategy: str, only_readings: bool = False
 ) -> list[tuple[Mistake, list[Exact]]]:
-    """List a strategy's right numbers, with an empty clause, then the numbers with each mistake of
-    the table, or only with each reading, that changes more than the unit."""
+    """List a strategy's right numbers, with an empty clause, then the numbers with each mistake, or
+    only each reading, that changes them and labels no unit wrongly."""
     right = list_printed(question, strategy)
     examples = {"": (Mistake("", ""), right)}
     for mistake in MISTAKES:

@@ -25,8 +25,8 @@ LEAST_DIGITS = 3  # needed to call a number right
 MOST_DIGITS = 10  # that are significant: further digits of a float are noise
 FLOAT32_DIGITS, FLOAT32_LENGTH = 7, 9  # that are significant in a float32, if this many are printed
 MOST_CHARACTERS = 200  # longer rows are not read
-SAMPLE = "Q2's labels are the handout's sample's; a repeated row's new number is pipeline traffic"
-EXAMPLE = "print it as: Total latency of tensor parallelism is 0.1 seconds"
+SAMPLE = "the handout's sample repeats two rows; a new number in one is read as pipeline traffic"
+EXAMPLE = "label each number: Total latency of tensor parallelism is 0.1 seconds"
 NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
 RUN = "report run: "  # begins each note that the `run` command appends to an output
 
@@ -206,7 +206,7 @@ class Context(NamedTuple):
     question: str = ""  # Q1, Q2 or OTHER
     strategy: str = ""
     kind: str = ""
-    is_sure: bool = False  # whether the question is named, and nothing puts it in doubt
+    is_sure: bool = False  # whether a heading names the question beyond doubt
     columns: tuple[str, ...] = ()  # headings of the table's columns
     units: frozenset[str] = frozenset()  # in rows without a number
 
@@ -216,7 +216,7 @@ class Context(NamedTuple):
         return Line(self.question or "Q1", self.strategy, self.kind)
 
     def add(self, tokens: Sequence[Token]) -> "Context":
-        """Add tokens, which override the words above them. "Q2" of "64 inputs" is in doubt."""
+        """Add tokens, which override the words above them. "Q2, 64 inputs" is in doubt."""
         kinds = _find("kind", tokens) | {UNITS[unit][0] for unit in _find("unit", tokens)}
         kind, questions = _settle(kinds, self.kind), _find("question", tokens)
         context = self._replace(
@@ -426,7 +426,7 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
         raise NoSubmissionError("is a program", "python3 YOURS > output.txt")
     if not groups:
         last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
-        reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in unread), *last][:1] + run_notes
+        reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in [*unread, *last])][:1] + run_notes
         what = "has no results that can be read" if reasons else "is empty"
         raise NoSubmissionError(what, "; ".join(reasons) or "did the program fail?")
     chosen = {line: _choose(line, groups[line], labels) for line in groups}
@@ -439,8 +439,8 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
 
 
 def _mend_sample(rows: Sequence[str]) -> tuple[list[str], bool]:
-    """Give the repeated label of the handout's sample of Q2 to pipeline traffic, if it lacks that;
-    return whether it does."""
+    """If Q2 lacks pipeline traffic, relabel the row that repeats a label, as the handout's sample
+    does; return whether there is one."""
     head, label, tail = "\n".join(rows).partition(PIPELINE_TRAFFIC)  # of Q1
     new, times = (tail, 0) if label in tail else REPEATED.subn(rf"\1\2\n\3{label} \4bytes", tail)
     return f"{head}{label}{new}".splitlines(), times > 0
@@ -449,6 +449,6 @@ def _mend_sample(rows: Sequence[str]) -> tuple[list[str], bool]:
 def _explain_unread(row: Row) -> str:
     """Explain why a row that seems to have a result was not read, or return an empty text."""
     unknown = [ascii(word)[1:-1] for role, word in row.tokens if role in ("unknown", "sign")]
-    reason = f"'{shorten(unknown[0])}' is not understood in" if unknown else "not read:"
+    reason = f"'{shorten(unknown[0])}' is not understood in" if unknown else "unclear:"
     seems = _find("number", row.tokens) and {*dict(row.tokens)} & {"strategy", "kind"}
     return f"{reason} '{shorten(row.text, 90)}'" if seems and not row.results else ""

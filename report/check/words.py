@@ -41,7 +41,7 @@ def list_rest(judged: Judgement) -> list[str]:
     """List, in words, what is wrong with the lines that are neither right nor explained."""
     lines: dict[str, list[Line]] = {}
     for number in judged.numbers:
-        if number.kind not in (RIGHT, EXPLAINED):
+        if number.verdict not in (RIGHT, EXPLAINED):
             lines.setdefault(number.words, []).append(number.line)
     return [f"{describe_lines(alike)}: {words}" for words, alike in lines.items()]
 
@@ -71,7 +71,7 @@ def describe_key(reading: Reading) -> str:
 def describe_judgement(judged: Judgement, reading: Reading) -> str:
     """Describe how many numbers are right, the causes of the others, a table, and the format."""
     total, right = len(judged.numbers), judged.right
-    few = sum(number.kind == FEW_DIGITS for number in judged.numbers)
+    few = sum(number.verdict == FEW_DIGITS for number in judged.numbers)
     rest = f", {few} {'has' if few == 1 else 'have'} too few digits" * bool(few)
     lines = [f"{right} of {total} numbers {'is' if right == 1 else 'are'} right{rest}."]
     if right == total:
@@ -81,7 +81,7 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     causes = [list_alternatives(cause, reading.question, AGAINST) for cause in judged.causes]
     lines += list_points("The wrong ones are what you get if:", [*chain.from_iterable(causes)])
     lines += list_points("Also:" if causes else "What is wrong:", list_rest(judged))
-    if right == total and not reading.is_key:
+    if not reading.is_key:
         lines.append("For the assumptions: python3 report explain readings")
     table = "" if right == total else tabulate(judged)
     return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(judged.format))
@@ -95,13 +95,13 @@ def list_points(title: str, points: Sequence[str]) -> list[str]:
 def tabulate(judged: Judgement) -> str:
     """Make a table of a submission's numbers and the right numbers."""
     rows = []
-    for line, number, right, kind, _ in judged.numbers:
+    for line, number, right, verdict, _ in judged.numbers:
         unit = "" if number.unit == KINDS[line.kind] else number.unit
         yours = shorten(f"{number.text} {unit}".strip()) or "-"
         name = f"{line.kind} {'s' if line.kind == 'latency' else 'bytes'}"
-        verdict = "wrong" if kind in (EXPLAINED, OTHER_LINE) else kind
+        shown = "wrong" if verdict in (EXPLAINED, OTHER_LINE) else verdict
         right_text = lab3.format_decimal(right, EXACT_DIGITS)
-        rows.append((f"{line.question} {line.strategy}", name, yours, right_text, verdict))
+        rows.append((f"{line.question} {line.strategy}", name, yours, right_text, shown))
     return format_table(["", "", "yours", "expected", ""], rows)
 
 
@@ -121,14 +121,13 @@ def describe_class(files: Files, reading: Reading) -> str:
         right = f"{judged.right} of {len(judged.numbers)}" if judged.numbers else "-"
         rows.append(f"{right:6}  {format_path(name)}")
         rows += [wrap(f"{' ' * 8}{line}", " " * 10) for line in below]
-        firsts = [mistake for cause in judged.causes for mistake in cause[0].mistakes]
-        clauses = dict.fromkeys(mistake.describe(reading.question) for mistake in firsts)
-        often.update([*clauses, *list_rest(judged)])
-        rights.update(number.line for number in judged.numbers if number.kind == RIGHT)
-    frequent = [(times, what) for what, times in often.most_common() if times > 1]
-    blocks = [format_table(["right", "number"], [(rights[line], str(line)) for line in rights])]
-    blocks += [format_table(["files", "mistake"], frequent)] if frequent else []
-    return join_blocks("\n".join(rows), *blocks, summarize(files))
+        often.update([*map("; ".join, causes), *list_rest(judged)])
+        rights.update(number.line for number in judged.numbers if number.verdict == RIGHT)
+    table = format_table(["files", "right number"], [(rights[line], str(line)) for line in rights])
+    frequent = [f"{times:5}  {what}" for what, times in often.most_common() if times > 1]
+    title = ["files  what is wrong"] * bool(frequent)
+    wrong = "\n".join([*title, *(wrap(row, " " * 9) for row in frequent)])
+    return join_blocks("\n".join(rows), table, wrong, summarize(files))
 
 
 def summarize(files: Files) -> str:
@@ -153,9 +152,9 @@ def format_csv(files: Files, reading: Reading) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["file", "right", "of", *asked, "format", "causes", "notes", "by hand"])
     for name, judged in files.items():
-        kinds = [number.kind for number in judged.numbers]
+        told = [number.verdict for number in judged.numbers]
         layout = "differs" if judged.format else "right"
-        cells = [judged.right, len(kinds), *kinds, layout] if kinds else [""] * (len(asked) + 3)
+        cells = [judged.right, len(told), *told, layout] if told else [""] * (len(asked) + 3)
         causes = ["; ".join(list_alternatives(each, reading.question)) for each in judged.causes]
         notes = [*list_rest(judged), *judged.notes]
         cells += ["; ".join(causes), "; ".join(notes), "yes" if judged.by_hand else "no"]

@@ -100,7 +100,7 @@ def work_out(question):
         "a later input takes the longest computing, then the longest transfer": overlap(
             one, max(stages) + max(sends)
         ),
-        "a layer takes the longer of computing and sending, not both": overlap(
+        "a layer takes the longer of computing and sending, not their sum": overlap(
             sum(map(max, steps)), slowest
         ),
     }
