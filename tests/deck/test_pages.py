@@ -21,16 +21,16 @@ PARTS = {
         # 606,661,632 / 200,000 us; 155.7861376 / 32 = 4.8683..
         "pipeline nears 4.62 ms tensor stays at 3.13 ms lower bound: 3.03 ms (no node ever",
         "12.44 3.13 4.87 3.13",
-        # 12.43531264 - 4.62422016 = 7.81109248; 231,211,008 / 606,661,632 = 0.3811..
-        "4.624+7.811/N ms per input, where 7.811 ms is the first input's time outside node 2",
-        *("38 % of the operations", "takes 3.127 ms"),
+        # 12.43531264 - 4.62422016 = 7.81109248
+        "4.624+7.811/N ms per input; 7.811 ms is the first input's time outside node 2",
+        "takes 3.127 ms per input, less than the pipeline's 4.624 at any N",
     ],
     2: [
         "R=50,000 ops/us per node. B=2,000 bytes/us per link.",
         "32·12.43531=397.93 ms",
-        "node 2: 0.10035 ms): 155.78614+31·0.10035=158.90 ms",
-        "(node 2: 0.11520 ms): 155.78614+31·(0.10035+0.11520)=162.47 ms",
-        "32 inputs take even longer than 155.78614 ms (tensor: 100.07 ms)",
+        "sending blocks computing (node 2: 0.10035 ms) 155.78614+31·0.10035=158.90 ms",
+        "sending and receiving block computing 155.78614+31·(0.10035+0.11520)=162.47 ms",
+        "32 inputs take even longer (tensor: 100.07 ms)",
     ],
     3: [
         "The pipeline waits for node 2: it has 38 % of the operations, not 25 %",
