@@ -138,9 +138,10 @@ def test_a_class_is_a_line_per_file(names):
     rights = [f"{right} of 8" if right else "-" for _, right, *_ in CLASS.values()]
     assert lines == [f"{right:8}{name}" for right, name in zip(rights, names, strict=True)]
     assert files.startswith("\n".join(lines[:2]))  # a file that is right is one line
-    counted = "communication takes no time"  # and not its alternative
     words = "Q1 tensor latency: unexplained, 2.28 times the right number"
-    assert often == f"files  mistake\n    2  {counted}\n    2  {words}"
+    assert often.startswith("files  what is wrong\n    2  tensor parallelism: communication takes")
+    assert " or tensor parallelism: " in " ".join(often.split())  # its alternative, counted with it
+    assert often.endswith(f"\n    2  {words}") and often.count(" 2 ") == 2
     assert "1 file could not be judged." in summary
     by_hand = summary.split("Look at by hand:\n")[1].splitlines()
     assert [line.strip() for line in by_hand] == [name for name in names if CLASS[name][-1]]

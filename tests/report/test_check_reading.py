@@ -393,8 +393,10 @@ def test_the_diff_of_a_row(row):
 def test_the_diff_shows_what_is_wanted():
     dots = [f"{row} {'.' * 90}" for row in ROWS]
     assert list_changes("\n".join(dots))[1:] == [f"+ {row}" for row in ROWS]
-    diff = list_changes("\n".join([*ROWS[:1], *dots[1:]]))
-    assert diff[10] == f"+ {ROWS[1]}" and len(diff) == 11
+    for many in (5, 6):  # of whose rows and the handout's ten are shown, or only the handout's
+        diff = list_changes("\n".join([*ROWS[:-many], *dots[-many:]]))
+        wanted = ROWS if many == 6 else ROWS[-5:]
+        assert len(diff) == 11 and diff[-len(wanted) :] == [f"+ {row}" for row in wanted]
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
         assert list_changes(replace("1.25", number)) == []
     assert list_changes(replace(" 1200 ", " 1.200 "))[2].endswith(" is ... bytes")  # or 1200
