@@ -192,7 +192,7 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
     """Describe how far a number is from the right number."""
     if not right:
         return "the right number is 0"
-    times = number.amount / right
+    times = min((Fraction(amount) / right for amount in number.amounts), key=lambda it: abs(it - 1))
     if not ABOUT_EQUAL[0] <= times <= ABOUT_EQUAL[1]:
         return f"{shorten(format_rounded(times, 3))} times the right number"
     few, many = ("short", "long") if kind == "latency" else ("few bytes", "many bytes")

@@ -132,9 +132,6 @@ TENSOR = [  # some clauses are also in BOTH: there they count twice if only one 
     ("one node collects each output and sends it to all",
      "transfer = (1 + P) * transfer[:-1], transfer[-1]; "
      "all_gathers = all_gathers + (P - 1) * S[:-1]"),
-    ("outputs are all-reduced along a ring",
-     "transfer = 2 * (P - 1) * transfer; all_gathers = 2 * all_gathers; "
-     "gather = 2 * P * (P - 1) * S[-1]"),
     ("a link sends or receives, so that all-gathers take twice as long",
      "transfer = 2 * transfer[:-1], transfer[-1]"),
     ("the last output goes to all nodes", "gather = P * (P - 1) * S[-1]", END),

@@ -79,8 +79,10 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
         lines = [f"All {total} numbers {'agree with the key' if agrees else 'are right'}."]
     lines += [f"{note[0].upper()}{note[1:]}{'.' * (note[-1] not in '.?')}" for note in judged.notes]
     causes = [list_alternatives(cause, reading.question, AGAINST) for cause in judged.causes]
-    lines += list_points("The wrong ones are what you get if:", [*chain.from_iterable(causes)])
-    lines += list_points("Also:" if causes else "What is wrong:", list_rest(judged))
+    others = list_rest(judged)
+    title = f"{'Some' if others else 'The'} wrong ones are what you get if:"
+    lines += list_points(title, [*chain.from_iterable(causes)])
+    lines += list_points("Also:" if causes else "What is wrong:", others)
     if not reading.is_key:
         lines.append("For the assumptions: python3 report explain readings")
     table = "" if right == total else tabulate(judged)
