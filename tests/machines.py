@@ -101,7 +101,6 @@ ODD_SRAM = {
 }
 
 # ------------------------------------------------ lab3.py
-
 CLOSED_FORMS = {
     "tensor": (lab3.tensor_parallel_latency, lab3.tensor_parallel_traffic),
     "pipeline": (lab3.pipeline_parallel_latency, lab3.pipeline_parallel_traffic),

@@ -62,7 +62,6 @@ def copy_project(folder, lab3=LAB3):
 
 
 # ------------------------------------------------ processes and commands
-
 # Whatever PYTHON* variables the caller has must neither help nor hinder.
 PLAIN = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
 

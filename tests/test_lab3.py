@@ -90,7 +90,6 @@ def test_the_four_numbers(question, tensor_s, tensor_bytes, pipeline_s, pipeline
 
 
 # ------------------------------------------------ its output
-
 ANSWERS = """\
 -----Q1 single input-----
 Total latency of tensor parallelism is 0.00312726016 seconds

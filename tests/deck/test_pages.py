@@ -45,10 +45,8 @@ PARTS = {
         "1 input, us 3,033.30816+93.952=3,127.26016 12,133.23264+302.080=12,435.31264",
         "us 32·3,127.26016=100,072.32512 12,435.31264+31·4,624.22016=155,786.13760",
         "32 inputs, bytes 32·1,923,072=61,538,304 32·604,160=19,333,120",
-        *(
-            "C=2·128·3·3·3·30·30.",
-            "231,211,008/50,000=4,624.22016 us, 231,211,008/606,661,632=38.1 %.",
-        ),
+        "C=2·128·3·3·3·30·30.",
+        "231,211,008/50,000=4,624.22016 us, 231,211,008/606,661,632=38.1 %.",
         "each link sends A/4 in 57,600/2,000=28.800 us; 12 links send 12·57,600=691,200 bytes.",
     ],
     4: [
@@ -62,7 +60,7 @@ PARTS = {
         "155.786 ms utilisation 97.066/155.786=62.3 %",
         # the working is at test_the_verdict_changes_where_page_4_says
         *("from 0.0204 to 0.0926 GB/s", "below 0.298 GB/s", "from 101 inputs"),
-        "not below 0.0204 GB/s its busiest link carries 230,400 bytes per input",
+        "below 0.0204 GB/s: no its busiest link carries 230,400 bytes per input",
         *("tensor's 187,904", "(12.435-3.033)/0.09395=100.07 inputs"),  # 751,616 / 4
         "(604,160+31·230,400-32·187,904) bytes/(97.066-12.133) ms=0.0204 GB/s",
         "(32·187,904-604,160) bytes/(50.909+7.509) ms=0.0926 GB/s",
@@ -119,7 +117,6 @@ def test_a_page_has_no_figures_but_those_worked_out(pages, number):
 
 
 # ------------------------------------------------ the formulas of page 2
-
 # A[:-1] of lab3.py's docstrings is A_1 to A_3, S[-1] S_4, P * S A, and P > 1 1.
 TYPESET = [
     "T = N sum_(l=1)^4 (C_l / (P R) + S_l / B)",

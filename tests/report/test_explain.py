@@ -27,7 +27,6 @@ def read(line):
 
 
 # ------------------------------------------------ what is said, worked out by hand
-
 # Of ODD in machines.py, in this order: a table's rows without formulas, and figures of sentences.
 # Each further input takes 416.704 ms, or 576 in the pipeline; 162.304 is computing on all nodes.
 # Data parallelism takes two rounds of 973.824 ms.
@@ -117,6 +116,7 @@ def test_what_a_topic_says_of_a_machine_that_differs_in_everything(topic):
 
 
 ONE_LAYER = "--layer 8,8,1,1,4,4"
+EQUAL = " --layer 4,4,1,1,4,4 --layer 4,4,1,1,4,4"
 BALANCED = "--nodes 2 --layer 4,1,1,1,4,4 --layer 4,4,1,1,4,4"
 TALL = "--nodes 2 --layer 4,1,1,1,10,10 --layer"
 WIDE = "--nodes 2 --layer 2,1,1,1,100,1 --layer"
@@ -143,10 +143,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("Q2", "Latency / N in ms: tensor 3.127, pipeline 4.624 + 7.811 / N."),
         (f"Q2 {ONE_LAYER} --nodes 1", "pipeline 0.00004096."),  # 2,048 ops
         # nodes compute 2 ops in 2 / 60,000 s, then send 2 bytes in 2 / 10^11: 100 / 1.0000006
-        (
-            "Q2 --nodes 2 --gops 0.00006 --link-gbs 100 --layer 2,1,1,1,1,1",
-            "tensor 99.9999 pipeline 50",
-        ),
+        ("Q2 --nodes 2 --gops 6e-5 --link-gbs 100 --layer 2,1,1,1,1,1", "tensor 99.9999"),
         (f"Q3 {ODD} --sram-kib 12", "fit in a node's SRAM of 12,288. So the work need not be"),
         (f"Q3 {ODD} --sram-kib 12", "data parallelism (1,948 ms) is possible."),
         (f"Q3 {ODD} --inputs 2", "With 1 waiting input in every node,"),
@@ -159,6 +156,9 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048. So the work must be"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
+        # 512 ns a layer: 0.512 of 0.512000576 s
+        (f"pipeline --gops 1 --inputs 1000000 --nodes 2{EQUAL}", "ideal compute 0.512 99.9999"),
+        ("Q4 --nodes 3 --layer 3,1,1,1,1,1 --layer 3,3,1,1,1,1", "tensor ring 1"),
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
         (f"pipeline {FASTER}", "fill and drain 0.47616 8.988"),  # 973.824 - 497.664
         (f"pipeline {FASTER}", "communication 0.84 15.86"),

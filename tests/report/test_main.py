@@ -69,7 +69,6 @@ ALL = "whatif", "check", "explain --json"
         ("print('Total latency of tensor parallelism is 1 seconds')\n", "YOURS", ALL),
         ("raise SystemExit(0)\n", "YOURS", ALL),
         ("INPUTS = (32\n", "SyntaxError", ALL),
-        ("import laboratory\n", "ModuleNotFoundError: No module named 'laboratory'", ALL),
         (edit(LAB3, "sram_bytes", "memory"), "has no attribute 'sram_bytes'; restore", ALL),
         (edit(LAB3, "fx", "width"), "has no attribute 'fx'; restore", ALL),
         (edit(LAB3, "return inputs * (c", "sys.exit(0) * (c"), ": SystemExit: 0", ALL),
@@ -138,11 +137,9 @@ def test_a_hostile_word_is_refused_in_one_printable_line(word, monkeypatch):
     [
         ("chart", "'chart'", "whatif, explain, run, check, picture, deck"),
         ("explain bounds pipline --json", "'pipline'", "tensor, pipeline, bounds"),
-        ("picture time", "'time'", "timeline, limits"),
         ("explain --link=1 tensor", "'--link=1'", "--link-gbs"),
         ("whatif --gops -1e3", "--gops: '-1e3'", "from 0.000001"),
         ("picture limits --output=--", "'--'", "not a value"),
-        ("explain -n 8", "'-n'", "--nodes"),
         ("picture limits --output=", "''", ".svg or .png"),
     ],
 )

@@ -17,7 +17,14 @@ from machines import CLOSED_FORMS, LAB, ODD, ODD_PIPELINE_STEPS, ODD_TENSOR_STEP
 from random_machines import cases_of_both, questions
 from report.model import RING, Model
 from report.question import list_possible
-from report.results import compute_bound, compute_losses, find_bottleneck, find_results, list_steps
+from report.results import (
+    compute_bound,
+    compute_losses,
+    find_bottleneck,
+    find_results,
+    list_numbers,
+    list_steps,
+)
 
 
 # ------------------------------------------------ steps by hand
@@ -88,6 +95,7 @@ def test_the_steps_are_possible_and_end_at_the_latency(case, strategy, inputs):
 # ------------------------------------------------ parts add up
 @given(questions())
 def test_nothing_is_faster_than_its_bound_and_what_is_lost_adds_up(question):
+    assert [row["inputs"] for row in list_numbers(question)["bounds"]] == [*question.amounts]
     for inputs in question.amounts:
         bound_s, node_s = (
             compute_bound(question, name, inputs) for name in ("lower bound", "slowest node")
