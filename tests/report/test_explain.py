@@ -116,7 +116,7 @@ def test_what_a_topic_says_of_a_machine_that_differs_in_everything(topic):
 
 
 ONE_LAYER = "--layer 8,8,1,1,4,4"
-EQUAL = " --layer 4,4,1,1,4,4 --layer 4,4,1,1,4,4"
+EQUAL = " --layer 4,4,1,1,4,4 --layer 4,4,1,1,4,4"  # 512 ops each
 BALANCED = "--nodes 2 --layer 4,1,1,1,4,4 --layer 4,4,1,1,4,4"
 TALL = "--nodes 2 --layer 4,1,1,1,10,10 --layer"
 WIDE = "--nodes 2 --layer 2,1,1,1,100,1 --layer"
@@ -156,9 +156,9 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("Q3 --nodes 2", "a node holds 876,928 (352,640 over)."),  # 445,824 + 230,400 + 200,704
         (f"Q3 {FULL} --sram-kib 2", "exceed a node's SRAM of 2,048. So the work must be"),
         (f"Q4 {BALANCED}", "tensor either 1 0.000064"),
-        # 512 ns a layer: 0.512 of 0.512000576 s
         (f"pipeline --gops 1 --inputs 1000000 --nodes 2{EQUAL}", "ideal compute 0.512 99.9999"),
         ("Q4 --nodes 3 --layer 3,1,1,1,1,1 --layer 3,3,1,1,1,1", "tensor ring 1"),
+        ("Q4 --nodes 3 --layer 3,1,1,1,1,1 --layer 3,3,1,1,1,1", "2 bytes more per input."),
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
         (f"pipeline {FASTER}", "fill and drain 0.47616 8.988"),  # 973.824 - 497.664
         (f"pipeline {FASTER}", "communication 0.84 15.86"),

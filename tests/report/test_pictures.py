@@ -71,7 +71,7 @@ def find_bars(axes):
         ("--inputs=1", 12.43531264, (1, 1), f"all nodes, {PIPELINE}", []),
         (ONE_LAYER, 2 * 42.24, (2, 3), "all nodes, node 1, 3 idle nodes", [1, 3]),
         (f"{ONE_LAYER} --nodes=1", 2 * 40.96, (0, 2 + 2), "node 1, node 1", [1, 3]),
-        ("--nodes=5", 17.0595328, (0, 4), f"{PIPELINE}, 1 idle node", [1, 2, 3, 4]),
+        ("--nodes=5 --inputs=2", 17.0595328, (0, 2), f"{PIPELINE}, 1 idle node", []),
         (SLOW, 1.22045323264 + 0.4608, (5, 4), f"all nodes, {PIPELINE}", [1, 3, 4, 5, 6]),
         # 2 / 50 and 2 / 2 ns: 1,000 bars, the most; node 57 has sent at 57 * 1.04 + 7 of 65.52 ns
         (NARROW, 63 * 0.04 + 63, (0, 8), NODES, [*range(57, 64)]),
@@ -97,7 +97,7 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
     [
         (OTHER, "after 4.94 µs, then one every 2.07 µs", "node 2", f"{NUMBER} {BLACK}"),
         ("--inputs=1", "after 12.44 ms", None, BLACK),
-        (ONE_LAYER, "every 40.96 ns", None, f"{NUMBER} {BLACK}"),  # node 1 always computes
+        (f"{ONE_LAYER} --inputs=2", "every 40.96 ns", None, f"{NUMBER} {BLACK}"),  # never waits
         (SLOW, "after 1.22 s, then one every 0.461 s", "link 1 to 2", BLACK),
         ("--nodes=2 --inputs=1", "after 6.25 ms", None, BLACK),  # no pipeline
         (f"{ONE_LAYER} --nodes=1", "every 40.96 ns", None, NUMBER),
