@@ -172,7 +172,8 @@ def judge_number(
     wrong = {line: n for line, n in numbers.items() if not n.equals(reading.right[line])}
     if times := diagnosis.find_times(reading.question, wrong, line):
         return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} Q1's wrong number"
-    return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}"
+    more = "; print more digits" * (line.kind == "latency" and number.digits <= LEAST_DIGITS)
+    return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}{more}"
 
 
 def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
@@ -214,7 +215,7 @@ def compare_rows(submission: Submission, question: Question) -> list[str]:
     if len(diff) > len(wanted):
         title = "Format: print the handout's rows, here with your numbers:"
         return [title, *(f"+ {row}" for row in wanted)]
-    return ["Format: replace your rows (-) by the handout's (+):", *diff] * bool(diff)
+    return ["Format: remove rows with -, print rows with +:", *diff] * bool(diff)
 
 
 def fill_in(row: str, number: Number) -> str:

@@ -26,7 +26,7 @@ MOST_DIGITS = 10  # that are significant: further digits of a float are noise
 FLOAT32_DIGITS, FLOAT32_LENGTH = 7, 9  # that are significant in a float32, if this many are printed
 MOST_CHARACTERS = 200  # longer rows are not read
 SAMPLE = "the handout's sample repeats two rows; a new number in one is read as pipeline traffic"
-EXAMPLE = "label each number: Total latency of tensor parallelism is 0.1 seconds"
+EXAMPLE = "label each number: Total latency of tensor parallelism is xxx seconds"
 NO_Q2 = "no Q2 heading was found; each label's second row counts as Q2's"
 RUN = "report run: "  # begins each note that the `run` command appends to an output
 

@@ -82,7 +82,7 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     others = list_rest(judged)
     title = f"{'Some' if others else 'The'} wrong ones are what you get if:"
     lines += list_points(title, [*chain.from_iterable(causes)])
-    lines += list_points("Also:" if causes else "What is wrong:", others)
+    lines += list_points("Also:" if causes else "Look at:", others)
     if not reading.is_key:
         lines.append("For the assumptions: python3 report explain readings")
     table = "" if right == total else tabulate(judged)

@@ -336,7 +336,7 @@ REFUSED = {  # what it is, and what is said to help
     "def main():\n    pass\nfrom os import path": ("program", "python3 YOURS >"),
     "print('x')\nhello": ("no results", "it ends with: hello"),
     "import time: self [us]\nimport time: 3 | io": ("no results", "import time: 3 | io"),
-    "Q3\nTP latency: 3": ("no results", "Total latency of tensor parallelism is 0.1 seconds"),
+    "Q3\nTP latency: 3": ("no results", "Total latency of tensor parallelism is xxx seconds"),
 }
 
 
