@@ -213,7 +213,7 @@ def compare_rows(submission: Submission, question: Question) -> list[str]:
     changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
     diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:]]
     if len(diff) > len(wanted):
-        title = "Format: print the handout's rows, here with your numbers:"
+        title = "Format: print the handout's rows, with your corrected numbers:"
         return [title, *(f"+ {row}" for row in wanted)]
     return ["Format: remove rows with -, print rows with +:", *diff] * bool(diff)
 

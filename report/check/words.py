@@ -84,7 +84,9 @@ def describe_judgement(judged: Judgement, reading: Reading) -> str:
     lines += list_points(title, [*chain.from_iterable(causes)])
     lines += list_points("Also:" if causes else "Look at:", others)
     if not reading.is_key:
-        lines.append("For the assumptions: python3 report explain readings")
+        topic = "assumptions: python3 report explain readings"
+        other = "known mistakes: python3 report explain mistakes"
+        lines.append(f"For the {topic if right == total else other}")
     table = "" if right == total else tabulate(judged)
     return join_blocks(join_blocks(*lines, gap="\n"), table, "\n".join(judged.format))
 
