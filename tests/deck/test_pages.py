@@ -60,7 +60,7 @@ PARTS = {
         "155.786 ms utilisation 97.066/155.786=62.3 %",
         # the working is at test_the_verdict_changes_where_page_4_says
         *("from 0.0204 to 0.0926 GB/s", "below 0.298 GB/s", "from 101 inputs"),
-        "its busiest link carries more: 230,400 bytes per input, tensor's 751,616/4=187,904.",
+        *("Below 0.0204 GB/s, its", "230,400 bytes per input, tensor's 751,616/4=187,904."),
         "(12.435-3.033)/0.09395=100.07,",
         "(604,160+31·230,400-32·187,904) bytes/(97.066-12.133) ms=0.0204 GB/s",
         "(32·187,904-604,160) bytes/(50.909+7.509) ms=0.0926 GB/s",
