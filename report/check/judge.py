@@ -172,8 +172,8 @@ def judge_number(
     wrong = {line: n for line, n in numbers.items() if not n.equals(reading.right[line])}
     if times := diagnosis.find_times(reading.question, wrong, line):
         return FOLLOWS, f"{f'{times:,} times' if times > 1 else 'the same as'} Q1's wrong number"
-    more = "; print more digits" * (line.kind == "latency" and number.digits <= LEAST_DIGITS)
-    return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}{more}"
+    hint = "; print more digits" * (line.kind == "latency" and number.digits <= LEAST_DIGITS)
+    return UNEXPLAINED, f"unexplained, {describe_distance(number, right.amount, line.kind)}{hint}"
 
 
 def find_other(line: Line, numbers: Numbers, reading: Reading) -> Line | None:
