@@ -103,7 +103,7 @@ def test_a_layer_that_differs_is_described(layer, field):
 def test_if_neither_strategy_is_possible_the_refusal_says_what_would_be():
     for command in ("whatif", "explain", "explain --json"):
         assert all(part in refusal(f"{command} --nodes 3") for part in ("128", "4 nodes"))
-    layers = "--layer 2,1,1,1,4,4 --layer 10,2,1,1,4,4 --layer 14,10,1,1,4,4 --layer 2,14,1,1,4,4"
+    layers = "--layer 4,1,1,1,4,4 --layer 10,4,1,1,4,4 --layer 14,10,1,1,4,4 --layer 4,14,1,1,4,4"
     message = refusal(f"whatif --nodes 3 {layers}")
     assert " 2 nodes or a divisor of it," in message and "needs 4 nodes or more" in message
 

@@ -52,7 +52,6 @@ def test_a_rounded_number_has_so_many_digits(digits, value, printed):
         (Fraction("99.99994"), 4, 100, "99.9999"),
         (Fraction("100.04"), 4, 100, "100.04"),
         (100, 4, 100, "100"),
-        (Fraction("1.0049"), 3, 1, "1.005"),
         (Fraction("100.04"), 4, 1, "100.0"),
     ],
 )
