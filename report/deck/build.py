@@ -50,8 +50,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
             option = "--author" if lacking[1] in author else "--uid"
             why = f"{option}: the deck's font has no {lacking[1]!a}"
         raise InputError(why) from error
-    assert isinstance(pdf, bytes)
-    assert isinstance(pages, list)
+    assert isinstance(pdf, bytes) and isinstance(pages, list)
     return {"slides.pdf": pdf, "results.png": pages[0]}
 
 
