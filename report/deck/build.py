@@ -16,7 +16,6 @@ from report.results import list_numbers
 from report.text import format_json, format_path, quote
 
 HERE = Path(__file__).resolve().parent
-README_PIXELS_PER_INCH = 88
 
 # slides.typ's sentences are written for this question.
 SIZES = ((3, 32), (128, 30), (128, 28), (128, 26))  # each layer's input channels, and its x and y
@@ -43,7 +42,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
     try:
         # PDF/UA-1 requires alternative texts for pictures and formulas, and glyphs for all letters
         pdf = compiler.compile(format="pdf", pdf_standards=["ua-1"])
-        pages = compiler.compile(format="png", ppi=README_PIXELS_PER_INCH)
+        pages = compiler.compile(format="png", ppi=88)
     except typst.TypstError as error:
         why = error.message.removeprefix("assertion failed: ")
         if lacking := re.search(r"text `\"(.+)\"` could not be displayed", why):

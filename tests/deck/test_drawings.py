@@ -1,7 +1,8 @@
 """What pages show by places and colours: letters, bars, boxes and arrows of the PDF."""
 
+import math
 import re
-from ctypes import c_int, c_uint
+from ctypes import c_float, c_int, c_uint
 from functools import cache
 
 import pytest
@@ -112,15 +113,41 @@ def test_bars_of_page_4_are_where_their_milliseconds_say(pages):
     starts = [0, bound, 0, 0, bound, slowest, drained, 0]
     ends = [bound, tensor, tensor, bound, slowest, drained, end, end]
     shapes = find_shapes(pages[3], 15)
-    bars, strips = numpy.split(numpy.array([box for box, *_ in shapes])[:, [0, 2]], [8])
+    bars = numpy.array([box for box, *_ in shapes])[:, [0, 2]]
     shown_ms = (bars - bars[-1, 0]) * end / (bars[-1, 1] - bars[-1, 0])
     assert shown_ms == pytest.approx(numpy.array([starts, ends]).T, abs=0.02)
-    # which is faster, from 0.01 to 10 GB/s: three tens in 270 pt
-    shown_gbs = 0.01 * 1_000 ** ((strips - strips[0, 0]) / 270)
-    borders = [(0.01, 0.0204), (0.0204, 0.0926), (0.0926, 10), (0.01, 0.298), (0.298, 10)]
-    assert shown_gbs == pytest.approx(numpy.array(borders), rel=0.01)
-    fills = [GREY, INK, BLUE, GREY, *["#DDA373"] * 2, INK, *[ORANGE, BLUE] * 3]
+    fills = [GREY, INK, BLUE, GREY, *["#DDA373"] * 2, INK, ORANGE]
     assert [fill for _, fill, _ in shapes] == fills
+
+
+def find_points(path):
+    """List the points of a path, in points of its page."""
+    x, y = c_float(), c_float()
+    for at in range(raw.FPDFPath_CountSegments(path.raw)):
+        raw.FPDFPathSegment_GetPoint(raw.FPDFPath_GetPathSegment(path.raw, at), x, y)
+        yield path.get_matrix().on_point(x.value, y.value)
+
+
+def test_curves_of_page_4_are_where_their_latencies_say(pages):
+    dots = sorted(find_middle(box) for box, fill, _ in find_shapes(pages[3], 6) if fill == INK)
+    right, low = dots[-1]  # 2 GB/s, 155.786 ms; scales are logarithmic
+    curves = map(find_points, pages[3].get_objects([raw.FPDF_PAGEOBJ_PATH]))
+    curves = [numpy.array(curve) for points in curves if len(curve := [*points]) > 60]
+    gbs = [2 * 10 ** ((curve[:, 0] - right) / 134) for curve in curves]
+    shown_ms = [155.786 * 10 ** ((curve[:, 1] - low) / 84) for curve in curves]
+    assert [numbers.max() for numbers in gbs] == pytest.approx([3.76] * 3, rel=0.01)
+    assert shown_ms[0] == pytest.approx(97.066 + 32 * 0.187904 / gbs[0], rel=0.01)
+    assert shown_ms[1] == pytest.approx(97.066 + 96 * 0.187904 / gbs[1], rel=0.01)
+    sends_ms = 12.133 + (0.604160 + 31 * 0.230400) / gbs[2]  # if a send is the longest step
+    longer_ms = numpy.maximum(155.484 + 0.604160 / gbs[2], sends_ms)
+    assert shown_ms[2] == pytest.approx(longer_ms, rel=0.01)
+    for (x, y), mark in zip(dots, (0.0204, 0.0926, 0.298, 2), strict=True):
+        assert 134 * math.log10(2 / mark) == pytest.approx(right - x, abs=0.2)
+        assert y == pytest.approx(numpy.interp(x, *curves[2].T), abs=0.2)
+        assert read_at(pages[3], (x, low - 40), 20, 8) == f"{mark}"
+    for ms in (100, 200, 500):
+        y = low + 84 * math.log10(ms / 155.786)
+        assert read_at(pages[3], (dots[0][0] - 55, y), 16, 6) == f"{ms}"
 
 
 def test_bars_of_page_5_and_the_srams_line_are_where_their_bytes_say(pages):

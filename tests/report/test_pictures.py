@@ -218,7 +218,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
 @example(ask("--link-gbs=0.1"))  # 5.05 and 4.91
 @example(ask("--inputs=1 --nodes=8 --gops=251.157064 --link-gbs=1"))  # words close to a curve
 @example(ask("--nodes=128"))
-@example(ask("--inputs=1 --nodes=2 --gops=40021 --layer=2,1,1,1,1,1"))  # 0.0001 of 2 ns
+@example(ask("--inputs=1 --nodes=2 --gops=40021 --layer=2,1,1,1,1,1"))  # 0.0001 of 1 ns
 @example(ask("--gops=0.000001"))  # 606,661.63 s
 @example(ask("--link-gbs=0.05 --inputs=1000000"))  # a curve close above its floor
 def test_no_text_is_on_another_on_a_line_outside_or_false(question):
