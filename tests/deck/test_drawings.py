@@ -144,7 +144,7 @@ def test_curves_of_page_4_are_where_their_latencies_say(pages):
     for (x, y), mark in zip(dots, (0.0204, 0.0926, 0.298, 2), strict=True):
         assert 134 * math.log10(2 / mark) == pytest.approx(right - x, abs=0.2)
         assert y == pytest.approx(numpy.interp(x, *curves[2].T), abs=0.2)
-        assert read_at(pages[3], (x, low - 40), 20, 8) == f"{mark}"
+        assert read_at(pages[3], (x, low - 40), 32, 8).startswith(f"{mark}")
     for ms in (100, 200, 500):
         y = low + 84 * math.log10(ms / 155.786)
         assert read_at(pages[3], (dots[0][0] - 55, y), 16, 6) == f"{ms}"
