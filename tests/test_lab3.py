@@ -144,9 +144,8 @@ def test_its_constants_can_be_changed(monkeypatch, capsys, inputs, status, out, 
 @pytest.mark.parametrize("python", ["python3", "python3 -u"])
 def test_a_full_disk_is_told_and_a_closed_pipe_is_no_error(python):
     status, out, err = run("sh", "-c", f"{python} '{SCRIPT}' >/dev/full")
-    assert (
-        (status, out) == (1, b"") and err.startswith(b"lab3.py: error: ") and err.count(b"\n") == 1
-    )
+    assert (status, out) == (1, b"")
+    assert err.startswith(b"lab3.py: error: ") and err.count(b"\n") == 1
     piped = f"{{ sleep 0.1; {python} '{SCRIPT}'; echo $? >&2; }} | :"
     assert run("sh", "-c", piped) == (0, b"", b"0\n")
 

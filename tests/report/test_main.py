@@ -34,10 +34,8 @@ def check_end(result, status, *words):
 def test_help_needs_no_library_and_has_examples(name):
     result = python(*ALONE, *name.split(), "--help")
     assert result.stdout == output(f"{name} -h")
-    own = [example for example in EXAMPLES if f" {name or 'explain'}" in example]
-    assert own and {f"  {example}" for example in own[: None if name else 1]} <= {
-        *result.stdout.splitlines()
-    }
+    own = [f"  {example}" for example in EXAMPLES if f" {name or 'explain'}" in example]
+    assert own and {*own[: None if name else 1]} <= {*result.stdout.splitlines()}
 
 
 # the README's test and tests/deck build the deck, which takes seconds

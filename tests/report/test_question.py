@@ -19,6 +19,10 @@ def on(network=NETWORK, inputs=INPUTS, **system):
 
 
 # ------------------------------------------------ what is asked
+LONG = "1.000000000000000000000000001"  # as many digits as an option may have are not rounded
+ONE_BYTE = tuple(layer._replace(element_bytes=1) for layer in NETWORK)
+
+
 @pytest.mark.parametrize(
     ("line", "expected", "described"),
     [
@@ -29,18 +33,10 @@ def on(network=NETWORK, inputs=INPUTS, **system):
         ("--nodes 8 --inputs 1000", on(inputs=1000, nodes=8), "1,000 inputs, 8 nodes"),
         ("--gops .5", on(ops_per_s=5 * 10**8), "0.5 GOPS"),
         ("--link-gbs 1e-6", on(link_bytes_per_s=1000), "0.000001 GB/s"),
-        (  # as many digits as an option may have are not rounded
-            "--gops 1.000000000000000000000000001",
-            on(ops_per_s=10**9 + Fraction(1, 10**18)),
-            "1.000000000000000000000000001 GOPS",
-        ),
+        (f"--gops {LONG}", on(ops_per_s=10**9 + Fraction(1, 10**18)), f"{LONG} GOPS"),
         ("--link-gbs 1.2345e-6", on(link_bytes_per_s=Fraction(2469, 2)), "0.0000012345 GB/s"),
         ("--sram-kib 3", on(sram_bytes=3_072), "3 KiB of SRAM"),
-        (
-            "--element-bytes 1",
-            on(tuple(layer._replace(element_bytes=1) for layer in NETWORK)),
-            "elements of 1 byte",
-        ),
+        ("--element-bytes 1", on(ONE_BYTE), "elements of 1 byte"),
         (
             ODD_OPTIONS,
             ODD,
@@ -78,10 +74,8 @@ def test_whatif_says_what_fits_in_sram(options, fits):
 
 
 def test_whatif_wraps_no_answer_so_that_check_finds_no_other_format(tmp_path):
-    options = (
-        "--inputs 1000000 --nodes 1000 --element-bytes 64 --layer 1000000,1,1,1,1000000,1000000"
-    )
-    options += " --layer 1000000,1000000,1,1,1000000,1000000"  # 10^30 bytes
+    options = "--nodes 1000 --element-bytes 64 --layer 1000000,1,1,1,1000000,1000000"
+    options += " --layer 1000000,1000000,1,1,1000000,1000000 --inputs 1000000"  # 10^30 bytes
     out = output(f"whatif {options}")
     assert lab3.answers(*ask(options)) in out and max(map(len, out.splitlines())) > 80
     (tmp_path / "output.txt").write_text(out)
@@ -160,9 +154,7 @@ def test_a_bad_layer_is_refused_and_named(layers, named):
 
 @pytest.mark.parametrize(("inputs", "wrong_for"), [(1, 1), (1, 2), (7, 7)])
 @pytest.mark.parametrize("case", CODE, ids=str)
-def test_a_lab3_that_is_wrong_by_little_is_refused_with_two_numbers(
-    monkeypatch, case, inputs, wrong_for
-):
+def test_a_lab3_that_is_wrong_by_little_is_refused(monkeypatch, case, inputs, wrong_for):
     right, little = CODE[case], Fraction(1, 10**20) if "latency" in case else 1
 
     def compute(*question):

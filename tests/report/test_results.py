@@ -97,9 +97,8 @@ def test_the_steps_are_possible_and_end_at_the_latency(case, strategy, inputs):
 def test_nothing_is_faster_than_its_bound_and_what_is_lost_adds_up(question):
     assert [row["inputs"] for row in list_numbers(question)["bounds"]] == [*question.amounts]
     for inputs in question.amounts:
-        bound_s, node_s = (
-            compute_bound(question, name, inputs) for name in ("lower bound", "slowest node")
-        )
+        names = "lower bound", "slowest node"
+        bound_s, node_s = (compute_bound(question, name, inputs) for name in names)
         for result in find_results(question, inputs).values():
             assert bound_s == result.utilisation * result.latency_s <= result.latency_s
         if "pipeline" in list_possible(question):
