@@ -65,7 +65,7 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
         ('where: "node 2"', 'where: "node 5"', r'sram has 0 rows of \(where: "node 5"\)$'),
         ('k == "node 2"', 'k == "node 1"', 'the deck says "node 2", which is not so: change'),
         ("sent + (out", "sent + 1 + (out", 'the deck says "traffic = N [*] .sum.all_gathers'),
-        ("A-1 == calc.max(", "A-1 > calc.max(", 'the deck says "if node 1.s send is the longest'),
+        ("A-1 == calc.max(", "A-1 > calc.max(", 'the deck says "node 1.s send is the longest'),
         ("== gather)", "== 0)", 'the deck says "Only the gather\u2019s traffic doubles", which'),
         ("== p1.latency_s)", "== 0)", 'the deck says "is unaffected", which is not so'),
     ],
