@@ -104,8 +104,7 @@ def format_layers(model: Model, formulas: list[Formula]) -> str:
 
 
 def derive(model: Model, formula: Formula) -> str:
-    """Write a formula, the formula with numbers for names, and its value; ~ replaces = if a number
-    is rounded."""
+    """Write a formula, with names, then numbers, and its value; ~ replaces = if one is rounded."""
     values = [Fraction(model[formula.name])]
 
     def evaluate(match: re.Match[str]) -> str:

@@ -15,9 +15,7 @@ def write_files(files: Mapping[str | Path, bytes]) -> None:
     that. Raises OSError with the file's name as it was given."""
     interrupts = list[int]()
     with ExitStack() as folders:
-        folders.callback(
-            signal, SIGINT, signal(SIGINT, lambda number, _: interrupts.append(number))
-        )
+        folders.callback(signal, SIGINT, signal(SIGINT, lambda it, _: interrupts.append(it)))
         moves = {}
         try:
             for path, content in files.items():

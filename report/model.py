@@ -191,8 +191,7 @@ def list_layers(network: Network) -> list[dict[str, int]]:
 
 # ------------------------------------------------ lab3.py's code and docstrings
 def compute_latency(strategy: str, network: Network, system: System, inputs: int) -> Any:
-    """Compute a latency with lab3.py's function. Raises ImpossibleError, and InputError if it is no
-    positive number."""
+    """Compute a latency. Raises ImpossibleError, and InputError if it is no positive number."""
     function = CODE[strategy, "latency"]
     latency_s = function(network, system, inputs) if callable(function) else function
     if not isinstance(latency_s, (int, float, Fraction)) or not 0 < latency_s < inf:
@@ -202,8 +201,7 @@ def compute_latency(strategy: str, network: Network, system: System, inputs: int
 
 
 def state(model: Model, kind: str) -> Fraction:
-    """Evaluate latency or traffic as lab3.py's docstring states it. Raises InputError if that
-    cannot be done."""
+    """Evaluate what lab3.py's docstring states. Raises InputError if that cannot be done."""
     case = model.strategy, kind
     try:
         for name in [*(formula.name for formula in parse(FORMULAS[case])), *USED[case], kind]:

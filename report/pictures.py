@@ -31,8 +31,7 @@ if TYPE_CHECKING:  # matplotlib is imported where something is drawn
 
 Unit = tuple[str, int]  # of time: its name, and how many make a second
 UNITS = [("s", 1), ("ms", 10**3), ("µs", 10**6), ("ns", 10**9), ("ps", 10**12), ("fs", 10**15)]
-# Their luminance differs clearly, for grey print and the colour-blind. The second shade marks
-# every other input.
+# Luminances differ, for grey print and the colour-blind; every other input has the second shade.
 COLOURS = {"tensor": ("#003A70", "#A9C4E0"), "pipeline": ("#C25700", "#F8CFA6")}
 INK, NOTE, PALE = "#222222", "#595959", "#E6E6E6"
 FACES = ["Libertinus Serif", "STIXGeneral"]  # the deck has the first, matplotlib the second
@@ -164,9 +163,7 @@ def list_lines(question: Question, strategy: str, end_s: Fraction) -> dict[str, 
     started = min(question.inputs, ceil(end_s / model["interval"]))
     bars = started * len(list_steps(model))
     if bars > MOST_BARS:
-        raise InputError(
-            f"--inputs: a timeline has at most {MOST_BARS:,} bars, not {bars:,}: ask for fewer"
-        )
+        raise InputError(f"--inputs: a timeline has at most {MOST_BARS:,} bars, not {bars:,}")
     steps = list_steps(model, started)
     if strategy == "tensor":
         return {"all nodes" if nodes > 1 else "node 1": steps}
@@ -211,8 +208,7 @@ def draw_line(axes: "Axes", line: int, steps: list[Step], inputs: int, per_s: in
 
 
 def draw_bar(axes: "Axes", line: int, step: Step, start: float, length: float) -> None:
-    """Draw a computation in its input's shade, or a communication in black, between two lines if
-    nodes compute meanwhile."""
+    """Draw computing in its input's shade, communication in black, a send between two lines."""
     if step.work == "compute":
         colour = COLOURS[step.strategy][(step.input - 1) % 2]
         axes.barh(line, length, 0.76, start, color=colour, label=step.work)
@@ -278,8 +274,7 @@ def make_limits_axes(question: Question, highest: float, title: str) -> "tuple[F
 
 
 def draw_curve(axes: "Axes", pace: Result, unit: Unit) -> tuple[float, str, str]:
-    """Draw a strategy's time per input, and its floor. Returns the height, text and colour of the
-    curve's end."""
+    """Draw a strategy's time per input, and its floor; return its end's height, text and colour."""
     name, colour, most = pace.strategy, COLOURS[pace.strategy][0], axes.get_xlim()[1]
     floor, rest_s = float(pace.interval_s * unit[1]), pace.latency_s - pace.interval_s
     counts = [most ** (dot / DOTS) for dot in range(DOTS + 1)]

@@ -30,8 +30,7 @@ class Result(NamedTuple):
 
 @lru_cache(maxsize=32)
 def find_results(question: Question, inputs: int, topology: str = ALL_TO_ALL) -> dict[str, Result]:
-    """Map the possible strategies' names to their results, for one input or for all. Raises the
-    InputErrors of make_models."""
+    """Map possible strategies to results, for one input or all. Raises make_models' InputErrors."""
     models, results = make_models(question), {}
     for strategy in list_possible(question):
         model = models[strategy, inputs]

@@ -138,9 +138,8 @@ def _align(head: str, values: Sequence[Any]) -> list[str]:
     is_text = isinstance(values[0], str)
     if not is_text:
         widths = [len(cell.partition(".")[2]) + ("." in cell) for cell in cells]
-        cells = [
-            cell + " " * (max(widths) - width) for cell, width in zip(cells, widths, strict=True)
-        ]
+        pairs = zip(cells, widths, strict=True)
+        cells = [cell + " " * (max(widths) - width) for cell, width in pairs]
     cells = [head, *cells]
     width = max(map(len, cells))
     return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]

@@ -14,8 +14,7 @@ add_options = add_question_options  # and no others
 
 @lru_cache(maxsize=8)  # check asks for each file of a class
 def answer(question: Question) -> str:
-    """Return lab3.py's answers, and which strategies fit in SRAM. Raises the InputErrors of
-    find_impossible."""
+    """Return lab3.py's answers, and what fits in SRAM. Raises find_impossible's InputErrors."""
     fitting = [name for name in list_possible(question) if fits(question, name)]
     names = " and ".join(f"{name} parallelism" for name in fitting)
     kib = format_option(question.system.sram_bytes, KIB)

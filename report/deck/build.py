@@ -30,9 +30,7 @@ def build(author: str = "", uid: str = "") -> dict[str, bytes]:
     import typst
 
     if difference := describe_question(HANDOUT):
-        raise InputError(
-            f"the deck's sentences are written for the handout's {difference}; lab3.py has others"
-        )
+        raise InputError(f"the deck is written for the handout's {difference}; lab3.py has others")
     compiler = typst.Compiler(
         HERE / "slides.typ",
         root=HERE,
