@@ -92,8 +92,8 @@ def test_q2_may_be_of_two_inputs():
 @pytest.mark.parametrize("layers", [20, 21])
 def test_two_mistakes_are_not_tried_in_more_than_20_layers(layers):
     """Each of 100 nodes does 20,000 ops in 20/3 us, and sends 2 bytes to 99 others in 99 ns."""
-    network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1),) * layers
-    question = Question(network, lab3.System(nodes=100, ops_per_s=3 * 10**9), 1)
+    network = (lab3.ConvLayer(100, 100, 1, 1, 1, 1, element_bytes=2),) * layers
+    question = Question(network, lab3.System(100, 3 * 10**9, link_bytes_per_s=2 * 10**9), 1)
     latency_s = lab3.format_decimal(layers * Fraction(20_297, 3 * 10**9))
     right = lab3.format_decimal(lab3.tensor_parallel_latency(*question))
     causes = find_causes(lab3.answers(*question).replace(right, latency_s), question)
