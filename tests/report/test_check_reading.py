@@ -335,7 +335,7 @@ REFUSED = {  # what it is, and what is said to help
 @pytest.mark.parametrize("row", SEEMS)
 def test_a_row_that_seems_to_be_of_a_missing_line(row):
     missing = ROWS[1 + LINES.index(SEEMS[row])]
-    [why, _] = read(replace(missing, f"TP latency ?\n{row}\n{row}!")).notes
+    [why, _, _] = read(replace(missing, f"TP latency ?\n{row}" + f"\n{row}!" * 3)).notes  # of 4
     assert row in why
     assert read(f"{OUTPUT}Q1\n{row}").notes == []
 

@@ -101,6 +101,8 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
         (SLOW, "after 1.22 s, then one every 0.461 s", "link 1 to 2", BLACK),
         ("--nodes=2 --inputs=1", "after 6.25 ms", None, BLACK),  # no pipeline
         (f"{ONE_LAYER} --nodes=1", "every 40.96 ns", None, NUMBER),
+        (f"{ONE_LAYER} --nodes=1 --gops=80000", "every 25.6 ps", None, NUMBER),
+        (f"{ONE_LAYER} --nodes=1 --gops=80000000", "every 25.6 fs", None, NUMBER),
     ],
 )
 def test_it_says_when_outputs_are_done_and_what_is_seen(line, pace, bottleneck, notes):
@@ -177,8 +179,8 @@ def test_each_input_has_its_number_once_on_a_line_if_there_is_room(line, numbers
         ("", "1 10 32 100 320", LAB_TIMES, "3.13 4.62 ms", "12.44 3.13 4.87 3.13", 0),
         # 39,168 / 20,000; (4.9408 + 4 * 2.0736) / 5 = 2.64704, of 6: 2.55
         (OTHER, "1 5 10 50", OTHER_TIMES, "2.61 2.07 µs", "4.94 2.61 2.65 2.61", 6),
-        # (12.43531264 + 100 * 4.62422016) / 101
-        ("--inputs=101", "1 10 101 1,010", LAB_TIMES, "3.13 4.62 ms", "12.44 3.13 4.70 3.13", 0),
+        # (12.43531264 + 139 * 4.62422016) / 140; 100 is too near
+        ("--inputs=140", "1 10 140 1,400", LAB_TIMES, "3.13 4.62 ms", "12.44 3.13 4.68 3.13", 0),
         (ONE_LAYER, "1 3 10 30", (10.24, 42.24, 40.96, 40.96), "42.24 40.96 ns", ONE_DOTS, 1),
         # 2,048 ops in exactly 1 ms, with each strategy
         (f"{ONE_LAYER} --nodes=1 --gops=0.002048", "1 3 10 30", (1,) * 4, "1 1 ms", "1 1", 0),

@@ -272,7 +272,7 @@ LONG = f"long/{'x' * 249}.py"
         ("--output new", "FILE"),
         ("missing --output new", "missing does not exist or"),
         ("empty --output new", "empty has no submission"),
-        ("all all/a.py --output new", "called 'a.py'"),
+        ("all other/A.py --output new", "called 'a.py'"),
         ("long --output new", "'... is too long"),
         ("all --output old", "'a.py.txt'"),
         ("all --output ''", "cannot write: No such file"),
@@ -281,7 +281,7 @@ LONG = f"long/{'x' * 249}.py"
 )
 def test_submissions_or_outputs_that_cannot_be_are_refused(tmp_path, monkeypatch, words, named):
     monkeypatch.chdir(tmp_path)
-    for name in ("all/a.py", "all/b.py", "old/a.py.txt", "empty/.hidden", LONG):
+    for name in ("all/a.py", "other/A.py", "old/a.py.txt", "empty/.hidden", LONG):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(RIGHT)
     status, out, err = call(f"run {words}")

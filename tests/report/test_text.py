@@ -9,7 +9,7 @@ from report import text
 
 
 def test_what_is_quoted_is_ascii_and_short():
-    assert text.quote("a\u0663") == r"'a\u0663'"
+    assert text.quote("a\u0663") == r"'a\u0663'" and text.format_path("") == "''"
     assert text.quote("a" * 38) == f"'{'a' * 38}'"  # 40 characters
     assert text.quote("a" * 39) == f"'{'a' * 30}'..."
     assert text.quote("\u0663" * 7) == "'" + r"\u0663" * 7 + "'..."  # of 44
