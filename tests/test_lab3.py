@@ -237,10 +237,11 @@ def test_what_is_no_count(value):
         assert refusal(network, SYSTEM, 1) == f"layer 2 {name}: {wrong}"
 
 
+NO_RATES = 0, -2e9, Fraction(-1, 3), 0.5, float("inf"), float("nan"), True, "1", Int64(3)
+
+
 @pytest.mark.parametrize("name", ["ops_per_s", "link_bytes_per_s"])
-@pytest.mark.parametrize(
-    "value", [0, -2e9, Fraction(-1, 3), 0.5, float("inf"), float("nan"), True, "1", Int64(3)]
-)
+@pytest.mark.parametrize("value", NO_RATES)
 def test_what_is_no_rate(name, value):
     reason = refusal(NETWORK, SYSTEM._replace(**{name: value}), 1)
     wanted = "positive and whole, or a Fraction, such as Fraction(83, 10) * 10**9"
@@ -271,10 +272,10 @@ def test_what_cannot_be_modelled(network, system, reason):
     assert refusal(network, system, 1) == reason
 
 
-@pytest.mark.parametrize(
-    ("filters", "nodes", "named"),
-    [(2, 8, "2 filters"), (1, 8, "1 filter"), (7_001, 7_000, "7,001 filters")],
-)
+UNEVEN = [(2, 8, "2 filters"), (1, 8, "1 filter"), (7_001, 7_000, "7,001 filters")]
+
+
+@pytest.mark.parametrize(("filters", "nodes", "named"), UNEVEN)
 def test_the_layer_whose_filters_cannot_be_split_is_named(filters, nodes, named):
     network = ConvLayer(nodes, 1, 1, 1, 1, 1), ConvLayer(filters, nodes, 1, 1, 1, 1)
     reason = f"layer 2's {named} cannot be split evenly over {nodes:,} nodes"
