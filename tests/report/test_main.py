@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import sys
 from fractions import Fraction
@@ -224,11 +223,3 @@ def test_every_other_python_gives_the_same(interpreter):
     assert mixed == output("explain Q1 Q2 --nodes 8 --inputs 3")
     check_end(shell(f"{report} explain -- --zzz"), 2, "'--zzz' is not a topic")
     check_end(shell(f"{report} whatif --inputs=--"), 2, "--inputs: '--' is not a value")
-
-
-@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-def test_a_checkout_that_wants_other_line_ends_has_the_same_bytes(tmp_path):
-    shutil.copy(PROJECT / ".gitattributes", copy_project(tmp_path))
-    checkout = "git -c core.autocrlf=true checkout-index --all --prefix=out/"
-    compare = "diff -r report out/report && diff lab3.py out/lab3.py"
-    check_end(shell(f"git init -q . && git add . && {checkout} && {compare}", cwd=tmp_path), 0)

@@ -66,7 +66,6 @@ def work_out(question):
     inner, last, sent = sum(sizes[:-1]) // nodes, sizes[-1] // nodes, sum(sizes[:-1])
     gathered = nodes * (nodes - 1) * inner + (nodes - 1) * last
     slowest, one = max(stages + sends), sum(stages) + sum(sends)
-    steps = [*zip(stages, [*sends, 0], strict=True)]
 
     def split(latency, traffic=gathered):
         return [latency, traffic, inputs * latency, inputs * traffic]
@@ -78,17 +77,17 @@ def work_out(question):
         stages_, sends_ = [compute * each for each in stages], [send * each for each in sends]
         return overlap(sum(stages_ + sends_), max(stages_ + sends_))
 
-    right = split(shared + gathers)
+    # on a ring, each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
+    crossed = nodes * (nodes - 1) * inner + sum(range(nodes)) * last
+    right, longer = split(shared + gathers), sum(map(max, zip(stages, [*sends, 0], strict=True)))
+    by_turns = overlap(one, max(stages) + max(sends))
     tensor = {
         "a node has a tenth of its GOPS": split(10 * shared + gathers),
         "a node has half of its GOPS": split(2 * shared + gathers),
         "a node has ten times its GOPS": split(shared / 10 + gathers),
         "links have a tenth of their bandwidth": split(shared + 10 * gathers),
         "links have ten times their bandwidth": split(shared + gathers / 10),
-        # each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
-        "links form the ring of Q4": split(
-            shared + (nodes - 1) * gathers, nodes * (nodes - 1) * inner + sum(range(nodes)) * last
-        ),
+        "links form the ring of Q4": split(shared + (nodes - 1) * gathers, crossed),
         "in Q2, communication is counted once": [*right[:2], inputs * shared + gathers, right[3]],
     }
     pipeline = {
@@ -97,12 +96,8 @@ def work_out(question):
         "a node has ten times its GOPS": rescale(compute=Fraction(1, 10)),
         "links have a tenth of their bandwidth": rescale(send=10),
         "links have ten times their bandwidth": rescale(send=Fraction(1, 10)),
-        "a later input takes the longest computing, then the longest transfer": overlap(
-            one, max(stages) + max(sends)
-        ),
-        "a layer takes the longer of computing and sending, not their sum": overlap(
-            sum(map(max, steps)), slowest
-        ),
+        "a later input takes the longest computing, then the longest transfer": by_turns,
+        "a layer takes the longer of computing and sending, not their sum": overlap(longer, slowest),
     }
     made = {"tensor": tensor, "pipeline": pipeline}
     return {(clause, name): made[name][clause] for name in made for clause in made[name]}

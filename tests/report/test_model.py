@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import machines
-from machines import CLOSED_FORMS, LAB, ODD
+from machines import CLOSED_FORMS, ODD
 from program import LAB3, PROJECT, copy_project, edit, output, python, refusal, sentence
 from random_machines import cases_of_both
 from report import InputError
 from report.model import CODE, FORMULAS, RING, Model, check_lab3, list_layers
-from report.results import compute_bound
 
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
+BY_HAND = [([], machines.ODD_NUMBERS), ([RING], machines.ODD_RING_NUMBERS)]
 LATENCY_T = "tensor_parallel_latency"
 
 
@@ -31,9 +31,7 @@ def find_totals(network, system, inputs, *edits):
 
 
 # ------------------------------------------------ by hand
-@pytest.mark.parametrize(
-    ("edits", "expected"), [([], machines.ODD_NUMBERS), ([RING], machines.ODD_RING_NUMBERS)]
-)
+@pytest.mark.parametrize(("edits", "expected"), BY_HAND)
 def test_the_totals_by_hand(edits, expected):
     for inputs, (tensor_s, tensor_bytes, pipeline_s, pipeline_bytes) in expected.items():
         exact = [Fraction(tensor_s), tensor_bytes, Fraction(pipeline_s), pipeline_bytes]
@@ -55,12 +53,6 @@ def test_the_sizes_of_layers():
     sizes = {"out_x": 3, "out_y": 2, "weights": 2_592, "macs": 15_552, "ops": 31_104}
     sizes |= {"weight_bytes": 7_776, "input_bytes": 540, "output_bytes": 648}
     assert list_layers(ODD.network)[2] == {"layer": 3, **ODD.network[2]._asdict(), **sizes}
-
-
-def test_the_lower_bound():
-    # 606,661,632 ops by four nodes in 3,033.30816 us; 60,864 by six at 62.5 per ms; one input
-    assert compute_bound(LAB, "lower bound", 32) == Fraction("0.09706586112")
-    assert compute_bound(ODD, "lower bound", 8) == 8 * Fraction("0.162304")
 
 
 @pytest.mark.parametrize(
