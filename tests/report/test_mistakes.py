@@ -79,7 +79,7 @@ def work_out(question):
 
     # on a ring, each link carries all other nodes' shards; the last cross 1, 2, ... nodes - 1 links
     crossed = nodes * (nodes - 1) * inner + sum(range(nodes)) * last
-    right, longer = split(shared + gathers), sum(map(max, zip(stages, [*sends, 0], strict=True)))
+    right, apart = split(shared + gathers), sum(map(max, zip(stages, [*sends, 0], strict=True)))
     by_turns = overlap(one, max(stages) + max(sends))
     tensor = {
         "a node has a tenth of its GOPS": split(10 * shared + gathers),
@@ -97,7 +97,7 @@ def work_out(question):
         "links have a tenth of their bandwidth": rescale(send=10),
         "links have ten times their bandwidth": rescale(send=Fraction(1, 10)),
         "a later input takes the longest computing, then the longest transfer": by_turns,
-        "a layer takes the longer of computing and sending, not their sum": overlap(longer, slowest),
+        "a layer takes the longer of computing and sending, not their sum": overlap(apart, slowest),
     }
     made = {"tensor": tensor, "pipeline": pipeline}
     return {(clause, name): made[name][clause] for name in made for clause in made[name]}
