@@ -189,6 +189,7 @@ def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
     assert "Look at by hand:\n  a.txt\n" in out
     (tmp_path / "one" / "a.txt").write_text(edit(OUTPUT, "0.01243531264", "nan"))
     assert "Look at by hand:\n  a.txt\n" in call("check one")[1]
+    assert call("check one/a.txt one") == call("check one one/a.txt") != call("check one")
     same = f"one{os.sep}a.txt", f"outputs{os.sep}a.txt"
     assert [name in call(["check", *same])[1] for name in same] == [True, True]
 

@@ -189,7 +189,8 @@ OTHER_HEADINGS = [  # another question or other inputs; unknown words, or two me
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.partition("\n")[0])
 def test_headings_and_columns_say_what_rows_leave_open(layout):
-    for text in (layout.partition("\n")[2], layout.partition("\n")[2].replace("|", "\t")):
+    for sign in "|\t;":
+        text = layout.partition("\n")[2].replace("|", sign)
         assert find_amounts(text) == AMOUNTS and read(text).notes == []
 
 
@@ -236,7 +237,7 @@ def test_q2_with_the_labels_of_the_handouts_sample(labels):
     sample = [ROWS[6 + int(label)] for label in labels]
     place = labels.index("11") + 1 if "11" in labels else 3
     for unit in ("bytes", "seconds")[: 1 + (place == 3)]:
-        sample[place] = f"{sample[place].rsplit(' ', 2)[0]} 5120 {unit}"
+        sample[place] = f"{sample[place].rsplit(' ', 2)[0]} 5,120.0 {unit}"
         text = "\n".join([*ROWS[:6], *sample])
         assert find_amounts(text) == AMOUNTS and read(text).notes == [SAMPLE]
 
@@ -407,7 +408,8 @@ def test_the_diff_shows_what_is_wanted():
         assert len(diff) == 11
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
         assert list_changes(replace("1.25", number)) == []
-    assert list_changes(replace(" 1200 ", " 1.200 "))[2].endswith(" is ... bytes")  # or 1200
+    for number in ("1.200 bytes", "9601 bits"):  # 1.2 or 1200, or a fraction
+        assert list_changes(replace("1200 bytes", number))[2].endswith(" is ... bytes")
     assert len(list_changes(replace(ROWS[1], f"{ROWS[1]} {'.' * 90}"))[1]) == 80
     shown = " ".join(list_changes(f"tensor latency: 9\n{ROWS[5]}")).split()
     assert not {*shown} & {*map(str, ODD_NUMBERS[1] + ODD_NUMBERS[8])}  # no right one is told

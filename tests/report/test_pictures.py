@@ -276,6 +276,7 @@ def test_a_picture_says_what_is_asked_and_which_strategy_is_not_possible(name):
         svg, _ = pictures.render(pictures.PICTURES[name], ask(line), ".svg")
         texts.append(" ".join(re.findall(r">([^<]+)</text>", svg.decode())))
     lab, other, no_tensor, no_pipeline = texts
+    assert pictures.format_time(Fraction(1, 2 * 10**6), ("ms", 1000)) == "<0.001 ms"
     assert "what if" not in lab
     assert "what if: 5 inputs, 2 nodes, 10 GOPS" in other
     assert "elements of 1 byte, 8x2x3x3 on 10x10, 4x8x3x3" in other  # in one line

@@ -13,6 +13,7 @@ def test_what_is_quoted_is_ascii_and_short():
     assert text.quote("a" * 38) == f"'{'a' * 38}'"  # 40 characters
     assert text.quote("a" * 39) == f"'{'a' * 30}'..."
     assert text.quote("\u0663" * 7) == "'" + r"\u0663" * 7 + "'..."  # of 44
+    assert [text.count(amount, "node") for amount in (0, 1)] == ["0 nodes", "1 node"]
     assert text.quote("\u0663" * 99) == "'" + r"\u0663" * 30 + "'..."
 
 
