@@ -136,7 +136,7 @@ def test_a_hostile_word_is_refused_in_one_printable_line(word, monkeypatch):
         ("explain bounds pipline --json", "'pipline'", "tensor, pipeline, bounds"),
         ("explain --link=1 tensor", "'--link=1'", "--link-gbs"),
         ("whatif --gops -1e3", "--gops: '-1e3'", "from 0.000001"),
-        ("whatif --gops -.5", "--gops: '-.5'", "from 0.000001"),
+        ("whatif --gops -.5e3", "--gops: '-.5e3'", "from 0.000001"),
         ("picture limits --output=--", "'--'", "not a value"),
         ("picture limits --output=", "''", ".svg or .png"),
     ],
