@@ -29,14 +29,9 @@ PYTHON = ".venv/bin/python"  # here it is the Python of the tests
 IGNORED = (CHECKOUT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.fixture
-def copied(tmp_path):
-    copy_project(tmp_path)
-    return tmp_path
-
-
 @pytest.mark.parametrize(("command", "shown"), SESSIONS)
-def test_what_it_shows_is_what_comes_out(copied, command, shown):
+def test_what_it_shows_is_what_comes_out(tmp_path, command, shown):
+    copied = copy_project(tmp_path)
     (copied / "lab3.py").write_text(IN_CHECKOUT, encoding="utf-8")
     printed = play(command.replace(PYTHON, "python3"), copied, is_own=True)
     # a line of three dots stands for any others
@@ -44,11 +39,10 @@ def test_what_it_shows_is_what_comes_out(copied, command, shown):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_its_commands_work(copied, command):
+def test_its_commands_work(tmp_path, command):
+    folder = copied = copy_project(tmp_path)
     if command.startswith("pytest"):  # these tests run anyway
         command, folder = f"{command} --collect-only", CHECKOUT
-    else:
-        folder = copied
     result = shell(command.replace(PYTHON, "python3"), cwd=folder)
     assert (result.returncode, result.stderr) == (0, "")
     written = {path.name for path in copied.iterdir()} - {"lab3.py", "report"}
@@ -59,7 +53,8 @@ def test_its_commands_work(copied, command):
             assert archive.getnames() == ["lab3.py"]
 
 
-def test_its_two_lines_check_a_class(copied):
+def test_its_two_lines_check_a_class(tmp_path):
+    copied = copy_project(tmp_path)
     (copied / "submissions" / "b").mkdir(parents=True)
     wrong = edit(LAB3, "return 2 * self.macs", "return self.macs")
     for name, program in {"a.py": LAB3, "b/lab3.py": wrong}.items():

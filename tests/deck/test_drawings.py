@@ -135,7 +135,6 @@ def test_curves_of_page_4_are_where_their_latencies_say(pages):
     curves = [numpy.array(curve) for points in curves if len(curve := [*points]) > 60]
     gbs = [2 * 10 ** ((curve[:, 0] - right) / 134) for curve in curves]
     shown_ms = [155.786 * 10 ** ((curve[:, 1] - low) / 84) for curve in curves]
-    assert [numbers.max() for numbers in gbs] == pytest.approx([3.76] * 3, rel=0.01)
     assert shown_ms[0] == pytest.approx(97.066 + 32 * 0.187904 / gbs[0], rel=0.01)
     assert shown_ms[1] == pytest.approx(97.066 + 96 * 0.187904 / gbs[1], rel=0.01)
     sends_ms = 12.133 + (0.604160 + 31 * 0.230400) / gbs[2]  # if a send is the longest step

@@ -152,6 +152,8 @@ def test_how_many_are_right_in_words(names, tmp_path):
     assert call("check few.txt")[1].startswith(few)
     (tmp_path / "one.txt").write_text(OUTPUT.partition("Total network")[0])
     assert call("check one.txt")[1].startswith("1 of 8 numbers is right.")
+    (tmp_path / "one.txt").write_text(write("tensor 0.0031 right 0.10 right"))
+    assert call("check one.txt")[1].startswith("6 of 8 numbers are right, 2 have too few")
     (tmp_path / "one.txt").write_text("tensor latency: 9")
     assert call("check one.txt")[1].startswith("0 of 8 numbers are right.")
     assert call("check swap.txt")[1].count(" wrong\n") == 1  # in the table

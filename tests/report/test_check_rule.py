@@ -132,16 +132,12 @@ def test_a_key_is_right_as_it_is_printed(key, strategy, causes, right):
 
 # ------------------------------------------------ many outputs
 LONGER = "takes the longer of computing and sending, not their sum"
+BY_TURNS = "a later input takes the longest computing, then the longest transfer"
+WHILE_SENT = "the next input is computed while this one's outputs are sent"
 SAME_ON_THE_LAB = [  # where no layer takes longer to send than to compute
     *({f"a {part} {LONGER}", "communication takes no time"} for part in ("layer", "stage")),
-    {
-        "a node does not compute while it receives",
-        "a later input takes the longest computing, then the longest transfer",
-    },
-    {
-        "the next input is computed while this one's outputs are sent",
-        "in Q2, communication is counted once",
-    },
+    {"a node does not compute while it receives", BY_TURNS},
+    {WHILE_SENT, "in Q2, communication is counted once"},
 ]
 
 

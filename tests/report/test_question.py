@@ -12,6 +12,9 @@ from report import InputError, question
 from report.model import CODE
 from report.question import describe_question, make_models
 
+LONG = "1.000000000000000000000000001"  # as many digits as an option may have are not rounded
+ONE_BYTE = tuple(layer._replace(element_bytes=1) for layer in NETWORK)
+
 
 def on(network=NETWORK, inputs=INPUTS, **system):
     """Make the lab's question with something else in it."""
@@ -19,10 +22,6 @@ def on(network=NETWORK, inputs=INPUTS, **system):
 
 
 # ------------------------------------------------ what is asked
-LONG = "1.000000000000000000000000001"  # as many digits as an option may have are not rounded
-ONE_BYTE = tuple(layer._replace(element_bytes=1) for layer in NETWORK)
-
-
 @pytest.mark.parametrize(
     ("line", "expected", "described"),
     [
