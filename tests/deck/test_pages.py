@@ -58,7 +58,6 @@ PARTS = {
         "50.909 ms 32·(4.62422-3.03331) ms, 87 % of the 58.720 ms lost",
         *("7.509 ms 12.13323-4.62422 ms", "0.302 ms once, of 32·302.080 us=9.667 ms"),
         "155.786 ms utilisation 97.066/155.786=62.3 %",
-        # the working is at test_the_verdict_changes_where_page_4_says
         *("from 0.0204 to 0.0926 GB/s", "ring: below 0.298 GB/s", "0.0204 0.0926 0.298 2 (lab)"),
         "from 101 inputs on, (12.435-3.033)/0.09395=100.07",
         *("decides: 230,400 bytes", "in tensor parallelism 187,904.", "100 200 500"),

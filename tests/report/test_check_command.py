@@ -170,7 +170,7 @@ def test_at_a_terminal_it_says_what_it_waits_for_and_not_among_the_answers(monke
 
 def test_nobody_to_look_at_by_hand(names):
     status, out, _ = call(["check", *names[:3]])
-    assert status == 1 and out.endswith("Look at by hand: none\n")
+    assert status == 1 and out.endswith("Look at by hand: none\n") and "what is wrong" not in out
     assert call(["check", *names[:2]])[0] == 0
     assert call(["check", names[0], names[0]]) == call(["check", names[0]])
 

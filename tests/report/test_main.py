@@ -33,6 +33,7 @@ def check_end(result, status, *words):
 def test_help_needs_no_library_and_has_examples(name):
     result = python(*ALONE, *name.split(), "--help")
     assert result.stdout == output(f"{name} -h")
+    assert COMMANDS[name or "run"][1][1:] in " ".join(result.stdout.split())
     own = [f"  {example}" for example in EXAMPLES if f" {name or 'explain'}" in example]
     assert own and {*own[: None if name else 1]} <= {*result.stdout.splitlines()}
 
