@@ -55,7 +55,7 @@ NOT_RUN, MISSING = "was not run: ", "lab3.py is missing, "
 NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not an archive, program or folder"
 STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
 LIMITS = MOST_SECONDS, MOST_PRINTED, MOST_FILES, MOST_UNPACKED
-FAILED = "ended with status 1: "
+FAILED, ENCODING = "ended with status 1: ", {"LC_ALL": "C", "PYTHONUTF8": "0"}
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
@@ -110,6 +110,7 @@ PROGRAMS = {  # a program: how its output ends, notes
     f"{RIGHT}raise SystemExit(3)": (OUTPUT, "ended with status 3"),
     f"{RIGHT}print(x)": (OUTPUT, f"{FAILED}NameError: name 'x' is not defined"),
     f"{RIGHT}import os\nos.system('echo a >/dev/stderr')\nopen('/dev/stdout', 'w')": (OUTPUT, ""),
+    f"import os\n{RIGHT}os.environ['LD_LIBRARY_PATH']": (OUTPUT, ""),
     f"import os\n{RIGHT}'' in os.environ['TOKEN']": (OUTPUT, f"{FAILED}KeyError: 'TOKEN'"),
     f"{UTF_16}{SLEEP}": (OUTPUT, STOPPED),
     UTF_16.replace("'-", r"'\ufeff-").replace("-16'", "-16-be'"): (OUTPUT, ""),
@@ -136,7 +137,7 @@ def folder(tmp_path_factory):
         patch.setattr("report.run.MOST_SECONDS", 1)
         patch.setattr("tempfile.tempdir", f"{folder}/tmp")
         patch.delenv("PYTHONUNBUFFERED", raising=False)
-        for name, value in {"TOKEN": "secret", "LC_ALL": "C", "PYTHONUTF8": "0"}.items():
+        for name, value in {"TOKEN": "secret", "LD_LIBRARY_PATH": "/x", **ENCODING}.items():
             patch.setenv(name, value)
         yield folder
     time.sleep(2)  # until a survivor leaves its mark
