@@ -60,7 +60,6 @@ def test_a_byline_that_cannot_be_printed_is_refused(byline, words):
         ("*The pipeline does not fit,*", "A \\\n" * 8, r"the text on page 5 is \d+ pt too high$"),
         ("output 4 is gathered.", "Inputs " * 90, r"the text beside .* page 1 is \d+ pt too high$"),
         ("[*Peak bytes, 1 input*]", f"[{'M' * 50}]", r"a table on page 5 is \d+ pt too wide$"),
-        ("[pipeline, on either]", f"[{'M' * 20}]", r"a label on page 6 is \d+ pt too wide$"),
         ("[Split every layer", f"[{'M' * 50}", r"the title on page 2 is \d+ pt too wide$"),
         ('where: "node 2"', 'where: "node 5"', r'sram has 0 rows of \(where: "node 5"\)$'),
         ('k == "node 2"', 'k == "node 1"', 'the deck says "node 2", which is not so: change'),
