@@ -173,5 +173,5 @@ def test_a_clause_has_a_questions_numbers_and_the_handouts_own_words():
     told = {mistake.describe(LAB._replace(inputs=123_457)): mistake.handout for mistake in MISTAKES}
     assert "123,457 inputs take 30,864.25 times as long as one" in told  # N / nodes
     assert "123,457 inputs take 30,865 times as long as one" in told  # (N + 3) / layers
-    quotes = "giga is 10^9", "on the next batch", "already in the SRAM", "(in bytes)", "a single node"
+    quotes = "giga is 10^9", "on the next batch", "already in the SRAM", "in bytes", "single node"
     assert all(any(quote in handout for handout in told.values()) for quote in quotes)
