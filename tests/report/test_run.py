@@ -237,7 +237,7 @@ def run_class(folder, files):
 @pytest.mark.parametrize(
     ("files", "names"),
     [
-        ({"lab3.py": "import b\n", "b.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
+        ({"lab3.py": "import b.c\n", "b/c.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
         ({"lab3.py": RIGHT, "b.zip": pack(LAB3)}, ["b.zip.txt", "lab3.py.txt"]),
     ],
 )
