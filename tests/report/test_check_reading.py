@@ -242,7 +242,7 @@ def test_q2_with_the_labels_of_the_handouts_sample(labels):
         assert find_amounts(text) == AMOUNTS and read(text).notes == [SAMPLE]
 
 
-@pytest.mark.parametrize("between", ["", "Q1\n", "many\n", "tensor latency: 3.0 s\n"])
+@pytest.mark.parametrize("between", ["", "Q1\n", "many\n", "The TP latency: 3.0 s\n"])
 def test_without_a_heading_of_q2_the_second_of_two_equal_labels_is_of_q2(between):
     text = f"Q1\nTP latency: 3\n{between}TP latency: 4"
     assert find_amounts(text) == {"Q1 tensor latency": 3, "Q2 tensor latency": 4}
