@@ -61,7 +61,9 @@ class Judgement(NamedTuple):
         """Return whether somebody should look at the submission, for example because it has
         alternatives, or a cause with more mistakes than lines."""
         verdicts = {number.verdict for number in self.numbers}
-        is_open = any(len(it) > 1 or len(it[0].mistakes) > len(it[0].lines) for it in self.causes)
+        is_open = any(
+            len(cause) > 1 or len(cause[0].mistakes) > len(cause[0].lines) for cause in self.causes
+        )
         return self.is_odd or bool(verdicts & DOUBTFUL) or is_open
 
 
