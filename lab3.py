@@ -169,7 +169,7 @@ def sent_bytes(network: Network, system: System, inputs: int) -> List[int]:
     """Validate, and return A[:-1]. Raises ImpossibleError if there are fewer nodes than layers."""
     validate(network, system, inputs)
     if system.nodes < len(network):
-        why = "{0:,} layers need {0:,} nodes or more, not {1:,}".format(len(network), system.nodes)
+        why = f"{len(network):,} layers need {len(network):,} nodes or more, not {system.nodes:,}"
         raise ImpossibleError(f"Pipeline parallelism is not possible: {why}")
     return [layer.output_bytes for layer in network[:-1]]
 

@@ -72,14 +72,14 @@ def explain_model(question: Question) -> str:
 def explain_strategy(question: Question, strategy: str) -> str:
     """Derive a strategy's latency and traffic: formulas, words of docstrings, then values."""
     model, paragraphs = make_models(question)[strategy, question.inputs], list[str]()
-    formulas, answers_last = list[Formula](), list[Formula]()
+    formulas, sums = list[Formula](), list[Formula]()
     for kind in KINDS:
-        formulas += parse(FORMULAS[strategy, kind])
-        answers_last += reversed(parse(FORMULAS[strategy, kind]))
+        rows = parse(FORMULAS[strategy, kind])
+        formulas += rows
+        sums += [row for row in reversed(rows) if not isinstance(model[row.name], Each)]
         texts = [text.strip() for text in (CODE[strategy, kind].__doc__ or "").split("\n\n")]
         words = [text for text in texts if not all(" = " in line for line in text.splitlines())]
         paragraphs += [FORMULAS[strategy, kind], *(" ".join(text.split()) for text in words)]
-    sums = [formula for formula in answers_last if not isinstance(model[formula.name], Each)]
     return join_blocks(
         f"{strategy.upper()} PARALLELISM",
         *paragraphs,
@@ -173,9 +173,8 @@ def explain_mistakes(question: Question) -> str:
     """List what other readings and common mistakes would give."""
     return join_blocks(
         "COMMON MISTAKES",
-        "The mistakes that `check` knows, one at a time, except for printing in another unit, and"
-        " the edit of lab3.py's formulas that makes each; traffic is for"
-        f" {count(question.inputs, 'input')}.",
+        "Each mistake that `check` knows, but for misnamed units, and the edit of lab3.py's"
+        f" formulas that makes it; traffic is for {count(question.inputs, 'input')}.",
         LEGEND,
         *list_mistake_tables(question),
     )

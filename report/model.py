@@ -221,8 +221,7 @@ def check_lab3(model: Model) -> None:
     latency is below its lower bound or is not its steps' sum, or traffic is no whole number."""
     for kind, unit in KINDS.items():
         stated, value = state(model, kind), CODE[model.strategy, kind](*model.question)
-        bound_s = model.evaluate(BOUNDS["lower bound"])
-        steps_s = model.evaluate(STEPS)
+        bound_s, steps_s = map(model.evaluate, (BOUNDS["lower bound"], STEPS))
         if value != stated:
             why = f"but its docstring {lab3.format_decimal(stated, 25)}: the two must say the same"
         elif kind == "latency" and stated < bound_s:

@@ -131,9 +131,9 @@ def draw_timeline(question: Question) -> "tuple[Figure, str]":
         for line, steps in enumerate(lines[name].values(), title + 1):
             draw_line(axes, line, steps, inputs, unit[1])
         title += 1 + len(lines[name])
-    starts, slowest = "", paces["pipeline"].bottleneck if "pipeline" in paces else "node 1"
-    if inputs > 1 and slowest != "node 1":
-        starts = f"Inputs from 2 on could start earlier, but would only wait for {slowest}."
+    starts, pipeline = "", paces.get("pipeline")
+    if inputs > 1 and pipeline and pipeline.bottleneck != "node 1":
+        starts = "Inputs from 2 on could start earlier, but would not be done earlier."
     is_numbered = any(text.get_text().isdigit() for text in axes.texts)
     is_sent = any(pace.communication_s for pace in paces.values())
     notes = ["Number: input."] * is_numbered + ["Black: communication."] * is_sent

@@ -26,7 +26,7 @@ from report.text import count, format_path, quote
 
 MOST_SECONDS, MOST_PRINTED = 10, 900_000  # bytes: check reads a million, notes included
 MOST_UNPACKED, MOST_FILES = 10**8, 20_000  # bytes; files and links of a submission
-# ulimit takes KiB of memory, and blocks of a file, of 512 bytes or, in some shells, 1,024.
+# ulimit takes KiB of memory, and blocks of 512 bytes of a file (sh; 1,024 in bash).
 LIMIT = ["/bin/sh", "-c", '{ ulimit -v 3900000; ulimit -f 195000; } 2>/dev/null; exec "$0" "$@"']
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT")  # other variables may be secret
 SETTINGS = {"LANG": "C.UTF-8", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}  # threads need memory
@@ -37,7 +37,7 @@ NO_SANDBOX = "No sandbox: a submission can do whatever you can."
 HELP = f"""
 A submission is a .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar, .zip, .py or a folder.
 ENTRY.txt has what its lab3.py prints, then notes: a failure, what is left out.
-At most 10 s, 900,000 bytes printed, files of 200 MB, 4 GB of memory (on Linux),
+At most 10 s, 900,000 bytes printed, files of 100 MB, 4 GB of memory (on Linux),
 20,000 files, 100 MB unpacked. {NO_SANDBOX}
 Run this in a container without network; then check the outputs: check FOLDER.
 Exit status: 0 if each was run, 1 if not, 2 if the submissions cannot be read."""
@@ -84,7 +84,7 @@ def list_entries(given: list[str]) -> dict[str, Path]:
         if not os.access(path, os.R_OK):
             raise InputError(f"{format_path(name)} does not exist or cannot be read")
         names = os.listdir(path) if path.is_dir() else ["lab3.py"]
-        is_class = "lab3.py" not in names or any(map(ARCHIVE.search, names))
+        is_class = not any(map(LAB3.search, names)) or any(map(ARCHIVE.search, names))
         paths = sorted(path.iterdir()) if is_class else [path]
         visible = {path.name: path for path in paths if path.name[:1] != "."}
         if not visible:
@@ -238,4 +238,4 @@ def list_archive(name: str, file: IO[bytes]) -> Iterator[tuple[str, IO[bytes] | 
                     is_link = S_ISLNK(info.external_attr >> 16)
                     yield info.filename, None if is_link else archive.open(info)
     else:
-        raise ValueError(f"{quote(name)} is not an archive, program or folder")
+        raise ValueError(f"{quote(name)} is not a .tar, .zip, program or folder")

@@ -1,4 +1,4 @@
-"""Numbers, sentences and tables for a terminal of 80 columns, in ASCII; JSON for programs."""
+"""Numbers, sentences and tables for a terminal of 80 columns; JSON for programs."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from report.check.diagnosis import Case, Cause, Numbers
 from report.check.mistakes import Line, compute_line, list_lines
 from report.check.reading import LEAST_DIGITS, WHOLE, Number, Submission, read_submission, shorten
 from report.model import STRATEGIES
-from report.question import LAB, Question, find_impossible, make_models, prefix_question
+from report.question import LAB, Question, make_models, prefix_question
 from report.text import format_rounded
 from report.whatif import answer
 
@@ -72,7 +72,7 @@ def judge(text: str, question: Question = LAB, key: str | None = None) -> Judgem
     Another line's right number is no evidence of a mistake. Raises InputError if no strategy is
     possible or a key cannot be used, NoSubmissionError for a text without results."""
     reading = read_key(question, key)
-    submission = read_submission(text, question, find_impossible(question))
+    submission = read_submission(text, question)
     numbers = select_numbers(submission.numbers, reading)
     evidence = {line: numbers[line] for line in numbers if not find_other(line, numbers, reading)}
     cases = make_cases(reading, evidence)
@@ -107,11 +107,11 @@ def read_key(question: Question, text: str | None = None) -> Reading:
     """Read the right numbers from a key, or else from lab3.py. A line that a key lacks is judged by
     lab3.py, unless the key differs from it in the same strategy. Raises judge's InputErrors."""
     make_models(question)  # refuses a lab3.py that disagrees with the formulas
-    lines = list_lines(question, find_impossible(question))
+    lines = list_lines(question)
     exact = {line: Number(amounts=(compute_line(question, line),)) for line in lines}
     if text is None:
         return Reading(question, exact)
-    submission = read_submission(text, question, find_impossible(question))
+    submission = read_submission(text, question)
     key = select_numbers(submission.numbers, Reading(question, exact))
     if not key:
         raise InputError("none of its numbers is positive")
@@ -156,7 +156,7 @@ def judge_number(
     if line not in submission.numbers:
         return MISSING, "missing"
     number = submission.numbers[line]
-    if line not in numbers and number.amounts and "." in number.text:
+    if line not in numbers and number.amounts and "." in number.text and number.unit not in WHOLE:
         return FEW_DIGITS, f"{shorten(number.text)} has too few digits"  # 0.00
     if line not in numbers:
         return NO_NUMBER, f"'{shorten(number.text)}' is not a positive number"
@@ -203,7 +203,7 @@ def describe_distance(number: Number, right: Fraction, kind: str) -> str:
 # ------------------------------------------------ the format
 def compare_rows(submission: Submission, question: Question) -> list[str]:
     """List, below a title, what to change in the printed rows to make them the handout's."""
-    lines, rows = list_lines(question, find_impossible(question)), lab3.answers(*question)
+    lines, rows = list_lines(question), lab3.answers(*question)
     left = (submission.numbers.get(line, Number()) for line in lines)
     asked = [row for row in rows.splitlines() if row.startswith(("-", "Total "))]
     wanted = [row if row[0] == "-" else fill_in(row, next(left)) for row in asked]
@@ -213,15 +213,15 @@ def compare_rows(submission: Submission, question: Question) -> list[str]:
     changes = [row for row in unified_diff(printed, wanted, n=0, lineterm="") if row[0] in "-+"]
     diff = [f"{row[0]} {shorten(row[1:], 78)}" for row in changes[2:]]
     if len(diff) > len(wanted):
-        title = "Format: print the handout's rows, with your corrected numbers:"
+        title = "Format: print the handout's rows, with your numbers:"
         return [title, *(f"+ {row}" for row in wanted)]
     return ["Format: remove rows with -, print rows with +:", *diff] * bool(diff)
 
 
 def fill_in(row: str, number: Number) -> str:
-    """Write a number into a row: dots if it has several readings, or a fraction of a byte."""
+    """Write a number into a row: dots if it has several readings, or bytes that are not exact."""
     start, _, unit = row.rsplit(" ", 2)
-    if len(number.amounts) != 1 or (unit in WHOLE and number.amount % 1):
+    if len(number.amounts) != 1 or (unit in WHOLE and (number.amount % 1 or number.places[0] > 1)):
         return f"{start} ... {unit}"
     is_plain = number.unit == unit and re.fullmatch(r"\d*\.?\d+", number.text)
     return f"{start} {number.text if is_plain else lab3.format_decimal(number.amount)} {unit}"

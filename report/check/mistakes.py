@@ -6,7 +6,7 @@ and number of nodes, and with any other mistake's edit. To add a mistake, see te
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from report import InputError
 from report.model import KINDS, RING, STRATEGIES, Model, parse
-from report.question import Question
+from report.question import Question, list_possible
 from report.text import Exact, format_number
 
 
@@ -29,11 +29,10 @@ class Line(NamedTuple):
         return " ".join(self)
 
 
-def list_lines(question: Question, impossible: Collection[str] = ()) -> list[Line]:
+def list_lines(question: Question) -> list[Line]:
     """List the lines that the handout asks for, without those of impossible strategies."""
     names = ("Q1", "Q2") if question.inputs > 1 else ("Q1",)
-    possible = [strategy for strategy in STRATEGIES if strategy not in impossible]
-    return [Line(*words) for words in product(names, possible, KINDS)]
+    return [Line(*words) for words in product(names, list_possible(question), KINDS)]
 
 
 class Mistake(NamedTuple):

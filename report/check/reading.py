@@ -386,7 +386,7 @@ def _choose(
     """Choose the last of the best numbers: with the handout's label, then in no doubt, then with an
     amount. Add a note if others, in no more doubt, differ."""
     ranks = [(label in labels, context.is_sure, n.amounts != ()) for context, n, label in results]
-    best, chosen, _ = results[max(zip(ranks, range(len(ranks)), strict=True))[1]]
+    best, chosen, _ = max(zip(ranks, range(len(ranks)), results, strict=True))[2]
     numbers = [number for context, number, _ in results if context.is_sure >= best.is_sure]
     differ = any(number.amounts and not number.equals(chosen) for number in numbers)
     note = f"{line} was found {len(numbers)} times; {shorten(chosen.text)} is used"
@@ -408,7 +408,7 @@ class Submission(NamedTuple):
     rows: list[str]  # that the program printed
 
 
-def read_submission(text: str, question: Question, impossible: Collection[str] = ()) -> Submission:
+def read_submission(text: str, question: Question) -> Submission:
     """Read the output of a lab3.py. Raises NoSubmissionError for a text without results."""
     wanted = read_rows(lab3.answers(*question).splitlines(), question.inputs)
     labels = {result.label for row in wanted for result in row.results}
@@ -420,13 +420,14 @@ def read_submission(text: str, question: Question, impossible: Collection[str] =
     failure = [f"the program failed: {shorten(row, 100)}" for row in crashes[-1:]]
     rows, is_sample = _mend_sample(printed)
     read = read_rows(rows, question.inputs)
-    lines, unread = list_lines(question, impossible), [*filter(None, map(_explain_unread, read))]
+    lines, unread = list_lines(question), [*filter(None, map(_explain_unread, read))]
     groups = _group(read, lines)
     if not groups and len(CODE.findall(text)) > 1:
         raise NoSubmissionError("is a program", "python3 YOURS > output.txt")
     if not groups:
         last = [f"it ends with: {shorten(row, 100)}" for row in printed[-1:]]
-        reasons = [*failure, *(f"{why} ({EXAMPLE})" for why in [*unread, *last])][:1] + run_notes
+        advice = "" if run_notes else f" ({EXAMPLE})"
+        reasons = [*failure, *(f"{why}{advice}" for why in [*unread, *last])][:1] + run_notes
         what = "has no results that can be read" if reasons else "is empty"
         raise NoSubmissionError(what, "; ".join(reasons) or "did the program fail?")
     chosen = {line: _choose(line, groups[line], labels) for line in groups}

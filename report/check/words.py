@@ -120,18 +120,18 @@ def describe_class(files: Files, reading: Reading) -> str:
     rights = Counter(dict.fromkeys(reading.right, 0))
     for name, judged in files.items():
         causes = [list_alternatives(cause, reading.question) for cause in judged.causes]
-        below = [*map("; ".join, causes), *list_rest(judged), *judged.notes]
-        below += ["the format differs"] * bool(judged.format)
+        wrong = [*map("; ".join, causes), *list_rest(judged)]
+        below = [*wrong, *judged.notes, *["the format differs"] * bool(judged.format)]
         right = f"{judged.right} of {len(judged.numbers)}" if judged.numbers else "-"
         rows.append(f"{right:6}  {format_path(name)}")
         rows += [wrap(f"{' ' * 8}{line}", " " * 10) for line in below]
-        often.update([*map("; ".join, causes), *list_rest(judged)])
+        often.update(wrong)
         rights.update(number.line for number in judged.numbers if number.verdict == RIGHT)
     table = format_table(["files", "right number"], [(rights[line], str(line)) for line in rights])
     frequent = [f"{times:5}  {what}" for what, times in often.most_common() if times > 1]
     title = ["files  what is wrong"] * bool(frequent)
-    wrong = "\n".join([*title, *(wrap(row, " " * 9) for row in frequent)])
-    return join_blocks("\n".join(rows), table, wrong, summarize(files))
+    recurring = "\n".join([*title, *(wrap(row, " " * 9) for row in frequent)])
+    return join_blocks("\n".join(rows), table, recurring, summarize(files))
 
 
 def summarize(files: Files) -> str:

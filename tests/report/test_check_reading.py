@@ -33,7 +33,7 @@ Total latency of pipeline parallelism is 7.75 seconds
 Total network traffic of pipeline parallelism is 5120 bytes
 """
 ROWS = OUTPUT.splitlines()
-LINES = [str(line) for line in list_lines(ODD, ())]
+LINES = [str(line) for line in list_lines(ODD)]
 AMOUNTS = dict(zip(LINES, [1.25, 1200, 2.5, 640, 10, 9600, 7.75, 5120], strict=True))  # exact
 
 
@@ -161,8 +161,9 @@ NO_RESULTS = [  # for their words, signs, units, numbers, two meanings or none
 ]
 NO_TABLES = [  # a number may be something else
     *("Layer | TP latency | PP latency\n1 | 3 | 5", "  TP latency   PP latency\n1   3   5"),
-    "Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5",
-    *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7", "TP | PP\n3 | 5"),
+    *("Latency (s) | Traffic (bytes)\nCompute only\nTP | 3 | 5", "TP | PP\n3 | 5"),
+    *("Latency (s), traffic\nTP 3,127", "Latency | Traffic\nTP | 3 | 5 | 7"),
+    "Method | Latency | Traffic\nTP | 3 | in all 7",
 ]
 
 
@@ -408,7 +409,7 @@ def test_the_diff_shows_what_is_wanted():
         assert len(diff) == 11
     for number in ("0.25", "0", f"0.{'3' * 60}"):  # wrong ones may be right in format
         assert list_changes(replace("1.25", number)) == []
-    for number in ("1.200 bytes", "9601 bits"):  # 1.2 or 1200, or a fraction
+    for number in ("1.200 bytes", "9601 bits", "1.2e3 B"):  # 1.2 or 1200, a fraction, rounded
         assert list_changes(replace("1200 bytes", number))[2].endswith(" is ... bytes")
     assert len(list_changes(replace(ROWS[1], f"{ROWS[1]} {'.' * 90}"))[1]) == 80
     shown = " ".join(list_changes(f"tensor latency: 9\n{ROWS[5]}")).split()

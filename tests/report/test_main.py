@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 import lab3
 from machines import LAB, ODD
 from program import LAB3, PROJECT, call, copy_project, edit, output, python, sentence, shell
-from report.__main__ import COMMANDS, EXAMPLES, INSTALL
+from report.__main__ import COMMANDS, EXAMPLES, INSTALL, PROG
 
 REPORT = PROJECT / "report"
 ALONE = "-I", "-S", REPORT  # without any library
@@ -34,6 +34,7 @@ def test_help_needs_no_library_and_has_examples(name):
     result = python(*ALONE, *name.split(), "--help")
     assert result.stdout == output(f"{name} -h")
     assert COMMANDS[name or "run"][1][1:] in " ".join(result.stdout.split())
+    assert name or f"\n{PROG} COMMAND --help shows " in result.stdout
     own = [f"  {example}" for example in EXAMPLES if f" {name or 'explain'}" in example]
     assert own and {*own[: None if name else 1]} <= {*result.stdout.splitlines()}
 

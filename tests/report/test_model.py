@@ -141,6 +141,7 @@ def test_a_function_that_returns_no_latency_is_named_by_every_command(monkeypatc
         ("compute = C / (P * R)", "computing = C / (P * R)", "NameError: name 'compute'"),
         ("compute = C / (P * R)", "compute = C / (P * 0)", "ZeroDivisionError"),
         ("compute = C / (P * R)", "compute = compute", "RecursionError"),
+        ("compute = C / (P * R)", "compute = abs(C)", "NameError: name 'abs'"),
         ("compute = C / (P * R)", "compute = C / (P * R)\nunused = 1 +", "SyntaxError"),
         ("latency = N * one_input", "", "NameError: name 'latency'"),
         ("one_input", "one", "NameError: name 'one_input'"),  # which other modules use

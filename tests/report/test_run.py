@@ -19,7 +19,7 @@ import pytest
 
 from program import PLAIN, PROJECT, call, sentence, shell
 from report.__main__ import main
-from report.run import LIMIT, MOST_FILES, MOST_PRINTED, MOST_SECONDS, MOST_UNPACKED
+from report.run import LIMIT, MOST_FILES, MOST_PRINTED, MOST_SECONDS, MOST_UNPACKED, run_submission
 from submissions import OUTPUT
 
 RIGHT, WRONG = f"print({OUTPUT!r}, end='')\n", "print('wrong')\n"
@@ -52,7 +52,7 @@ def pack(files, kind="gz"):
 # ------------------------------------------------ a class, and what `check` says of it
 BOTH, ONE_LEFT = "there are 2 lab3.py that differ, ", "1 name left out, such as "
 NOT_RUN, MISSING = "was not run: ", "lab3.py is missing, "
-NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not an archive, program or folder"
+NO_LAB3, NO_ARCHIVE = "programs, none called lab3.py", "is not a .tar, .zip, program or folder"
 STOPPED, MANY = "stopped after 1 s", "printed more than 900,000 bytes"
 LIMITS = MOST_SECONDS, MOST_PRINTED, MOST_FILES, MOST_UNPACKED
 FAILED, ENCODING = "ended with status 1: ", {"LC_ALL": "C", "PYTHONUTF8": "0"}
@@ -204,7 +204,7 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
         assert (out / "a.txt").read_text().startswith(too_large if number < 2 else OUTPUT)
 
 
-@pytest.mark.parametrize("shell", [*filter(None, map(which, ("sh", "dash", "bash")))])
+@pytest.mark.parametrize("shell", [*filter(None, map(which, ("sh", "dash")))])
 def test_limits_are_what_help_says_whatever_the_shell(tmp_path, monkeypatch, shell):
     told = re.search(r"At most .*unpacked", call("run --help")[1], re.DOTALL)[0]
     numbers = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?= )", told)]
@@ -215,7 +215,7 @@ def test_limits_are_what_help_says_whatever_the_shell(tmp_path, monkeypatch, she
     text = f"import resource\nfor kind in {kinds}: print(resource.getrlimit(kind)[0])"
     _, (printed, _) = run_class(tmp_path, {"a.py": text}).popitem()
     file_bytes, memory_bytes = map(int, printed.split())
-    assert 0.4 < file_bytes / (file_mb * 10**6) <= 1
+    assert 0.9 < file_bytes / (file_mb * 10**6) <= 1
     assert 0.9 < memory_bytes / (memory_gb * 10**9) <= 1
 
 
@@ -237,7 +237,7 @@ def run_class(folder, files):
 @pytest.mark.parametrize(
     ("files", "names"),
     [
-        ({"lab3.py": "import b.c\n", "b/c.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
+        ({"Lab3.py": "import b.c\n", "b/c.py": RIGHT, "notes.pdf": "%PDF"}, ["all.txt"]),
         ({"lab3.py": RIGHT, "b.zip": pack(LAB3)}, ["b.zip.txt", "lab3.py.txt"]),
     ],
 )
@@ -276,6 +276,7 @@ LONG = f"long/{'x' * 249}.py"
         ("missing --output new", "missing does not exist or"),
         ("empty --output new", "empty has no submission"),
         ("all other/A.py --output new", "called 'a.py'"),
+        ("other/A.py all --output new", "called 'a.py'"),
         ("long --output new", "'... is too long"),
         ("all --output old", "'a.py.txt'"),
         ("all --output ''", "cannot write: No such file"),
@@ -300,6 +301,13 @@ def test_a_terminal_shows_which_submission_runs(tmp_path, monkeypatch):
         assert main(["run", str(tmp_path), "--output", f"{tmp_path}/out"]) == 0
     first, *rest = terminal.getvalue().splitlines()
     assert "No sandbox" in first and rest == ["1 of 2: 'a.py'", "2 of 2: 'b.py'"]
+
+
+def test_a_folder_that_cannot_be_removed_stops_nothing(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text(RIGHT)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("os.rmdir", lambda *_, **__: os.listdir(os.devnull))  # fails
+    assert run_submission(tmp_path / "a.py") == (OUTPUT.encode(), [], True)
 
 
 PYTHONS = sorted(Path(sys.base_prefix).parent.glob("3.1[0-9].*/bin/python"))

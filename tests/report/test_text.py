@@ -21,7 +21,7 @@ def test_what_is_quoted_is_ascii_and_short():
     ("value", "printed"),
     [
         (0, "0"),
-        (Fraction("123456789012"), "123,456,789,012"),
+        (Fraction(1234567890123), "1,234,567,890,123"),
         (Fraction("0.123456789012"), "0.123456789012"),  # 12 digits: exact
         (Fraction("0.1234567890123"), "0.123456789"),  # 13: rounded to 9
         (Fraction(1, 3), "0.333333333"),
