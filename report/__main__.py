@@ -66,8 +66,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if numbers or
-    a format are wrong, output cannot be written or a library is missing; 2 for bad input."""
+    """Run a command and return the exit status: 0, also for help and a closed pipe; 1 if `check` or
+    `run` finds a fault, output cannot be written or a library is missing; 2 for bad input."""
     name, *words = argv or ["--help"]
     try:
         status, why = run_command(name, words), ""

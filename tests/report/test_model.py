@@ -178,7 +178,7 @@ def test_code_and_docstring_that_are_wrong_alike_are_named(monkeypatch, case, ed
         check_lab3(edited)
 
 
-def test_without_docstrings_only_whatif_works():
+def test_without_docstrings_whatif_works_and_explain_says_what_is_missing():
     assert python("-OO", "report", "whatif").stdout == output("whatif")
     done = python("-OO", "report", "explain", "model")
     assert (done.returncode, done.stdout) == (2, "")
@@ -186,7 +186,7 @@ def test_without_docstrings_only_whatif_works():
     assert told in sentence(done.stderr)
 
 
-def test_one_place_evaluates_and_no_text_of_a_user_gets_there():
+def test_one_module_evaluates_texts():
     sources = {path: path.read_text(encoding="utf-8") for path in PROJECT.glob("report/**/*.py")}
     evaluating = r"(?<!re\.)\b(?:eval|exec|compile)\("
     found = {path.name for path, text in sources.items() if re.search(evaluating, text)}

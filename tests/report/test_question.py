@@ -167,9 +167,3 @@ def test_a_lab3_that_is_wrong_by_little_is_refused(monkeypatch, case, inputs, wr
         make_models(ODD._replace(system=system, inputs=inputs))
     computed, stated = map(Fraction, re.search(told, str(refused.value)).groups())
     assert round(computed - stated, 22) == little
-
-
-def test_help_has_each_options_unit():
-    text = " ".join(output("whatif --help").split())
-    units = {"--gops": "GOPS", "--link-gbs": "GB/s", "--sram-kib": "KiB"}
-    assert all(re.search(rf"{option} N [^()]*, {unit} \(", text) for option, unit in units.items())
