@@ -11,12 +11,14 @@ PLACES = {"tensor": (1, 2, 6, 7), "pipeline": (3, 4, 8, 9)}  # of rows
 
 def write(*strategies, output=OUTPUT):
     """Write an output. A strategy is its name, then its latency and traffic in Q1, and in Q2: a
-    number, "right", or "none", which leaves the row out. A strategy that is not named is right."""
+    number, maybe with its unit, as 9~KB, "right", or "none", which leaves the row out. A strategy
+    that is not named is right."""
     rows = output.splitlines()
     for name, *numbers in map(str.split, strategies):
         for place, number in zip(PLACES[name], numbers, strict=True):
             label, right, unit = rows[place].rsplit(" ", 2)
-            rows[place] = f"{label} {right if number == 'right' else number} {unit}"
+            value, _, own_unit = number.partition("~")
+            rows[place] = f"{label} {right if value == 'right' else value} {own_unit or unit}"
     return "\n".join(row for row in rows if " none " not in row) + "\n"
 
 
