@@ -21,10 +21,10 @@ from submissions import OUTPUT, write
 # ------------------------------------------------ a file
 @pytest.mark.parametrize("content", [b"hello\n", b"", (OUTPUT + 10**6 * "\n").encode()])
 def test_what_cannot_be_judged(tmp_path, content):
-    bad, right = str(tmp_path / "bad.txt"), str(tmp_path / "right.txt")
+    bad, right = f"{tmp_path}/./bad.txt", f"{tmp_path}/right.txt"
     (tmp_path / "bad.txt").write_bytes(content)
     (tmp_path / "right.txt").write_text(OUTPUT, encoding="utf-16")
-    assert "bad.txt" in refusal(["check", bad])
+    assert refusal(["check", bad]).startswith(bad)
     assert refusal(["check", "--key", bad, right]).startswith("--key ")
     assert not refusal(["check", "--key", right, "--nodes", "3", right]).startswith("--key ")
     for command in (["check", bad, right], ["check", "--csv", bad]):  # the others are judged
@@ -175,14 +175,14 @@ def test_nobody_to_look_at_by_hand(names):
 
 
 def test_a_folder_is_a_class_of_the_texts_in_it(names, tmp_path):
-    (tmp_path / "outputs" / "folder.txt").mkdir(parents=True)
-    (tmp_path / "outputs" / "a").mkdir()
+    (tmp_path / "outputs" / "a").mkdir(parents=True)
+    os.mkfifo(tmp_path / "outputs" / "pipe.txt")
     for name in ("b.txt", "a.txt", "a.py", "a/c.txt"):
         (tmp_path / "outputs" / name).write_text(OUTPUT)
     status, out, _ = call("check outputs right.txt outputs/a.txt")
-    lines = ["8 of 8  a.txt", "8 of 8  b.txt", "-       folder.txt"]
+    lines = ["8 of 8  a.txt", "8 of 8  b.txt", "-       pipe.txt"]
     assert status == 2 and out.splitlines()[:3] == lines
-    assert "folder.txt is no regular file: it is not read" in " ".join(out.split())
+    assert "pipe.txt is no regular file: it is not read" in " ".join(out.split())
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "a.txt").write_text(f"{OUTPUT}report run: 'main.py' was run\n")
     status, out, _ = call("check one")

@@ -161,6 +161,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("Q4 --nodes 3 --layer 3,1,1,1,1,1 --layer 3,3,1,1,1,1", "2 bytes more per input."),
         (f"Q4 {BALANCED}", "With fewer than 3 nodes, a ring is all-to-all."),
         ("bounds", "A output bytes of a layer R ops/s of a node"),
+        ("bounds --gops 7", "lower bound 21,666.4869"),  # 606,661,632 / 28,000 us
         (f"pipeline {FASTER}", "fill and drain 0.47616 8.988"),  # 973.824 - 497.664
         (f"pipeline {FASTER}", "communication 0.84 15.86"),
         # behind ~ are rounded numbers: of 9 digits, or whole if there are more than 9
