@@ -168,6 +168,7 @@ FULL = "--nodes 1 --layer 32,32,1,1,4,4"  # holds 2,048 + 1,024 + 1,024 bytes
         ("tensor --gops 7", "~ 32 * 0.0217604389 ~ 0.696334043"),
         ("tensor --gops 7 --inputs 7", "~ 7 * 0.0217604389 ~ 0.152323072"),  # which is exact
         ("mistakes --inputs 5", "traffic is for 5 inputs."),
+        ("readings --inputs 5000", "1 input s 5,000 inputs s traffic bytes if"),
         (f"mistakes {ODD}", "437,760 traffic is counted in bits"),  # 8 * 54,720
     ],
 )
