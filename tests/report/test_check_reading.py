@@ -203,7 +203,7 @@ def test_what_stands_above_another_heading_ends_there(heading):
 
 
 def test_a_question_that_is_named_wins_over_other_inputs():
-    text = replace(ROWS[5], "--------Q2 64 inputs------")
+    text = replace(ROWS[5], "--------Q2 64 inputs, 512 KiB of SRAM------")
     assert find_amounts(text) == AMOUNTS and read(text).notes == []
 
 

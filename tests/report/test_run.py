@@ -59,8 +59,13 @@ FAILED, ENCODING = "ended with status 1: ", {"LC_ALL": "C", "PYTHONUTF8": "0"}
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
-LINKS = {"a/b.py": RIGHT, "lab3.py": ["a/b.py"], "c": ["../../c"], "d": ["/d"]}
-LINKED = f"3 names left out, such as 'lab3.py'; {MISSING}'a/b.py' was run"
+LINKS = {
+    "a/b.py": f"{RIGHT}raise SystemExit(3)",
+    "lab3.py": ["a/b.py"],
+    "c": ["../../c"],
+    "d": ["/d"],
+}
+LINKED = f"3 names left out, such as 'lab3.py'; {MISSING}'a/b.py' was run; ended with status 3"
 NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz", "\u202e\n.tgz"]
 NAMES += ["\udcff.tgz", "\u00e9.tgz", "x" * 247 + ".tgz"] if sys.platform == "linux" else []
 FOUND = {  # a submission, or a file in a folder: its content, notes; it prints OUTPUT
@@ -103,7 +108,7 @@ CRASH = f"print({OUTPUT[:-1]!r}, end='')\nimport os\nos.kill(os.getpid(), 11)"
 UTF_16 = f"import sys\nsys.stdout.buffer.write({OUTPUT!r}.encode('utf-16'))\nsys.stdout.flush()\n"
 SET = ["LD_LIBRARY_PATH", "LANG", "MPLBACKEND", "OMP_NUM_THREADS", "PYTHONUSERBASE", "TMPDIR"]
 PROGRAMS = {  # a program: how its output ends, notes
-    "while True: pass": ("", STOPPED),
+    "import time\ntime.sleep(1.5)\nprint(1)\nwhile True: pass": ("", STOPPED),
     f"{RIGHT}while True: print('x' * 99)": ("x\n", MANY),
     f"print('x' * (899_999 - {len(OUTPUT)}))\n{RIGHT}": (f"x\n{OUTPUT}", ""),
     f"print('x' * (900_000 - {len(OUTPUT)}))\n{RIGHT}": (f"x\n{OUTPUT}", MANY),
