@@ -59,13 +59,8 @@ FAILED, ENCODING = "ended with status 1: ", {"LC_ALL": "C", "PYTHONUTF8": "0"}
 LAB3, LAB3_UP = {"lab3.py": RIGHT}, {"lab3.py": RIGHT, "a/../../lab3.py": WRONG}
 NESTED = {"a/lab.tar.gz": pack(LAB3), "a/b.pdf": "", "a/b.docx": pack({}, "zip")}
 ARCHIVES = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zip")
-LINKS = {
-    "a/b.py": f"{RIGHT}raise SystemExit(3)",
-    "lab3.py": ["a/b.py"],
-    "c": ["../../c"],
-    "d": ["/d"],
-}
-LINKED = f"3 names left out, such as 'lab3.py'; {MISSING}'a/b.py' was run; ended with status 3"
+LINKS = {"a/b.py": f"{RIGHT}exit(1)", "lab3.py": ["a/b.py"], "c": ["../../c"], "d": ["/d"]}
+LINKED = f"3 names left out, such as 'lab3.py'; {MISSING}'a/b.py' was run; {FAILED[:-2]}"
 NAMES = ["a b .tgz  ", "it's; x.tgz", '"$(x)`y`.tgz', "-.tgz", "\x1b[31m\a.tgz", "\u202e\n.tgz"]
 NAMES += ["\udcff.tgz", "\u00e9.tgz", "x" * 247 + ".tgz"] if sys.platform == "linux" else []
 FOUND = {  # a submission, or a file in a folder: its content, notes; it prints OUTPUT
