@@ -137,7 +137,7 @@ def test_it_writes_both_files_into_any_folder_whatever_matplotlibs_settings(tmp_
         (["--uid", "1"], "--output"),
         ([f"--output={__file__}"], "is not a folder"),
         (["--author=", "--output=."], "--author"),
-        (["--uid", "1\n2", "--output=."], "--uid"),
+        (["--uid", "1\n2", "--output=."], r"--uid: '1\n2'"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_written(tmp_path, monkeypatch, arguments, named):

@@ -137,6 +137,7 @@ def test_a_hostile_word_is_refused_in_one_printable_line(word, monkeypatch):
         ("chart", "'chart'", "whatif, explain, run, check, picture, deck"),
         ("explain bounds pipline --json", "'pipline'", "tensor, pipeline, bounds"),
         ("explain --link=1 tensor", "'--link=1'", "--link-gbs"),
+        ("explain Q2 --inputs 1", "Q2", "--inputs 2 or more"),
         ("whatif --gops -1e3", "--gops: '-1e3'", "from 0.000001"),
         ("whatif --gops -.5e3", "--gops: '-.5e3'", "from 0.000001"),
         ("picture limits --output=--", "'--'", "not a value"),

@@ -171,6 +171,7 @@ def test_a_docstring_that_states_no_number_is_named(monkeypatch, old, new, why):
 def test_code_and_docstring_that_are_wrong_alike_are_named(monkeypatch, case, edit, why):
     edited = Model(case[0], *ODD).edit(edit)
     value = Model(case[0], *ODD)["latency"] if "interval" in edit else edited[case[1]]
+    value = value if value % 1 else int(value)
     monkeypatch.setitem(CODE, case, lambda *_: value)
     if "interval" in edit:
         edited = edited.edit(f"latency = {6013824} * one_input / {1981824}")

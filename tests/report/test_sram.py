@@ -9,6 +9,8 @@ from machines import LAB, ODD, ODD_SRAM
 from report import sram
 from report.question import Question
 
+WIDER = ODD._replace(network=(*ODD.network[:2], ODD.network[2]._replace(filters=48)))
+
 
 @pytest.mark.parametrize("strategy", ODD_SRAM)
 def test_what_nodes_hold(strategy):
@@ -23,6 +25,8 @@ def test_what_nodes_hold(strategy):
         (LAB, 654_016, 693_952, ("node 2", 956_416)),
         # 1,752 + 720 + 540; 2,562 + 7 * 216; the bottleneck is a link
         (ODD, 3_012, 4_074, None),
+        # 2,184 + 540 + 864 of layer 3; 2,184 + 864 + 7 * 216; 10,368 + 2 * 540 + 864
+        (WIDER, 3_588, 4_560, ("node 3", 12_312)),
     ],
 )
 def test_what_one_input_at_a_time_does_not_count(question, input_kept, inputs_waiting, overlapping):
