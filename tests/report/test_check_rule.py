@@ -15,8 +15,7 @@ from report.check.words import list_alternatives, list_rest
 from report.question import LAB, Question
 from submissions import OUTPUT, find_causes, write
 
-FOLDER = Path(__file__).parent
-RULE = FOLDER / "rule.txt"
+RULE = Path(__file__).with_name("rule.txt")
 _, *CASES = RULE.read_text(encoding="utf-8").strip().split("\n\n")
 
 
@@ -147,5 +146,6 @@ def test_a_clause_has_a_questions_numbers_and_the_handouts_own_words():
     told = {mistake.describe(LAB._replace(inputs=123_457)): mistake.handout for mistake in MISTAKES}
     assert "123,457 inputs take 30,864.25 times as long as one" in told  # N / nodes
     assert "123,457 inputs take 30,865 times as long as one" in told  # (N + 3) / layers
+    assert all("SRAM" in it.handout for it in MISTAKES if it.clause.startswith("the network's"))
     quotes = "giga is 10^9", "on the next batch", "already in the SRAM", "in bytes", "single node"
     assert all(any(quote in handout for handout in told.values()) for quote in quotes)

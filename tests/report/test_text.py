@@ -49,7 +49,7 @@ def test_a_rounded_number_has_so_many_digits(digits, value, printed):
 @pytest.mark.parametrize(
     ("value", "digits", "other", "printed"),
     [
-        (Fraction("99.99994"), 4, 100, "99.9999"),
+        (Fraction("99.99999999999994"), 4, 100, "99.9999999999999"),
         (Fraction("100.04"), 4, 100, "100.04"),
         (100, 4, 100, "100"),
         (Fraction("100.04"), 4, 1, "100.0"),
