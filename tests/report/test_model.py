@@ -61,7 +61,7 @@ def test_the_sizes_of_layers():
         ("compute = 2 * compute", "9.922944", 10_080),  # 2,955.648 ms, and 7 times 2 * 497.664
         ("latency = latency + 1; traffic = traffic + P", "7.013824", 10_086),
         ("transfer = transfer, 0; sent = 9, sent", "6.013824", 10_152),
-        ("sent = 3 * sent // 2", "6.013824", 15_120),  # 8 * (1,080 + 810)
+        ("sent = 1 + 3 * sent // 2 - 1", "6.013824", 15_120),  # 8 * (1,080 + 810)
         ("ops = put(ops, 0, 0)", "5.952384", 10_080),  # without layer 1's 61.44 ms
         ("element_bytes = 6", "11.053824", 20_160),  # sends 1,152 and 864 ms: 2,989.824 + 7 * 1,152
         ("x = x - 1", None, None),  # layers need not follow from each other

@@ -63,13 +63,13 @@ def test_options_ask_a_question_that_is_described_and_answered(line, expected, d
         ("--sram-kib 492", "tensor parallelism"),
         ("--sram-kib 708", "tensor parallelism"),
         ("--sram-kib 709", "tensor parallelism and pipeline parallelism"),
-        ("--sram-kib 709 --nodes 6", "pipeline parallelism"),
+        ("--sram-kib 1709 --nodes 6", "pipeline parallelism"),
         ("--sram-kib 759 --nodes 2", "tensor parallelism"),  # 445,824 + 230,400 + 100,352 bytes
     ],
 )
 def test_whatif_says_what_fits_in_sram(options, fits):
-    row = " ".join(output(f"whatif {options}").split()).rpartition(" Fits ")[2]
-    assert row == f"in {options.split()[1]} KiB of SRAM per node, one input at a time: {fits}."
+    row = " ".join(output(f"whatif {options}").split()).rpartition(" Fits in ")[2]
+    assert row == f"{int(options.split()[1]):,} KiB of SRAM per node, one input at a time: {fits}."
 
 
 def test_whatif_wraps_no_answer_so_that_check_finds_no_other_format(tmp_path):

@@ -91,7 +91,7 @@ NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it pri
     "none/data": (b"", f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "root.tgz": (pack({"/lab3.py": RIGHT}), f"{ONE_LEFT}'/lab3.py'"),
     "linked/lab3.py": (str(PROJECT / "lab3.py"), f"{ONE_LEFT}'lab3.py'"),
-    "linked.py": (str(PROJECT / "lab3.py"), f"{NOT_RUN}it is a link"),
+    "linked.py": (str(PROJECT / "lab3.py"), f"{NOT_RUN}it is a link or a pipe"),
     "lock.zip": (LOCKED, f"{NOT_RUN}it is encrypted"),
     "deep.zip": (pack({"a.zip": pack({"b.zip": pack(LAB3)})}), f"{NOT_RUN}it has 0 {NO_LAB3}"),
     "empty.tgz": (b"", f"{NOT_RUN}'empty.tgz' {NO_ARCHIVE}"),
