@@ -154,7 +154,7 @@ def test_how_many_are_right_in_words(names, tmp_path):
     (tmp_path / "one.txt").write_text(OUTPUT.partition("Total network")[0])
     told = " ".join(call("check one.txt")[1].split())
     assert told.startswith("1 of 8 numbers is right. Look at:") and " - 1923072 missing " in told
-    (tmp_path / "one.txt").write_text(write("tensor 0.0031 right 0.10 right"))
+    (tmp_path / "one.txt").write_text(write("tensor 0.0031 right 0.00 right"))
     assert call("check one.txt")[1].startswith("6 of 8 numbers are right, 2 have too few")
     (tmp_path / "one.txt").write_text("tensor latency: 9")
     assert call("check one.txt")[1].startswith("0 of 8 numbers are right.")

@@ -21,6 +21,7 @@ from report.model import CODE, FORMULAS, RING, Model, check_lab3, list_layers
 INPUTS = st.sampled_from([1, 2, 3, 32, 10**6])
 BY_HAND = [([], machines.ODD_NUMBERS), ([RING], machines.ODD_RING_NUMBERS)]
 LATENCY_T = "tensor_parallel_latency"
+STATED = FORMULAS["tensor", "latency"]
 
 
 def find_totals(network, system, inputs, *edits):
@@ -147,12 +148,11 @@ def test_a_function_that_returns_no_latency_is_named_by_every_command(monkeypatc
         ("one_input", "one", "NameError: name 'one_input'"),  # which other modules use
         ("latency = N * one_input", "latency = compute", "TypeError"),
         ("latency = N * one_input", "latency = 2 / 3", "ValueError: latency = 2 / 3 is not exact"),
-        (FORMULAS["tensor", "latency"], "", "has no formulas, which are lines such as"),
+        (STATED, "", "has no formulas, which are lines such as: sent = A[:-1]"),
     ],
 )
 def test_a_docstring_that_states_no_number_is_named(monkeypatch, old, new, why):
-    formulas = FORMULAS["tensor", "latency"]
-    monkeypatch.setitem(FORMULAS, ("tensor", "latency"), edit(formulas, old, new))
+    monkeypatch.setitem(FORMULAS, ("tensor", "latency"), edit(STATED, old, new))
     told = rf"lab3.py: the docstring of {LATENCY_T} (cannot be evaluated: )?{re.escape(why)}"
     with pytest.raises(InputError, match=told):
         check_lab3(Model("tensor", *ODD))

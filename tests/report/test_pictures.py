@@ -101,7 +101,7 @@ def test_a_timeline_has_its_end_its_inputs_and_its_lines(line, end, inputs, labe
         (SLOW, "after 1.22 s, then one every 0.461 s", True, BLACK),
         ("--nodes=2 --inputs=1", "after 6.25 ms", False, BLACK),  # no pipeline
         (f"{ONE_LAYER} --nodes=1", "every 40.96 ns", False, NUMBER),
-        (f"{ONE_LAYER} --nodes=1 --gops=80000", "every 25.6 ps", False, NUMBER),
+        (f"{ONE_LAYER} --nodes=1 --gops=2560000", "every 0.8 ps", False, NUMBER),
         (f"{ONE_LAYER} --nodes=1 --gops=80000000", "every 25.6 fs", False, NUMBER),
     ],
 )

@@ -207,7 +207,7 @@ def test_what_is_too_large_is_not_unpacked(tmp_path, monkeypatch, kind):
 
 @pytest.mark.parametrize("shell", [*filter(None, map(which, ("sh", "dash")))])
 def test_limits_are_what_help_says_whatever_the_shell(tmp_path, monkeypatch, shell):
-    told = re.search(r"At most .*unpacked", call("run --help")[1], re.DOTALL)[0]
+    told = re.search(r"At most .*unpacked. No sandbox: a", call("run --help")[1], re.DOTALL)[0]
     numbers = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?= )", told)]
     seconds, printed, file_mb, memory_gb, files, unpacked_mb = numbers
     assert (seconds, printed, files, unpacked_mb * 10**6) == LIMITS
