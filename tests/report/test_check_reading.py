@@ -212,7 +212,7 @@ LABEL = "Total latency of tensor parallelism is"
 REPEATED = {
     "the handout's label, not the last": f"Q1\n{LABEL.upper()} 3000 ms\ntensor latency: 9\nQ2",
     "the handout's label, even in doubt": f"Q1\ntensor latency: 9\nSummary:\n{LABEL} 3 s",
-    "the last below equal headings": "Q1\nTP latency: 9\nQ2\nQ1\nTP latency: 3",
+    "the last of two headings": "Q1\nTP latency: 9\nQ2\nQ1\nTP latency: 3\nRing topology\nTP: 5 s",
     "the last of two that name the question": "Q1: TP latency: 9\nQ1: TP latency: 3",
 }
 COUNTED_ONCE = {
@@ -231,7 +231,7 @@ def test_which_of_several_numbers_counts(which):
     text, repeated = (REPEATED | COUNTED_ONCE)[which], which in REPEATED
     assert find_amounts(text) == {"Q1 tensor latency": 3}
     assert read(text).is_odd == repeated
-    assert sum(" was found " in note for note in read(text).notes) == repeated
+    assert sum(" was found 2 times" in note for note in read(text).notes) == repeated
 
 
 @pytest.mark.parametrize("labels", ["01122", "0112", "0122", "0121"])

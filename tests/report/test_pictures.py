@@ -206,7 +206,7 @@ def test_limits_go_to_ten_times_what_is_asked(line, ticks, numbers, floors, dots
     *labels, unit = floors.split()
     nears = "nears" if first > floor else "stays at"
     assert f"tensor stays at {labels[0]} {unit}; pipeline {nears} {labels[1]} {unit}." in alt
-    assert f", {unit} (latency" in alt
+    assert f", {unit} (latency" in alt and "inputs: lower bound: " in alt
     words = re.findall(r"the pipeline is faster from (1 input|\d+ inputs) on", alt)
     assert words == ([f"{lead} input{'s' * (lead > 1)}"] if lead else [])
     leads = [{*curve.get_xdata()} for name, curve in curves.items() if name == "lead"]
