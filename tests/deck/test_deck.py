@@ -20,7 +20,7 @@ def read(pdf):
     return [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(pdf)]
 
 
-def draw(pdf):
+def render(pdf):
     return [page.render(scale=0.5).to_pil().tobytes() for page in pypdfium2.PdfDocument(pdf)]
 
 
@@ -40,7 +40,7 @@ def test_it_has_six_wide_pages_and_is_accessible(built, pages, reader, elements)
 
 def test_committed_files_are_what_is_built(built):
     committed = {name: (PROJECT / "report" / name).read_bytes() for name in OUTPUTS}
-    assert draw(committed["slides.pdf"]) == draw(built["slides.pdf"])
+    assert render(committed["slides.pdf"]) == render(built["slides.pdf"])
     assert committed["results.png"] == built["results.png"]
 
 

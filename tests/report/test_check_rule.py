@@ -52,7 +52,7 @@ TINY = "--nodes 2 --layer 10,1,1,1,5,10 --layer 10,10,1,1,5,10"
         ("--inputs 2", "pipeline right right 0.00924844032 right", "2 inputs take 2 times the"),
         # 104.78375 us, and 32 times that: half a place is rounded up
         ("--gops 40 --link-gbs 2.5", "tensor 0.0001047838 right 0.00335308 right", "the filters"),
-        # 1e3 of 1,000 bytes agrees with less than 2,000 sent, the last output, too, and is right
+        # 1e3 is right, for 1,000, and agrees with less than 2,000, of the last output sent, too
         (f"{TINY} --inputs 5", "pipeline right 1e3 right 10000", ""),
     ],
 )

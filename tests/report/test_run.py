@@ -101,7 +101,7 @@ NOT_FOUND = {  # a submission, or a file in a folder: its content, notes; it pri
 }
 CRASH = f"print({OUTPUT[:-1]!r}, end='')\nimport os\nos.kill(os.getpid(), 11)"
 UTF_16 = f"import sys\nsys.stdout.buffer.write({OUTPUT!r}.encode('utf-16'))\nsys.stdout.flush()\n"
-SET = ["LD_LIBRARY_PATH", "LANG", "MPLBACKEND", "OMP_NUM_THREADS", "PYTHONUSERBASE", "TMPDIR"]
+VARIABLES = ["LD_LIBRARY_PATH", "LANG", "MPLBACKEND", "OMP_NUM_THREADS", "PYTHONUSERBASE", "TMPDIR"]
 PROGRAMS = {  # a program: how its output ends, notes
     "import time\ntime.sleep(1.5)\nprint(1)\nwhile True: pass": ("", STOPPED),
     f"{RIGHT}while True: print('x' * 99)": ("x\n", MANY),
@@ -111,7 +111,7 @@ PROGRAMS = {  # a program: how its output ends, notes
     f"{RIGHT}raise SystemExit(3)": (OUTPUT, "ended with status 3"),
     f"{RIGHT}print(x)": (OUTPUT, f"{FAILED}NameError: name 'x' is not defined"),
     f"{RIGHT}import os\nos.system('echo a >/dev/stderr')\nopen('/dev/stdout', 'w')": (OUTPUT, ""),
-    f"import os\n{RIGHT}[os.environ[name] for name in {SET}]": (OUTPUT, ""),
+    f"import os\n{RIGHT}[os.environ[name] for name in {VARIABLES}]": (OUTPUT, ""),
     f"import os\n{RIGHT}'' in os.environ['TOKEN']": (OUTPUT, f"{FAILED}KeyError: 'TOKEN'"),
     f"{UTF_16}{SLEEP}": (OUTPUT, STOPPED),
     UTF_16.replace("'-", r"'\ufeff-").replace("-16'", "-16-be'"): (OUTPUT, ""),
